@@ -83,7 +83,8 @@ class Follower {
 
   std::optional<ir::OpId> loop_of(const Step& step) const {
     for (const auto& [op, loop] : guide_.loops) {
-      if (loop.form == step.form && loop.occurrence == step.occurrence) return op;
+      const bool same = loop.occurrence == step.occurrence || step.occurrence == kEverywhere;
+      if (loop.form == step.form && same) return op;
     }
     return std::nullopt;
   }
@@ -125,9 +126,10 @@ class Follower {
 
 }  // namespace
 
-Result<EveryTrip> follow_every_trip(const ir::Program& program, ir::OpId function) {
+Result<EveryTrip> follow_every_trip(const ir::Program& program, ir::OpId function,
+                                    std::int64_t at_least) {
   TWILL_TRY_VOID(execute::check_types(program, function));
-  TWILL_TRY(const Guide guide, make_guide(program, function));
+  TWILL_TRY(const Guide guide, make_guide(program, function, at_least));
   return Follower(program, function, guide).follow();
 }
 

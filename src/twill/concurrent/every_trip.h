@@ -31,9 +31,10 @@ struct EveryTrip {
   std::vector<Assumption> assumptions;
 };
 
-/// Follows all runs of a function. Fails, at the op's line, for what is not followed.
+/// Follows all runs of a function in which every loop that roles notice makes `at_least` iterations. Fails, at the op's line, for what is not followed.
 /// Cost: the number of states, some 0.1 ms each; at most kMostStates.
-Result<EveryTrip> follow_every_trip(const ir::Program& program, ir::OpId function);
-inline constexpr std::size_t kMostStates = 20'000;
+Result<EveryTrip> follow_every_trip(const ir::Program& program, ir::OpId function,
+                                    std::int64_t at_least = 0);
+inline constexpr std::size_t kMostStates = 6'000;
 
 }  // namespace twill::concurrent

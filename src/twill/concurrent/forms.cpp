@@ -53,6 +53,10 @@ std::optional<ir::ValueId> captured(const ir::Program& program, ir::ValueId valu
 
 std::optional<std::int64_t> known_integer(const ir::Program& program, ir::ValueId value) {
   if (const auto from = captured(program, value)) return known_integer(program, *from);
+  const ir::Op* op = ir::defining_op(program, value);
+  for (; op != nullptr && keeps_number(op->kind); op = ir::defining_op(program, value)) {
+    value = op->operands[0];
+  }
   if (!is_integer(ir::type_of(program, value))) return std::nullopt;
   return ir::constant_integer(program, value);
 }
@@ -64,8 +68,15 @@ Forms::Forms(const ir::Program& program, ir::OpId function)
   }
 }
 
-std::size_t Forms::atom(const std::string& key) {
-  return atoms_.try_emplace(key, atoms_.size()).first->second;
+std::size_t Forms::atom(const std::string& key, bool varies) {
+  const auto [place, added] = atoms_.try_emplace(key, atoms_.size());
+  if (added) varies_.push_back(varies);
+  return place->second;
+}
+
+bool Forms::varies(const LinearForm& form) const {
+  return std::any_of(form.terms.begin(), form.terms.end(),
+                     [&](const auto& term) { return varies_[term.first]; });
 }
 
 std::size_t Forms::number(const LinearForm& form) {
@@ -77,7 +88,12 @@ std::size_t Forms::number(const LinearForm& form) {
 std::string Forms::text(const LinearForm& form) { return "f" + std::to_string(number(form)); }
 
 LinearForm Forms::unique(ir::ValueId value) {
-  return {0, {{atom("value " + std::to_string(value.index())), 1}}};
+  const ir::Value& known = program_.value(value);
+  const ir::OpId at =
+      known.op ? *known.op : program_.region(program_.block(*known.block).region).op;
+  const bool varies = program_.op(at).kind == OpKind::for_loop ||
+                      ir::enclosing(program_, at, OpKind::for_loop).has_value();
+  return {0, {{atom("value " + std::to_string(value.index()), varies), 1}}};
 }
 
 std::optional<ir::OpId> Forms::loop_of(std::size_t position) const {
@@ -119,17 +135,19 @@ void Forms::add_loop(const ir::Loop& loop) {
     induction.constant = quantity.constant;
     quantity.constant = 0;
   } else {
-    quantity = {0, {{atom("trips " + in_words), 1}}};
+    const bool varying = varies(lower) || varies(upper) || varies(of(*loop.step));
+    quantity = {0, {{atom("trips " + in_words, varying), 1}}};
   }
   made.form = number(quantity);
   made.role = role_of(loop.op);
   made.occurrence = counts_[{made.role, made.form}]++;
   made.position =
-      atom("position " + std::to_string(made.form) + " " + std::to_string(made.occurrence));
+      atom("position " + std::to_string(made.form) + " " + std::to_string(made.occurrence), true);
   positions_.try_emplace(made.position, loop.op);
   induction.terms[made.position] += 1;
   if (!step || *step <= 0) {
-    induction = {0, {{atom("induction " + in_words + " " + std::to_string(made.occurrence)), 1}}};
+    induction = {0, {{atom("induction " + in_words + " " + std::to_string(made.occurrence), true),
+                       1}}};
   }
   memo_[*loop.induction] = induction;
   loops_.emplace(loop.op, made);
@@ -147,9 +165,9 @@ LinearForm Forms::of(ir::ValueId value) {
 }
 
 LinearForm Forms::compute(ir::ValueId value) {
+  if (const auto from = captured(program_, value)) return of(*from);
   if (!is_integer(ir::type_of(program_, value))) return unique(value);
   if (const auto constant = known_integer(program_, value)) return constant_form(*constant);
-  if (const auto from = captured(program_, value)) return of(*from);
   return program_.value(value).op ? of_op(value) : of_argument(value);
 }
 
@@ -172,26 +190,30 @@ LinearForm Forms::carried(const ir::Loop& loop, const ir::Carried& carried) {
   const std::string self = "self " + std::to_string(found->second.form);
   auto before = memo_;
   carries_ = true;
-  memo_[carried.argument] = {0, {{atom(self), 1}}};
+  memo_[carried.argument] = {0, {{atom(self, true), 1}}};
   const std::string yielded = text(of(carried.yielded));
   memo_ = std::move(before);
   carries_ = false;
   const CountedLoop& known = found->second;
   return {0,
           {{atom("carried " + std::to_string(known.position) + " " + std::to_string(known.first) +
-                 " " + std::to_string(known.step) + " " + text(init) + " " + yielded),
+                 " " + std::to_string(known.step) + " " + text(init) + " " + yielded,
+             true),
             1}}};
 }
 
 /// A load of a number that nobody in this kernel writes.
 bool Forms::reads_what_stays(const ir::Op& op) const {
   if (op.kind != OpKind::load || op.is_volatile || op.operands.size() != 1) return false;
-  const auto array = ir::array_of(program_, op.operands[0]);
-  if (!array) return false;
+  const auto origin = [&](ir::ValueId address) {
+    return captured(program_, address).value_or(address);
+  };
+  const ir::ValueId read = origin(op.operands[0]);
+  if (!ir::array_of(program_, read)) return false;
   for (const ir::OpId id : ir::walk(program_, function_)) {
     const auto access = ir::memory_access(program_.op(id));
     const bool writes = access && access->writes && access->space == ir::AccessSpace::global;
-    if (writes && ir::may_meet(program_, access->address, op.operands[0])) return false;
+    if (writes && ir::may_meet(program_, origin(access->address), read)) return false;
     if (ir::class_of(program_.op(id).kind) == ir::OpClass::other) return false;
   }
   return true;
@@ -213,11 +235,13 @@ LinearForm Forms::of_op(ir::ValueId value) {
                     std::to_string(op.predicate.value_or(-1)) + " " +
                     std::to_string(op.axis.value_or(-1)) + " " +
                     ir::type_of(program_, value)->text;
+  bool varying = false;
   for (const ir::ValueId from : op.operands) {
     const LinearForm form = of(from);
     key += " " + text(form);
+    varying = varying || varies(form);
   }
-  return {0, {{atom(key), 1}}};
+  return {0, {{atom(key, varying), 1}}};
 }
 
 }  // namespace twill::concurrent

@@ -49,11 +49,13 @@ class Forms {
   /// Number of a form, the same for equal ones.
   std::size_t number(const LinearForm& form);
   const LinearForm& form(std::size_t number) const { return *by_number_[number]; }
-  std::size_t atom(const std::string& key);
+  /// Whether a form may be another in another iteration of a loop.
+  bool varies(const LinearForm& form) const;
   /// The role that an op stands in, as in `CountedLoop`.
   std::size_t role_of(ir::OpId op) const;
 
  private:
+  std::size_t atom(const std::string& key, bool varies);
   LinearForm compute(ir::ValueId value);
   LinearForm of_argument(ir::ValueId value);
   LinearForm of_op(ir::ValueId value);
@@ -67,6 +69,7 @@ class Forms {
   ir::OpId function_;
   std::map<ir::ValueId, LinearForm> memo_;
   std::map<std::string, std::size_t> atoms_;
+  std::vector<bool> varies_;  ///< by atom
   std::map<LinearForm, std::size_t> numbers_;
   std::vector<const LinearForm*> by_number_;
   std::map<ir::OpId, CountedLoop> loops_;

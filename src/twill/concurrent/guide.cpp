@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "twill/execute/evaluate.h"
+#include "twill/concurrent/launches.h"
 #include "twill/ir/operands.h"
 
 namespace twill::concurrent {
@@ -76,7 +76,7 @@ class Maker {
       : program_(program), function_(function), ops_(ir::walk(program, function)),
         forms_(program, function) {}
 
-  Result<Guide> make() {
+  Result<Guide> make(std::int64_t at_least) {
     TWILL_TRY_VOID(check());
     guide_.needed.resize(program_.value_count(), false);
     guide_.loops = forms_.loops();
@@ -90,6 +90,8 @@ class Maker {
       guide_.roles[key] |= std::uint64_t{1} << loop.role;
       note_threshold(key, loop.first);
     }
+    add_bounds(at_least);
+    find_valued();
     add_shifts(program_, function_, guide_);
     return std::move(guide_);
   }
@@ -257,6 +259,49 @@ class Maker {
     }
   }
 
+  /// Small numbers of iterations are told apart one by one, and stay what they are from tile to tile.
+  void add_bounds(std::int64_t at_least) {
+    const std::int64_t told_apart = deepest_ring(program_, function_) + 1;
+    std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> by_form;  // first, step
+    for (const auto& [op, loop] : guide_.loops) {
+      if (guide_.idle.contains(op)) continue;
+      const auto place = by_form.try_emplace(loop.form, loop.first, loop.step).first;
+      place->second.first = std::min(place->second.first, loop.first);
+      place->second.second = std::max(place->second.second, loop.step);
+    }
+    guide_.zero = forms_.number({});
+    by_form.erase(guide_.zero);
+    for (const auto& [form, start] : by_form) {
+      const auto [first, step] = start;
+      if (at_least > 0) guide_.more_than[form] = first + (at_least - 1) * step;
+      if (forms_.varies(forms_.form(form))) continue;
+      guide_.steady[form] = first + told_apart * step;
+      note_threshold({form, kEverywhere}, first + told_apart * step);
+    }
+  }
+
+  /// Values that are known once it is known how often a loop goes on.
+  void find_valued() {
+    for (const ir::OpId id : ops_) {
+      for (const ir::ValueId value : program_.op(id).operands) {
+        const ir::Type type = ir::type_of(program_, value);
+        if (!guide_.needed[value.index()] || !is_number(type) || type->bits == 1) continue;
+        LinearForm form = forms_.of(value);
+        const std::int64_t constant = form.constant;
+        form.constant = 0;
+        if (form.is_constant()) continue;
+        const std::size_t number = forms_.number(form);
+        const bool bounds = std::any_of(
+            guide_.loops.begin(), guide_.loops.end(), [&](const auto& it) {
+              return it.second.form == number && !guide_.idle.contains(it.first);
+            });
+        if (!bounds) continue;
+        guide_.valued[value] = {number, constant};
+        guide_.valued_forms.insert(number);
+      }
+    }
+  }
+
   void note_threshold(std::pair<std::size_t, std::size_t> key, std::int64_t threshold) {
     const auto [place, added] = guide_.largest.try_emplace(key, threshold);
     place->second = std::max(place->second, threshold);
@@ -358,8 +403,8 @@ class Maker {
 
 }  // namespace
 
-Result<Guide> make_guide(const ir::Program& program, ir::OpId function) {
-  return Maker(program, function).make();
+Result<Guide> make_guide(const ir::Program& program, ir::OpId function, std::int64_t at_least) {
+  return Maker(program, function).make(at_least);
 }
 
 }  // namespace twill::concurrent

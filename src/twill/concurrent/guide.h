@@ -52,13 +52,29 @@ struct Guide {
   std::map<std::pair<std::size_t, std::size_t>, std::int64_t> largest;
   /// Roles that have a loop of that form and occurrence, as bits.
   std::map<std::pair<std::size_t, std::size_t>, std::uint64_t> roles;
+  /// Quantities that are the same in every iteration of the loops around, by form, and up to which threshold it
+  /// is remembered from one to the next.
+  std::map<std::size_t, std::int64_t> steady;
+  /// By form: loops are taken to have a quantity of more than that.
+  std::map<std::size_t, std::int64_t> more_than;
+  /// Needed values that are a loop's quantity, by the number of its form, and a constant.
+  std::map<ir::ValueId, std::pair<std::size_t, std::int64_t>> valued;
+  std::set<std::size_t> valued_forms;
+  std::int64_t common_period = 1;  ///< of all shifts
+  std::size_t zero = 0;  ///< form of loops whose bounds are constants: its quantity is 0
   std::vector<Reads> reads;  ///< by value
   std::size_t role_count = 1;
   std::int64_t most_open = 0;  ///< of all waits, the most that is left in flight
 };
 
-/// Fails, at the op's line, for what is not followed.
-Result<Guide> make_guide(const ir::Program& program, ir::OpId function);
+/// In `Guide::shifted`: the op is looked at in every state.
+inline constexpr std::size_t kAlways = SIZE_MAX;
+
+/// Occurrence of a steady quantity in all iterations of the loops around.
+inline constexpr std::size_t kEverywhere = SIZE_MAX;
+
+/// `at_least`: iterations that every loop is taken to make. Fails, at the op's line, for what is not followed.
+Result<Guide> make_guide(const ir::Program& program, ir::OpId function, std::int64_t at_least);
 
 /// Fills `shifts` and `shifted`, once the rest is there.
 void add_shifts(const ir::Program& program, ir::OpId function, Guide& guide);

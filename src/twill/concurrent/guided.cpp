@@ -87,11 +87,37 @@ Scope Machine::scope_of(const Role& role) const {
   return std::nullopt;
 }
 
+OpenNumber& Machine::number_of(std::size_t form, std::size_t occurrence, const Scope& scope) {
+  OpenNumber& number = quantities_.get(form, occurrence, scope);
+  if (form == options_.guide->zero) {
+    assume(number, -1, true);
+    assume(number, 0, false);
+  }
+  const auto least = options_.guide->more_than.find(form);
+  if (least != options_.guide->more_than.end()) assume(number, least->second, true);
+  return number;
+}
+
+/// Where it is known whether the quantity is more: with itself, or with what all iterations of the loops around
+/// have in common.
+const OpenNumber* Machine::known_about(std::size_t id, std::int64_t threshold) {
+  const OpenNumber* number = quantities_.find(id);
+  if (number == nullptr || !number->scope) return number;
+  const auto steady = options_.guide->steady.find(number->form);
+  if (steady == options_.guide->steady.end()) return number;
+  const OpenNumber& shared = number_of(number->form, kEverywhere, std::nullopt);
+  if (threshold < steady->second || shared.at_most) return &shared;
+  const auto above = shared.above;
+  OpenNumber* here = quantities_.find(id);
+  if (above) assume(*here, *above, true);
+  return here;
+}
+
 /// Nothing: it is known.
 std::optional<Question> Machine::asks(std::size_t id, std::int64_t threshold, ir::OpId op) {
-  const OpenNumber* quantity = quantities_.find(id);
+  const OpenNumber* quantity = known_about(id, threshold);
   if (quantity == nullptr || is_more(*quantity, threshold)) return std::nullopt;
-  return Question{id, threshold, op};
+  return Question{quantity->id, threshold, op};
 }
 
 /// The quantity, and the threshold, that a condition is about where the role stands.
@@ -102,8 +128,7 @@ std::pair<std::size_t, std::int64_t> Machine::asked_by(const Role& role,
       return {*frame.quantity, frame.position + condition.threshold};
     }
   }
-  const OpenNumber& quantity =
-      quantities_.get(condition.form, condition.occurrence, scope_of(role));
+  const OpenNumber& quantity = number_of(condition.form, condition.occurrence, scope_of(role));
   return {quantity.id, condition.threshold};
 }
 
@@ -112,10 +137,9 @@ std::optional<bool> Machine::holds(const Role& role, ir::OpId op) {
   const Condition& condition = options_.guide->conditions.at(op);
   if (condition.always) return condition.always;
   const auto [id, threshold] = asked_by(role, condition);
-  const OpenNumber* quantity = quantities_.find(id);
-  auto more = is_more(*quantity, threshold);
+  auto more = is_more(*known_about(id, threshold), threshold);
   if (more && *more && condition.exact) {
-    more = is_more(*quantity, threshold + 1);
+    more = is_more(*known_about(id, threshold + 1), threshold + 1);
     if (more) more = !*more;
   }
   if (more) more = *more != condition.negated;
@@ -133,15 +157,16 @@ std::optional<Question> Machine::question_of(const Role& role) {
   const auto loop = options_.guide->loops.find(op);
   if (loop != options_.guide->loops.end() && !options_.guide->idle.contains(op)) {
     const OpenNumber& quantity =
-        quantities_.get(loop->second.form, loop->second.occurrence, scope_of(role));
+        number_of(loop->second.form, loop->second.occurrence, scope_of(role));
     return asks(quantity.id, loop->second.first, op);
   }
   const auto found = options_.guide->conditions.find(op);
   if (found == options_.guide->conditions.end() || knows_operands(role, op)) return std::nullopt;
   if (holds(role, op)) return std::nullopt;
   const auto [id, threshold] = asked_by(role, found->second);
-  const bool second = is_more(*quantities_.find(id), threshold).has_value();
-  return Question{id, threshold + (second ? 1 : 0), op};
+  const bool second = is_more(*known_about(id, threshold), threshold).has_value();
+  const std::int64_t asked = threshold + (second ? 1 : 0);
+  return Question{known_about(id, asked)->id, asked, op};
 }
 
 bool Machine::knows_operands(const Role& role, ir::OpId id) const {
@@ -159,7 +184,7 @@ void Machine::forget_results(Role& role, ir::OpId op) {
 }
 
 bool Machine::goes_on(std::size_t id, std::int64_t position) {
-  const OpenNumber* quantity = quantities_.find(id);
+  const OpenNumber* quantity = known_about(id, position);
   return quantity != nullptr && is_more(*quantity, position).value_or(false);
 }
 
@@ -179,8 +204,8 @@ Result<void> Machine::begin_followed_loop(std::size_t index, ir::OpId id) {
   frame.kind = Frame::Kind::loop;
   frame.op = id;
   frame.block = loop->body;
-  OpenNumber& quantity = quantities_.get(counted.form, counted.occurrence, scope_of(role));
-  frame.quantity = quantity.id;
+  const std::size_t quantity = number_of(counted.form, counted.occurrence, scope_of(role)).id;
+  frame.quantity = quantity;
   frame.position = counted.first;
   frame.step = counted.step;
   std::vector<ir::ValueId> inits, arguments, results;
@@ -191,8 +216,8 @@ Result<void> Machine::begin_followed_loop(std::size_t index, ir::OpId id) {
   }
   hand_on(role, inits, arguments);
   count_trip(id, 0);
-  if (!goes_on(quantity.id, counted.first)) {
-    quantity.left |= std::uint64_t{1} << counted.role;
+  if (!goes_on(quantity, counted.first)) {
+    quantities_.find(quantity)->left |= std::uint64_t{1} << counted.role;
     hand_on(role, arguments, results);
     return {};
   }
@@ -237,8 +262,38 @@ Result<void> Machine::end_followed_iteration(Role& role) {
   return {};
 }
 
+/// A value that is a loop's quantity, once the loop has ended.
+std::optional<std::int64_t> Machine::exact_value(const Role& role, ir::OpId op,
+                                                 ir::ValueId value) {
+  const auto found = options_.guide->valued.find(value);
+  if (found == options_.guide->valued.end()) return std::nullopt;
+  for (const auto& [loop, counted] : options_.guide->loops) {
+    if (counted.form != found->second.first || loop.index() > op.index()) continue;
+    const std::size_t id = number_of(counted.form, counted.occurrence, scope_of(role)).id;
+    const OpenNumber* number = known_about(id, INT64_MAX);
+    if (!number->above || !number->at_most || *number->above + 1 != *number->at_most) continue;
+    return *number->at_most + found->second.second;
+  }
+  return std::nullopt;
+}
+
 /// Numbers on which something depends; all others are not known.
 Result<void> Machine::compute_needed(Role& role, ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  std::vector<ir::ValueId> lent;
+  for (const ir::ValueId operand : op.operands) {
+    if (!is_missing(role.values.value(operand))) continue;
+    const auto exact = exact_value(role, id, operand);
+    if (!exact) continue;
+    role.values.set(operand, integer_of(*exact));
+    lent.push_back(operand);
+  }
+  const Result<void> computed = compute_known(role, id);
+  for (const ir::ValueId value : lent) role.values.set(value, std::monostate());
+  return computed;
+}
+
+Result<void> Machine::compute_known(Role& role, ir::OpId id) {
   const ir::Op& op = program_.op(id);
   bool known = knows_operands(role, id);
   for (const ir::ValueId result : op.results) {
@@ -293,8 +348,9 @@ Result<void> Machine::check_shifted(const Role& role, ir::OpId id) const {
   if (found == options_.guide->shifted.end()) return {};
   const ir::Op& op = program_.op(id);
   for (const std::size_t number : found->second) {
-    if (!role.shifted.contains(number)) continue;
-    const auto& by = options_.guide->shifts[number].by;
+    if (number != kAlways && !role.shifted.contains(number)) continue;
+    static const std::map<ir::ValueId, std::int64_t> kNone;
+    const auto& by = number == kAlways ? kNone : options_.guide->shifts[number].by;
     const auto part = [&](std::size_t i) {
       const auto at = by.find(op.operands[i]);
       return at == by.end() ? 0 : at->second;

@@ -99,12 +99,16 @@ class Machine {
   std::optional<Question> question_of(const Role& role);
   std::optional<Question> asks(std::size_t quantity, std::int64_t threshold, ir::OpId op);
   Scope scope_of(const Role& role) const;
+  OpenNumber& number_of(std::size_t form, std::size_t occurrence, const Scope& scope);
+  const OpenNumber* known_about(std::size_t quantity, std::int64_t threshold);
   std::pair<std::size_t, std::int64_t> asked_by(const Role& role, const Condition& condition);
   std::optional<bool> holds(const Role& role, ir::OpId op);
   Result<void> begin_followed_loop(std::size_t role, ir::OpId op);
   Result<void> end_followed_iteration(Role& role);
   bool goes_on(std::size_t quantity, std::int64_t position);
+  std::optional<std::int64_t> exact_value(const Role& role, ir::OpId op, ir::ValueId value);
   Result<void> compute_needed(Role& role, ir::OpId op);
+  Result<void> compute_known(Role& role, ir::OpId op);
   Result<void> check_needed(const Role& role, ir::OpId op) const;
   Result<void> check_shifted(const Role& role, ir::OpId op) const;
   bool knows_operands(const Role& role, ir::OpId op) const;

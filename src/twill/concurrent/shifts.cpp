@@ -26,8 +26,9 @@ std::optional<std::int64_t> exact_part(std::int64_t shift, std::int64_t by) {
 class Shifting {
  public:
   Shifting(const ir::Program& program, const std::vector<ir::OpId>& ops, const Guide& guide,
-           const std::set<ir::ValueId>& counters, std::int64_t period)
-      : program_(program), ops_(ops), guide_(guide), counters_(counters), period_(period) {}
+           const std::set<ir::ValueId>& counters, std::int64_t period, bool given = false)
+      : program_(program), ops_(ops), guide_(guide), counters_(counters), period_(period),
+        given_(given) {}
 
   /// Nothing: states that differ by the period are not alike.
   std::optional<Shift> make() {
@@ -155,15 +156,18 @@ class Shifting {
   bool visit(ir::OpId id) {
     const ir::Op& op = program_.op(id);
     if (const auto loop = ir::as_loop(program_, id)) return visit_loop(*loop);
-    for (const ir::ValueId result : op.results) {
-      if (needed(result) && !of(result)) return false;
+    for (std::size_t i = 0; i < op.results.size(); ++i) {
+      if (!needed(op.results[i])) continue;
+      if (!of(op.results[i])) return false;
+      if (!given_ && counters_.contains(op.results[i]) && result(id, i) != period_) return false;
     }
     const bool counted = op.kind == OpKind::yield || op.kind == OpKind::combined;
     if (counted) return true;  // of loops and branches, which look at what they are handed
     if (ir::class_of(op.kind) == ir::OpClass::elementwise) return true;
     // All that is handed on to blocks, captured, or decides who does what stays.
     return std::all_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId operand) {
-      return !needed(operand) || of(operand) == 0;
+      const bool same = given_ && op.kind == OpKind::warp_roles && counters_.contains(operand);
+      return same || !needed(operand) || of(operand) == 0;
     });
   }
 
@@ -175,6 +179,7 @@ class Shifting {
     for (const ir::Carried& carried : loop.carried) {
       if (!needed(carried.argument)) continue;
       const auto in = of(carried.init), inside = of(carried.argument), out = of(carried.yielded);
+      if (given_ && in == 0 && inside == 0 && out && is_absorbed(loop, carried, *out)) continue;
       if (!in || !inside || !out || *inside != *out) return false;
       if (*inside == 0 && *in != 0) return false;
       if (carried.result && of(*carried.result) != inside) return false;
@@ -186,11 +191,23 @@ class Shifting {
     return true;
   }
 
+  /// A counter goes on by whole periods of its own, and it alone.
+  bool is_absorbed(const ir::Loop& loop, const ir::Carried& carried, std::int64_t by) const {
+    return std::any_of(guide_.shifts.begin(), guide_.shifts.end(), [&](const Shift& shift) {
+      const auto members = std::count_if(
+          loop.carried.begin(), loop.carried.end(), [&](const ir::Carried& other) {
+            return needed(other.argument) && shift.by.contains(other.argument);
+          });
+      return shift.counters.contains(carried.argument) && members == 1 && by % shift.period == 0;
+    });
+  }
+
   const ir::Program& program_;
   const std::vector<ir::OpId>& ops_;
   const Guide& guide_;
   const std::set<ir::ValueId>& counters_;
   std::int64_t period_;
+  bool given_;  ///< the counters are quantities, which nobody computes
   std::int64_t least_ = 0;
   std::map<ir::ValueId, std::optional<std::int64_t>> by_;
   std::set<ir::OpId> told_apart_;
@@ -253,13 +270,19 @@ class Counters {
     steps_.emplace_back(*loop.induction, *step);
   }
 
+  /// A constant, or 1 for a quantity, which may be any number.
+  std::optional<std::int64_t> added(ir::ValueId value) const {
+    if (guide_.valued.contains(value)) return 1;
+    return known_integer(program_, value);
+  }
+
   /// The value to which constants are added, and their sum.
   std::pair<ir::ValueId, std::int64_t> base_of(ir::ValueId value) const {
     std::int64_t sum = 0;
     while (const ir::Op* op = ir::defining_op(program_, value)) {
       if (op->kind != OpKind::add) break;
-      const auto by = known_integer(program_, op->operands[1]);
-      const auto other = known_integer(program_, op->operands[0]);
+      const auto by = added(op->operands[1]);
+      const auto other = added(op->operands[0]);
       if (!by && !other) break;
       value = op->operands[by ? 0 : 1];
       sum += by ? *by : *other;
@@ -302,6 +325,28 @@ class Counters {
   std::vector<std::pair<ir::ValueId, std::int64_t>> steps_;
 };
 
+/// Quantities of which values are computed: whole periods of them must make no difference either, but to
+/// counters. Others are not looked at.
+void add_quantities(const ir::Program& program, const std::vector<ir::OpId>& ops, Guide& guide) {
+  for (const std::size_t form : std::set<std::size_t>(guide.valued_forms)) {
+    std::set<ir::ValueId> values;
+    for (const auto& [value, known] : guide.valued) {
+      if (known.first == form) values.insert(value);
+    }
+    Shifting shifting(program, ops, guide, values, guide.common_period, true);
+    const bool alike = shifting.make().has_value();
+    const bool compared = std::any_of(
+        shifting.told_apart().begin(), shifting.told_apart().end(),
+        [&](ir::OpId op) { return program.op(op).kind == OpKind::icmp; });
+    if (alike && !compared) {
+      for (const ir::OpId op : shifting.told_apart()) guide.shifted[op].push_back(kAlways);
+      continue;
+    }
+    guide.valued_forms.erase(form);
+    for (const ir::ValueId value : values) guide.valued.erase(value);
+  }
+}
+
 }  // namespace
 
 void add_shifts(const ir::Program& program, ir::OpId function, Guide& guide) {
@@ -315,9 +360,11 @@ void add_shifts(const ir::Program& program, ir::OpId function, Guide& guide) {
         guide.shifted[op].push_back(guide.shifts.size());
       }
       guide.shifts.push_back(*std::move(shift));
+      guide.common_period = std::lcm(guide.common_period, guide.shifts.back().period);
       break;
     }
   }
+  add_quantities(program, ops, guide);
 }
 
 }  // namespace twill::concurrent

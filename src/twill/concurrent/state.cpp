@@ -49,6 +49,11 @@ class StateText {
     for (std::size_t f = 0; f < role.frames.size(); ++f) {
       const Frame& frame = role.frames[f];
       const bool innermost = f + 1 == role.frames.size();
+      // The next iteration's number is computed of this one's.
+      const auto loop = ir::as_loop(program, frame.op);
+      if (loop && loop->induction && frame.kind == Frame::Kind::loop) {
+        live.push_back(*loop->induction);
+      }
       const ir::RegionId region = program.block(frame.block).region;
       for (const ir::BlockId block : program.region(region).blocks) {
         const bool here = block == frame.block;
@@ -252,9 +257,21 @@ class StateText {
         put('r', awaited_[it.id], it.above ? *it.above - base : -kWithoutEnd,
             it.at_most ? *it.at_most - base : kWithoutEnd);
       }
+      if (guide_.valued_forms.contains(it.form)) write_value_of(it);
       put('c', it.above ? std::min(*it.above, most) : -kWithoutEnd,
           it.at_most && *it.at_most <= most ? *it.at_most : kWithoutEnd);
     }
+  }
+
+  /// Remainder of a quantity that values are computed of; small ones are left as they are.
+  void write_value_of(const OpenNumber& it) {
+    const std::int64_t period = guide_.common_period;
+    const auto left = [&](std::optional<std::int64_t> bound) {
+      if (!bound) return kWithoutEnd;
+      return *bound < 4 * period ? *bound : 3 * period + *bound % period;
+    };
+    const bool exact = it.above && it.at_most && *it.above + 1 == *it.at_most;
+    put('m', exact, left(it.above));
   }
 
   // --- text

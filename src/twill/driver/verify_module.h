@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "twill/driver/driver.h"
 #include "twill/run/warp_roles.h"
 
@@ -17,6 +19,7 @@ bool is_module(const Input& input);
 /// Proves for every trip count that roles of a module do not hang, race or miss a phase, or finds the shortest
 /// run in which they do. Fails for what cannot be read, and for a module without roles. What is
 /// wrong with the module, and what is not followed, is no failure: look at the proof.
-Result<VerifiedModule> verify_module(const Input& input);
+/// `at_least`: iterations that every loop is taken to make.
+Result<VerifiedModule> verify_module(const Input& input, std::int64_t at_least = 0);
 
 }  // namespace twill::driver

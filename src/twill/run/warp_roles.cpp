@@ -190,9 +190,23 @@ bool is_proven(const RolesProof& proof) {
   return proof.every_trip.has_value() && proof.every_trip->findings.empty();
 }
 
-RolesProof prove_roles(const RolesModule& module) {
-  return {module.program.file(), count_roles(module),
-          concurrent::follow_every_trip(module.program, module.function)};
+bool is_broken(const RolesProof& proof) {
+  return proof.every_trip.has_value() && !proof.every_trip->findings.empty() && proof.is_seen;
+}
+
+RolesProof prove_roles(const RolesModule& module, std::int64_t at_least) {
+  const auto follow = [&](std::int64_t least) {
+    return concurrent::follow_every_trip(module.program, module.function, least);
+  };
+  RolesProof proof{module.program.file(), count_roles(module), at_least, follow(at_least)};
+  if (!proof.every_trip || proof.every_trip->findings.empty()) return proof;
+  const auto& found = *proof.every_trip;
+  proof.is_seen = found.assumptions.empty() && found.trips.size() <= 1;
+  if (at_least == 0) {
+    const auto longer = follow(1);
+    proof.from_one = longer && longer->findings.empty();
+  }
+  return proof;
 }
 
 Result<RolesReport> run_roles(const RolesModule& module, const Given& given,

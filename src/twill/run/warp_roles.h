@@ -71,10 +71,15 @@ std::string report_json(const RolesReport& report, const ir::Program& program);
 struct RolesProof {
   std::string module;
   std::size_t roles = 0;
+  std::int64_t at_least = 0;  ///< iterations that every loop is taken to make
   Result<concurrent::EveryTrip> every_trip;
+  bool from_one = false;   ///< a rule is broken, but not where every loop makes an iteration
+  bool is_seen = true;  ///< what was found happens for some arguments; else it may be that none lead there
 };
 bool is_proven(const RolesProof& proof);
-RolesProof prove_roles(const RolesModule& module);
+/// Whether a rule is known to be broken.
+bool is_broken(const RolesProof& proof);
+RolesProof prove_roles(const RolesModule& module, std::int64_t at_least);
 std::string to_text(const RolesProof& proof, const ir::Program& program);
 
 /// The function's arguments as parameters of a launch.

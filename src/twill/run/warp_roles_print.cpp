@@ -186,19 +186,24 @@ std::string way_in_words(const concurrent::EveryTrip& found, const ir::Program& 
 }  // namespace
 
 std::string to_text(const RolesProof& proof, const ir::Program& program) {
+  const std::string begin = fmt::format("{}: {} roles: ", proof.module, proof.roles);
   if (!proof.every_trip) {
-    return fmt::format("{}: {} roles: not known\n{}", proof.module, proof.roles,
-                       to_string(proof.every_trip.error(), "not followed"));
+    return begin + "not followed\n" + to_string(proof.every_trip.error(), "not followed");
   }
   const concurrent::EveryTrip& found = *proof.every_trip;
+  const std::string from =
+      proof.at_least == 0 ? "" : fmt::format(" from {} on", proof.at_least);
   if (found.findings.empty()) {
-    return fmt::format(
-        "{}: {} roles: proven for every trip count\n"
-        "  no role waits for ever, misses a phase, or touches what another may still touch\n"
-        "  {} states of roles, buffers and mbarriers, which all runs come back to\n",
-        proof.module, proof.roles, found.states);
+    return begin + fmt::format(
+                       "proven for every trip count{}\n"
+                       "  no role waits for ever, misses a phase, or touches what another may "
+                       "still touch\n"
+                       "  all runs go through {} states of roles, buffers and mbarriers\n",
+                       from, found.states);
   }
-  std::string text = fmt::format("{}: {} roles: breaks a rule\n", proof.module, proof.roles);
+  std::string text = begin + (proof.is_seen ? "breaks a rule\n"
+                                            : "not proven: this would break a rule, and no "
+                                              "arguments are known that lead there\n");
   for (const concurrent::Finding& it : found.findings) {
     const ir::Op& op = program.op(it.op);
     text += fmt::format("  {}:{}:{}: {}: {}\n", proof.module, op.line, op.column,
@@ -208,7 +213,11 @@ std::string to_text(const RolesProof& proof, const ir::Program& program) {
     text += fmt::format("    {}:{}:{}: the other side: {}\n", proof.module, with.line, with.column,
                         with.name);
   }
-  return text + fmt::format("    {}\n", way_in_words(found, program));
+  text += fmt::format("    {}\n", way_in_words(found, program));
+  if (proof.from_one) {
+    text += "  proven for every trip count from 1 on (--at-least 1), of every loop in which roles meet\n";
+  }
+  return text;
 }
 
 }  // namespace twill::run
