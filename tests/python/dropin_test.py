@@ -326,6 +326,17 @@ class Spills(unittest.TestCase):
             self.assertTrue(lasting)
 
 
+    def test_a_plan_that_the_program_spared_registers_for_by_itself_is_compiled_once(self):
+        """Protects the time until the kernel is there: texts that differ in their remarks alone are one kernel."""
+        texts, compiled = {0: "// note: planned with 16 registers\nmodule 16", 16: "module 16", 32: "module 32"}, []
+        real = answer.printed, answer.compile_printed
+        self.addCleanup(lambda: (setattr(answer, "printed", real[0]), setattr(answer, "compile_printed", real[1])))
+        answer.printed = lambda _, spare: texts[spare]
+        answer.compile_printed = lambda module, *_: compiled.append(module) or self.compiled("8 bytes spill stores")
+        found, _ = answer._answer_anew(answer.Request("", None, {}, 90, None, settings.Settings(), None), "key")
+        self.assertEqual((found.why, compiled), ("ptxas spills 8 bytes", [texts[0], texts[32]]))
+
+
 class Keys(Case):
     def test_on_off_and_settings_have_keys_of_their_own(self):
         hashes = [triton.compiler.make_backend(SM_90).hash()]

@@ -84,9 +84,10 @@ def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
             return Answer(key, why or reason(request.text, wrong)), wrong.exit_code != 1
         except (TimedOut, ProgramNotFound) as wrong:
             return Answer(key, str(wrong)), False
-        if module in tried:  # more to spare changed nothing: ptxas would say the same
+        bare = re.sub(r"^//.*\n", "", module, flags=re.MULTILINE)  # remarks say how many registers were kept free
+        if bare in tried:  # more to spare changed nothing: ptxas would say the same
             continue
-        tried.add(module)
+        tried.add(bare)
         try:
             compiled = compile_printed(module, request.metadata, request.options, request.capability, request.backend)
         except Exception as wrong:  # Triton's stages raise what they like
