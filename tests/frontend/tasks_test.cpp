@@ -147,6 +147,16 @@ TEST(LoweredTasks, AttentionIsItsTasksToTheLastBit) {
       .run();
 }
 
+// The pipeline of FlashAttention 3 written by hand: a product before the loop, and one behind it.
+TEST(LoweredTasks, ShiftedAttentionIsItsTasksToTheLastBit) {
+  const std::string text = bundled_tasks("attention_fa3.task");
+  TasksAndModule({text.substr(0, text.find("map printed")) +
+                      "map m for attention on h200 { BM = 64 BN = 32 D = 64 }",
+                  {{"M", 100}, {"N", 96}, {"D", 64}},
+                  {2, 1, 1}})
+      .run();
+}
+
 TEST(LoweredTasks, GatedProductsAreTheirTasksToTheLastBit) {
   const std::string text = bundled_tasks("gated_mlp.task");
   TasksAndModule(

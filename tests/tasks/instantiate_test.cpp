@@ -1,4 +1,5 @@
 #include "programs.h"
+#include "twill/tasks/holes.h"
 
 namespace twill::tasks {
 namespace {
@@ -119,7 +120,8 @@ TEST_P(Completed, MakesTheSameTree) {
 
 INSTANTIATE_TEST_SUITE_P(All, Completed,
                          testing::Values("gemm.task", "attention.task", "scale.task",
-                                         "dual_gemm.task", "gated_mlp.task"),
+                                         "dual_gemm.task", "gated_mlp.task", "gemm_rowsum.task",
+                                         "attention_fa3.task"),
                          [](const auto& it) { return it.param.substr(0, it.param.find('.')); });
 
 // A depth of all instances holds for those that do not state it themselves.
@@ -136,6 +138,75 @@ TEST(Instantiate, DepthOfAllAndOfOne) {
   EXPECT_EQ(tree->shared->bytes, 100 * 1024);
   EXPECT_FALSE(tree->specialize);
   EXPECT_EQ(completed(*tree).shared, tree->shared);
+}
+
+// --- Holes --------------------------------------------------------------------------------------
+
+// Every value that is not one is a hole, but a depth that the plan may choose.
+TEST(Holes, InTheOrderOfTheText) {
+  const Mapping mapping = must_read(
+                              "map m for gemm { U = {64, 128} V = ? W = 64 depth = ?\n"
+                              "b: gemm.block W = 32..64 by 32 depth = {2, 3} }")
+                              .mappings.at(0);
+  const std::vector<Hole> holes = holes_of(mapping);
+  ASSERT_EQ(holes.size(), 4U);
+  EXPECT_EQ(holes[0].name, "U");
+  EXPECT_EQ(holes[1].name, "V");
+  EXPECT_EQ(holes[1].values.size(), 32U);
+  EXPECT_EQ(holes[1].values.back(), 256);
+  EXPECT_EQ(holes[2].name, "b.W");
+  EXPECT_EQ(holes[3].name, "b.depth");
+  const Mapping whole = filled(mapping, {128, 176, 32, 3});
+  EXPECT_EQ(print_mapping(whole),
+            "map m for gemm {\n  U = 128\n  V = 176\n  W = 64\n  depth = ?\n"
+            "  b: gemm.block  W = 32  depth = 3\n}\n");
+  EXPECT_TRUE(holes_of(whole).empty());
+}
+
+// --- Edges --------------------------------------------------------------------------------------
+
+/// Attention whose keys end anywhere.
+Result<Tree> ragged_attention(const std::string& sizes, const std::string& online = {}) {
+  std::string text = bundled("attention.task");
+  for (std::size_t at = 0; (at = text.find(", exact", at)) != std::string::npos;) text.erase(at, 7);
+  const std::string loop = "srange j < N / BN";
+  text.replace(text.find(loop), loop.size(), "srange j < cdiv(N, BN)");
+  if (!online.empty()) {
+    const std::size_t from = text.find("leaf softmax.online");
+    text.replace(from, text.find("leaf weigh") - from, online);
+  }
+  TaskText read = must_read(text);
+  read.mappings = must_read("map m for attention { BM = 64 D = 64 " + sizes + " }").mappings;
+  return tree_of(read);
+}
+
+// T12: zeros beyond the last key are no keys, and would be the largest of negative scores.
+TEST(Edges, ZerosUnderALargestElement) {
+  const auto tree = ragged_attention("BN = 64");
+  ASSERT_FALSE(tree);
+  EXPECT_EQ(tree.error().message,
+            "T12: 'row_max' of 'softmax' goes over what lies beyond the edge of "
+            "blocks(K, BN, D)[j, 0] (line 21), which is zeros");
+  EXPECT_EQ(tree.error().location.line, 30);
+}
+
+TEST(Edges, SizesOfTheMappingMaySayThatThereIsNone) {
+  const auto divides = ragged_attention("BN = 64 N = 192");
+  EXPECT_TRUE(divides) << to_string(divides.error());
+  EXPECT_FALSE(ragged_attention("BN = 64 N = 200"));
+}
+
+// exp(0) is 1, so that a sum of exponentials is wrong; a product with rows of zeros is right.
+TEST(Edges, ExponentialsOfZerosAreNoZeros) {
+  const std::string begin = "leaf softmax.online { alpha = l  m = m  ";
+  const auto sum =
+      ragged_attention("BN = 64", begin + "p = exp(S) l = row_sum(p) P = cast(f16, p) }");
+  ASSERT_FALSE(sum);
+  EXPECT_NE(sum.error().message.find("'row_sum' of 'softmax'"), std::string::npos);
+  EXPECT_NE(sum.error().message.find("made of zeros, and not zero"), std::string::npos);
+  const auto product =
+      ragged_attention("BN = 64", begin + "l = row_sum(S) P = cast(f16, exp(S)) }");
+  EXPECT_TRUE(product) << to_string(product.error());
 }
 
 // T10: a task that only launches itself.

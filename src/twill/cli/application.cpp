@@ -99,6 +99,7 @@ int run_checked(int argc, char** argv) {
   add_compare_command(app, session);
   add_run_command(app, session);
   add_tasks_command(app, session);
+  add_tune_command(app, session);
   add_machines_command(app, session);
   refuse_empty_values(app);
   format_help(app);

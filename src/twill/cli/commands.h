@@ -47,6 +47,7 @@ void add_simulate_command(CLI::App& app, Session& session);
 void add_compare_command(CLI::App& app, Session& session);
 void add_run_command(CLI::App& app, Session& session);
 void add_tasks_command(CLI::App& app, Session& session);
+void add_tune_command(CLI::App& app, Session& session);
 
 /// The exit code that an outcome stands for: kNoPlan if it is known to have none.
 int exit_code_of(const report::Outcome& outcome);

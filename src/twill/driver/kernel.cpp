@@ -236,7 +236,6 @@ Result<Kernel> read_kernel(const Request& request) {
   TWILL_TRY_VOID(check_layouts(program, choice.loop));
   frontend::Stated stated = frontend::stated_by_mapping(program, choice.loop);
   TWILL_TRY(machine::Machine named, machine_for(request, program, stated));
-  TWILL_TRY(named, within_limits(std::move(named), stated));
   machine::Machine machine = machine::keeping_free(std::move(named), request.spare_registers);
   TWILL_TRY(std::vector<std::string> pools, pools_for(request, machine));
   if (!request.already_pipelined && extract::is_already_pipelined(program, choice.loop)) {
@@ -255,9 +254,14 @@ Result<Kernel> read_kernel(const Request& request) {
   if (extract::copies_by_threads(program, choice.loop)) {
     machine = machine::with_copying_warpgroup(std::move(machine));
   }
+  std::optional<machine::Machine> unlimited;
+  if (stated.shared) {
+    unlimited = machine;
+    TWILL_TRY(machine, within_limit(std::move(machine), *stated.shared));
+  }
   return Kernel{std::move(program), choice,           std::move(machine),
                 std::move(pools),   std::move(notes), request.load_latency,
-                std::move(stated)};
+                std::move(stated),    std::move(unlimited)};
 }
 
 std::string loop_in_words(const Kernel& kernel) {

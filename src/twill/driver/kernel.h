@@ -35,6 +35,7 @@ struct Kernel {
   std::vector<std::string> notes;  ///< what the Program has otherwise than the text
   bool load_latency = false;       ///< readers wait for loads that run ahead (extract::Options)
   frontend::Stated stated = {};    ///< by the mapping of a kernel of tasks
+  std::optional<machine::Machine> unlimited = {};  ///< if a mapping limits it: as it is without
   std::shared_ptr<Extractions> extracted = std::make_shared<Extractions>();  ///< so far
 };
 

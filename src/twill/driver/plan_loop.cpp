@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "twill/driver/kernel.h"
+#include "twill/driver/stated.h"
 #include "twill/driver/walk.h"
 #include "twill/support/stopwatch.h"
 
@@ -51,7 +52,11 @@ Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const
   std::uint64_t work = 0;
   Request counted = request;
   counted.limits.tally = &work;
-  TWILL_TRY(PlannedLoop answer, better_walk(counted, std::move(reading), choice));
+  TWILL_TRY(PlannedLoop answer, better_walk(counted, reading, choice));
+  if (reading->kernel) {
+    const auto why = limit_too_small(counted, *reading, answer.outcome);
+    if (why) answer.outcome.warnings.push_back(*why);
+  }
   answer.outcome.work = work;
   return answer;
 }

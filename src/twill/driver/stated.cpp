@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/driver/propose.h"
 #include "twill/tasks/values.h"
 
 namespace twill::driver {
@@ -25,7 +26,25 @@ tl::unexpected<Diagnostic> refuse_stated(const char* code, const Location& where
   return tasks::fail_task(code, {where}, message, std::move(hint));
 }
 
-bool has_roles(Strategy strategy) {
+const machine::Memory* shared_memory_of(const machine::Machine& machine) {
+  const auto found = std::find_if(machine->memories.begin(), machine->memories.end(),
+                                  [](const auto& it) { return it.name == kSharedMemory; });
+  return found == machine->memories.end() ? nullptr : &*found;
+}
+
+/// Half a byte more, so that what is rounded down is the limit.
+double share_for(double limit, double capacity) { return std::min(1.0, (limit + 0.5) / capacity); }
+
+/// Whether any pool has a schedule with that share of the memory.
+bool leaves_schedule(const Request& request, const Reading& reading, double share) {
+  for (const Reading& of_pool : with_share_of_memory(reading, share)) {
+    const auto found = propose(request, of_pool, false);
+    if (found && usable(found->front().outcome)) return true;
+  }
+  return false;
+}
+
+bool gives_roles(Strategy strategy) {
   return strategy != Strategy::sequential && strategy != Strategy::triton_plain;
 }
 
@@ -40,24 +59,56 @@ Result<void> check_machine(const Request& request, const machine::Machine& machi
               "leave --machine out, or write another mapping");
 }
 
-Result<machine::Machine> within_limits(machine::Machine machine, const frontend::Stated& stated) {
-  if (!stated.shared) return machine;
-  for (const machine::Memory& memory : machine->memories) {
-    if (memory.name != kSharedMemory) continue;
-    const double capacity = memory.capacity.value;
-    const auto limit = static_cast<double>(stated.shared->value);
-    if (limit > capacity) {
-      return refuse_stated("M07", stated.shared->where,
-                           fmt::format("the mapping gives a CTA {} of shared memory, and {} has {}",
-                                       kib(stated.shared->value), machine->name,
-                                       kib(static_cast<std::int64_t>(capacity))),
-                           "leave the limit out to use all of it");
-    }
-    // Half a byte more, so that what is rounded down is the limit.
-    return machine::with_share_of_memory(std::move(machine),
-                                         std::min(1.0, (limit + 0.5) / capacity));
+Result<machine::Machine> within_limit(machine::Machine machine,
+                                      const frontend::StatedNumber& shared) {
+  const machine::Memory* memory = shared_memory_of(machine);
+  if (memory == nullptr) return machine;
+  const double capacity = memory->capacity.value;
+  const auto limit = static_cast<double>(shared.value);
+  if (limit > capacity) {
+    return refuse_stated(
+        "M07", shared.where,
+        fmt::format("the mapping gives a CTA {} of shared memory, and {} has {}", kib(shared.value),
+                    machine->name, kib(static_cast<std::int64_t>(capacity))),
+        "leave the limit out to use all of it");
   }
-  return machine;
+  return machine::with_share_of_memory(std::move(machine), share_for(limit, capacity));
+}
+
+std::optional<Diagnostic> limit_too_small(const Request& request, const Reading& reading,
+                                          const report::Outcome& outcome) {
+  const auto& shared = reading.kernel->stated.shared;
+  if (!shared || outcome.answer.verdict != schedule::Verdict::infeasible) return std::nullopt;
+  const std::optional<machine::Machine>& machine = reading.kernel->unlimited;
+  if (!machine || shared_memory_of(*machine) == nullptr) return std::nullopt;
+  const double capacity = shared_memory_of(*machine)->capacity.value;
+  std::int64_t none = shared->value;  // bytes, with which there is no schedule
+  std::int64_t some = static_cast<std::int64_t>(capacity);
+  Reading unlimited = reading;
+  unlimited.kernel->machine = *machine;
+  unlimited.kernel->extracted = std::make_shared<Extractions>();
+  const auto fits = [&](std::int64_t bytes) {
+    return leaves_schedule(request, unlimited, share_for(static_cast<double>(bytes), capacity));
+  };
+  if (!fits(some)) return std::nullopt;
+  while (some - none > 1024) {
+    const std::int64_t middle = none + (some - none) / 2048 * 1024;
+    if (middle <= none || middle >= some) break;
+    (fits(middle) ? some : none) = middle;
+  }
+  std::vector<std::string> tenants;
+  for (const problem::Op& op : outcome.problem.ops()) {
+    for (const problem::Footprint& it : op.footprint) {
+      if (outcome.problem[it.memory].name != kSharedMemory) continue;
+      tenants.push_back(fmt::format("{} {}", op.name, it.amount));
+    }
+  }
+  return refuse_stated("M07", shared->where,
+                       fmt::format("'limit shared = {}' leaves no schedule, and {} does; bytes of "
+                                   "a copy: {}",
+                                   kib(shared->value), kib(some), fmt::join(tenants, ", ")),
+                       "a larger limit, or smaller tiles")
+      .value();
 }
 
 Result<void> check_strategy_stated(const Request& request, const Kernel& kernel) {
@@ -70,7 +121,7 @@ Result<void> check_strategy_stated(const Request& request, const Kernel& kernel)
   }
   const auto& stated = kernel.stated.specialize;
   const Strategy strategy = request.strategy.strategy;
-  if (!stated || (stated->value != 0) == has_roles(strategy)) return {};
+  if (!stated || (stated->value != 0) == gives_roles(strategy)) return {};
   if (stated->value != 0) {
     return refuse_stated("M11", stated->where,
                          fmt::format("the mapping wants warps with roles of their own, which the "

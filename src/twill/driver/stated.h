@@ -13,10 +13,16 @@ Result<void> check_machine(const Request& request, const machine::Machine& machi
                            const frontend::Stated& stated);
 
 /// The machine with no more shared memory than the mapping allows. Fails (M07) if it has less.
-Result<machine::Machine> within_limits(machine::Machine machine, const frontend::Stated& stated);
+Result<machine::Machine> within_limit(machine::Machine machine,
+                                      const frontend::StatedNumber& shared);
+
+/// Least limit under which a loop without a schedule has one, if the mapping's limit
+/// is the reason, and what takes the memory (M07). Nothing if another limit would not help.
+std::optional<Diagnostic> limit_too_small(const Request& request, const Reading& reading,
+                                          const report::Outcome& outcome);
 
 /// Fails if the request's strategy has roles of warps where the mapping wants none, or the reverse
-/// (M11), or if both state a depth and they differ (M12).
+/// (M11). Fails if both state a depth and they differ (M12).
 Result<void> check_strategy_stated(const Request& request, const Kernel& kernel);
 
 /// Copies of what the loop loads ahead, if the mapping states them.

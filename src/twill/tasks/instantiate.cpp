@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "twill/support/spelling.h"
+#include "twill/tasks/edges.h"
 
 namespace twill::tasks {
 namespace {
@@ -442,6 +443,7 @@ Result<Tree> instantiate(Library library, const Mapping& mapping) {
   tree.where = mapping.where;
   tree.shared = mapping.shared;
   TWILL_TRY(tree.specialize, specialize_of(mapping));
+  TWILL_TRY_VOID(check_edges(tree));
   return tree;
 }
 

@@ -38,7 +38,8 @@ struct Tree {
 /// The tree that the mapping's entry begins. What it does not state is derived: of a task the first
 /// variant, of one that is within itself the next; the host's launches are blocks, and leaves are
 /// warpgroups; arguments of the entry lie in global memory, operands of products in shared memory,
-/// all else in registers. Fails with M01 to M06, M11 to M13, and T10 for a task without end.
+/// all else in registers. Fails with M01 to M06, M11 to M13, T10 for a task without end, and T12
+/// for zeros of an edge where they are wrong.
 /// Precondition: check(library).
 Result<Tree> instantiate(Library library, const Mapping& mapping);
 

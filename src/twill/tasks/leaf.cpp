@@ -64,7 +64,12 @@ std::size_t LeafBuilder::apply(Function function, std::vector<std::size_t> opera
       const std::size_t sum = product == operands[1] ? operands[0] : operands[1];
       const Node& node = nodes_[product];
       if (node.function != Function::mma || node.operands.size() != 2) continue;
-      return add({Function::mma, {node.operands[0], node.operands[1], sum}, {}, 0, {}, node.where});
+      return add({Function::mma,
+                  {node.operands[0], node.operands[1], sum},
+                  {},
+                  0,
+                  Scalar::f32,
+                  node.where});
     }
   }
   return add({function, std::move(operands), {}, 0, Scalar::f32, where});

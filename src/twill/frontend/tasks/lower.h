@@ -8,17 +8,17 @@
 /// From tasks to what the rest of Twill takes.
 namespace twill::frontend {
 
-/// The kernel that a tree of tasks is: a module of TTGIR without register layouts, of which every
-/// op has the place in the user's source that it comes from. The host's prange is the grid;
-/// arguments of rank 2 are TMA descriptors, as Triton passes them, those of rank 1 pointers, and
-/// sizes that the kernel needs are i32 arguments behind all others. Fails where a tile's size is no
+/// The kernel that a tree of tasks is: a module of TTGIR without register layouts. Every op has the
+/// place in the user's source that it comes from. The host's prange is the grid. Arguments of rank 2
+/// are TMA descriptors, as Triton passes them, those of rank 1 pointers. Sizes that the kernel needs
+/// are i32 arguments behind all others. Fails where a tile's size is no
 /// number (M03), a partition cannot be kept without a copy (M08), or an instruction does not fit
 /// (M09). What the mapping states beside that is kept in attributes (stated.h).
 /// Precondition: check(*tree.library).
 Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file_name);
 
-/// Text of a `.task` file, and which of its mappings is taken: the first, that of the name, or that
-/// of a `.map` text of its own; without any, all is derived for the first task.
+/// Text of a `.task` file, and the mapping that is taken: the first or that of a name, of the text
+/// or of a `.map` text. Without any, all is derived for the first task.
 struct TaskSource {
   std::string file;
   std::string text;

@@ -1,0 +1,298 @@
+#include "twill/driver/tune.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "twill/driver/input.h"
+#include "twill/driver/kernel.h"
+#include "twill/driver/plan_loop.h"
+#include "twill/ir/operands.h"
+#include "twill/ir/program.h"
+#include "twill/schedule/bounds.h"
+#include "twill/simulate/simulate.h"
+#include "twill/tasks/text.h"
+
+namespace twill::driver {
+namespace {
+
+/// Multiplications and additions of the products of an iteration; 0 without products.
+double work_of(const Kernel& kernel) {
+  double work = 0;
+  for (const ir::OpId id : ir::walk(kernel.program, kernel.choice.loop)) {
+    const auto product = ir::mma_operands(kernel.program.op(id));
+    if (!product) continue;
+    const auto& a = ir::type_of(kernel.program, product->a)->shape;
+    const ir::Type sum = ir::type_of(kernel.program, product->accumulator);
+    work += 2.0 * static_cast<double>(ir::element_count(sum)) * static_cast<double>(a.back());
+  }
+  return work;
+}
+
+/// Least cycles of an iteration for its work.
+double rate_of(double cycles, const TunedPoint& point) {
+  return point.work > 0 ? cycles / point.work : cycles;
+}
+double simulated_rate(const TunedPoint& point) { return rate_of(*point.interval, point); }
+double bound_rate(const TunedPoint& point) {
+  return rate_of(static_cast<double>(point.bound), point);
+}
+
+class Tuning {
+ public:
+  Tuning(frontend::TaskSource source, frontend::MappedTasks mapped, const Request& request)
+      : source_(std::move(source)), mapped_(std::move(mapped)), request_(request) {}
+
+  Result<Tuned> run() {
+    tuned_.mapping = mapped_.mapping.name;
+    tuned_.holes = tasks::holes_of(mapped_.mapping);
+    TWILL_TRY_VOID(add_points());
+    TWILL_TRY_VOID(pose_all_points());
+    for (const std::size_t at : by_bound()) {
+      TWILL_TRY_VOID(solve_point(tuned_.points[at]));
+    }
+    choose();
+    return std::move(tuned_);
+  }
+
+ private:
+  Result<void> add_points() {
+    std::size_t count = 1;
+    for (const tasks::Hole& hole : tuned_.holes) {
+      count *= hole.values.size();
+      if (count <= kMostPoints) continue;
+      return tasks::fail_task("M13", hole.where,
+                              fmt::format("the holes up to '{}' have more than {} choices together",
+                                          hole.name, kMostPoints),
+                              "give some of them fewer values, as in 64..256 by 32");
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      TunedPoint point;
+      std::size_t rest = i;
+      for (auto hole = tuned_.holes.rbegin(); hole != tuned_.holes.rend(); ++hole) {
+        point.values.push_back(hole->values[rest % hole->values.size()]);
+        rest /= hole->values.size();
+      }
+      std::reverse(point.values.begin(), point.values.end());
+      tuned_.points.push_back(std::move(point));
+    }
+    return {};
+  }
+
+  Result<Request> request_for(const TunedPoint& point) const {
+    frontend::MappedTasks mapped = mapped_;
+    mapped.mapping = tasks::filled(mapped_.mapping, point.values);
+    TWILL_TRY(const tasks::Tree tree, frontend::tree_of(source_, mapped));
+    Request request = request_;
+    request.input.name = source_.file;
+    TWILL_TRY(request.input.text, frontend::lower_tasks(tree, source_.file));
+    return request;
+  }
+
+  /// Work and bound of a point. Fails if it is no kernel.
+  Result<void> pose_point(TunedPoint& point) const {
+    TWILL_TRY(const Request request, request_for(point));
+    TWILL_TRY(const Reading reading, read_once(request));
+    TWILL_TRY(const PosedKernel posed,
+              pose_kernel(*reading.kernel, request, machine::Rate::fastest));
+    point.work = work_of(*reading.kernel);
+    point.bound = std::numeric_limits<Cycles>::max();
+    for (const PosedPool& pool : posed.pools) {
+      if (const auto never = schedule::never_feasible(pool.problem)) {
+        point.why = *never;
+      } else {
+        point.bound = std::min(point.bound, schedule::min_ii(pool.problem).value);
+      }
+    }
+    const bool possible = point.bound < std::numeric_limits<Cycles>::max();
+    point.fate = possible ? Fate::bounded : Fate::infeasible;
+    if (possible) point.why.clear();
+    return {};
+  }
+
+  Result<void> pose_all_points() {
+    std::optional<Diagnostic> first;
+    bool any = false;
+    for (TunedPoint& point : tuned_.points) {
+      const auto posed = pose_point(point);
+      any = any || posed.has_value();
+      if (posed) continue;
+      point.fate = Fate::illegal;
+      point.why = posed.error().message;
+      if (!first) first = posed.error();
+    }
+    if (any) return {};
+    return tl::unexpected(*std::move(first));
+  }
+
+  std::vector<std::size_t> by_bound() const {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < tuned_.points.size(); ++i) {
+      if (tuned_.points[i].fate == Fate::bounded) order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const TunedPoint& x = tuned_.points[a];
+      const TunedPoint& y = tuned_.points[b];
+      return std::pair(bound_rate(x), -x.work) < std::pair(bound_rate(y), -y.work);
+    });
+    return order;
+  }
+
+  /// Solves a point, unless its bound rules it out: or it has less work and can at most tie.
+  Result<void> solve_point(TunedPoint& point) {
+    const bool ties = bound_rate(point) == least_ && point.work <= most_work_;
+    if (bound_rate(point) > least_ || ties) return {};
+    TWILL_TRY(const Request request, request_for(point));
+    auto answer = answer_loop(request);
+    if (!answer) {
+      point.fate = Fate::unplanned;
+      point.why = answer.error().message;
+      return {};
+    }
+    const report::Outcome& outcome = answer->outcome;
+    if (!outcome.answer.schedule) {
+      const bool never = outcome.answer.verdict == schedule::Verdict::infeasible;
+      point.fate = never ? Fate::infeasible : Fate::unplanned;
+      point.why = outcome.answer.argument;
+      return {};
+    }
+    const auto& built = outcome.built;
+    const std::string unprinted = built ? built->not_printable.value_or("") : "";
+    point.fate = Fate::unplanned;
+    if (answer->refusal) {
+      point.why = answer->refusal->message;
+    } else if (!unprinted.empty()) {
+      point.why = unprinted;
+    } else if (built && built->simulated) {
+      point.fate = Fate::simulated;
+      point.interval = built->simulated;
+      take(point);
+    }
+    return {};
+  }
+
+  void take(const TunedPoint& point) {
+    const double rate = simulated_rate(point);
+    if (rate < least_) most_work_ = 0;
+    if (rate <= least_) most_work_ = std::max(most_work_, point.work);
+    least_ = std::min(least_, rate);
+  }
+
+  void choose() {
+    for (std::size_t i = 0; i < tuned_.points.size(); ++i) {
+      const TunedPoint& point = tuned_.points[i];
+      if (point.interval && simulated_rate(point) <= least_ && point.work >= most_work_) {
+        if (!tuned_.best) tuned_.best = i;
+      }
+    }
+    if (!tuned_.best) return;
+    const TunedPoint& best = tuned_.points[*tuned_.best];
+    tuned_.proven =
+        std::all_of(tuned_.points.begin(), tuned_.points.end(), [&](const TunedPoint& point) {
+          const bool counts = point.fate != Fate::illegal && point.fate != Fate::infeasible;
+          return !counts || bound_rate(point) >= simulated_rate(best);
+        });
+    tuned_.completed = tasks::filled(mapped_.mapping, best.values);
+  }
+
+  frontend::TaskSource source_;
+  frontend::MappedTasks mapped_;
+  const Request& request_;
+  Tuned tuned_;
+  double least_ = std::numeric_limits<double>::infinity();
+  double most_work_ = 0;  ///< of those that are as fast as the best
+};
+
+// --- Text ---------------------------------------------------------------------------------------
+
+std::string values_in_words(const Tuned& tuned, const TunedPoint& point) {
+  std::string text;
+  for (std::size_t h = 0; h < tuned.holes.size(); ++h) {
+    text += fmt::format("{}{} = {}", h > 0 ? ", " : "", tuned.holes[h].name, point.values[h]);
+  }
+  return text;
+}
+
+std::size_t count_of(const Tuned& tuned, Fate fate) {
+  return static_cast<std::size_t>(
+      std::count_if(tuned.points.begin(), tuned.points.end(),
+                    [&](const TunedPoint& point) { return point.fate == fate; }));
+}
+
+/// "no schedule, proven: 2, as U = 256, V = 256: the values ..."; nothing if there are none.
+void add_count(const Tuned& tuned, Fate fate, std::string_view what, std::string& out) {
+  const std::size_t count = count_of(tuned, fate);
+  if (count == 0) return;
+  const auto first = std::find_if(tuned.points.begin(), tuned.points.end(),
+                                  [&](const TunedPoint& point) { return point.fate == fate; });
+  out += fmt::format("#   {}: {}", what, count);
+  if (!first->why.empty()) {
+    std::string why = first->why;
+    std::replace(why.begin(), why.end(), '\n', ' ');
+    out += fmt::format(", as {}: {}", values_in_words(tuned, *first), why);
+  }
+  out += "\n";
+}
+
+constexpr std::size_t kMostRows = 12;
+
+/// The fastest points, each with its bound.
+void add_table(const Tuned& tuned, std::string& out) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < tuned.points.size(); ++i) {
+    if (tuned.points[i].interval) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const TunedPoint& x = tuned.points[a];
+    const TunedPoint& y = tuned.points[b];
+    return std::pair(simulated_rate(x), -x.work) < std::pair(simulated_rate(y), -y.work);
+  });
+  for (std::size_t i = 0; i < std::min(order.size(), kMostRows); ++i) {
+    const TunedPoint& point = tuned.points[order[i]];
+    out += fmt::format("#   {}: {:.1f} cycles an iteration, at least {}",
+                       values_in_words(tuned, point), *point.interval, point.bound);
+    if (point.work > 0) out += fmt::format("; {:.0f} FLOP a cycle", point.work / *point.interval);
+    out += "\n";
+  }
+  if (order.size() > kMostRows) {
+    out += fmt::format("#   and {} slower ones\n", order.size() - kMostRows);
+  }
+}
+
+}  // namespace
+
+Result<Tuned> tune(const std::string& path, const Request& request) {
+  TWILL_TRY(Input input, read_text(path));
+  if (!is_tasks(input)) {
+    return fail({input.name}, "only mappings of .task files have holes to fill",
+                "docs/reference/tasks.md");
+  }
+  TWILL_TRY(frontend::TaskSource source, task_source(std::move(input), request.choice.map));
+  TWILL_TRY(frontend::MappedTasks mapped, frontend::read_mapped(source));
+  return Tuning(std::move(source), std::move(mapped), request).run();
+}
+
+std::string to_text(const Tuned& tuned) {
+  std::string out = fmt::format("# {}: {} choices of {}\n", tuned.mapping, tuned.points.size(),
+                                tuned.holes.empty() ? "nothing" : "values");
+  add_count(tuned, Fate::illegal, "no kernel", out);
+  add_count(tuned, Fate::infeasible, "no schedule, proven", out);
+  add_count(tuned, Fate::unplanned, "no plan that could be printed", out);
+  add_count(tuned, Fate::bounded, "no better by their proven bounds", out);
+  add_count(tuned, Fate::simulated, "planned and simulated", out);
+  add_table(tuned, out);
+  if (!tuned.best) return out + "# There is no kernel among them.\n";
+  out += tuned.proven
+             ? "# Proven: no choice of the stated values has a main loop that takes fewer cycles "
+               "for its products,\n# under these costs; what is outside the loop is not counted.\n"
+             : "# No choice of the stated values is simulated to take fewer cycles for its "
+               "products, under these costs;\n# what is outside the loop is not counted. Bounds "
+               "alone do not prove it: faster plans may exist.\n";
+  return out + tasks::print_mapping(tuned.completed);
+}
+
+}  // namespace twill::driver

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twill/driver/driver.h"
+#include "twill/tasks/holes.h"
+
+namespace twill::driver {
+
+/// Fate of a choice of values.
+enum class Fate {
+  illegal,     ///< no kernel: no instruction or copy for the tile, blocks that do not divide ...
+  infeasible,  ///< no schedule, proven
+  unplanned,   ///< no schedule within the work limit, or no plan of it, or no printed kernel
+  bounded,     ///< not solved: its proven bound is no better than the best that is planned
+  simulated,   ///< planned, proven safe, and simulated
+};
+
+/// A value for each hole, and what came of it. Cycles are of an iteration of the main loop.
+struct TunedPoint {
+  std::vector<std::int64_t> values;
+  Fate fate = Fate::illegal;
+  std::string why;                 ///< there is no kernel
+  double work = 0;                 ///< multiplications and additions of an iteration's products
+  Cycles bound = 0;                ///< proven for all pools, every op at its fastest
+  std::optional<double> interval;  ///< simulated
+};
+
+/// Values for the holes of a mapping, and how they were found.
+struct Tuned {
+  std::string mapping;  ///< its name
+  std::vector<tasks::Hole> holes;
+  std::vector<TunedPoint> points;  ///< in the order of the values, the last hole fastest
+  std::optional<std::size_t> best;
+  bool proven = false;       ///< no point has a bound below what the best is simulated to take
+  tasks::Mapping completed;  ///< with the best values, if there is one
+};
+
+/// More choices of values than are looked at.
+inline constexpr std::size_t kMostPoints = 4096;
+
+/// Fills the holes of the mapping of a `.task` file (`request.choice.map`). Of all choices, the main
+/// loop of the best is simulated to take the fewest cycles for its products. Of equal ones the best
+/// has the most work in an iteration. Points are posed, bounded, and solved in the order of their
+/// bounds until the bounds rule the rest out. `request.input` is not read.
+/// Fails for a file that is wrong, more than kMostPoints choices, or if no choice is a kernel.
+/// Deterministic. Cost: an extraction for each choice, and an answer for those that are not ruled
+/// out.
+Result<Tuned> tune(const std::string& path, const Request& request);
+
+/// The completed mapping as a `.map` text, below comments that say what it was chosen from and what
+/// is proven.
+std::string to_text(const Tuned& tuned);
+
+}  // namespace twill::driver
