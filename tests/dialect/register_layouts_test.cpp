@@ -54,6 +54,26 @@ TEST(RegisterLayouts, ProductsHaveAllWarpsAlongTheRows) {
   EXPECT_TRUE(is_of_product(laid.layout(1)));
 }
 
+/// A tile's registers are those of one thread, with what it holds beside other threads.
+TEST(RegisterLayouts, ElementsOfAThread) {
+  const std::string operand =
+      std::string("#ttg.dot_op<{opIdx = 0, parent = ") + kMma + ", kWidth = 2}>";
+  const Laid laid(
+      "%a: " + tensor("128x256xf32", kMma) +
+      ", %b: " + tensor("128xf32", std::string("#ttg.slice<{dim = 1, parent = ") + kMma + "}>") +
+      ", %c: " + tensor("256xf32", std::string("#ttg.slice<{dim = 0, parent = ") + kMma + "}>") +
+      ", %d: " + tensor("128x64xf16", operand) + ", %e: " +
+      tensor("64x64xf16",
+             "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], "
+             "warpsPerCTA = [4, 1], order = [1, 0]}>"));
+  const std::vector<std::vector<std::int64_t>> shapes = {
+      {128, 256}, {128}, {256}, {128, 64}, {64, 64}};
+  const std::int64_t counts[] = {128, 2, 64, 32, 32};
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    EXPECT_EQ(elements_of_thread(laid.layout(i), shapes[i]), counts[i]) << i;
+  }
+}
+
 TEST(RegisterLayouts, BlocksLoseAndGainWarpsWhereTheyHaveMost) {
   const auto blocks = [](const std::string& warps) {
     return "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = " + warps +

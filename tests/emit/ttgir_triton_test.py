@@ -19,20 +19,23 @@ SHARED_MEMORY = 232448
 
 # Kernels that are not printed, with a piece of the reason that is given.
 REFUSED = {
-    "fa_bwd/m64n128d128_atomic": "is wanted before it is made",
-    "fa_bwd/m64n128d128_tmared": "stores a box whose rows several groups have",
-    "fa_bwd/m64n128d64_tmared": "is wanted before it is made",
-    "fa_bwd_subtiled/m64n2x64d128": "is wanted before it is made",
-    "fa_bwd_subtiled/m64n2x64d128w8": "is wanted before it is made",
-    "fa_bwd_subtiled/m64n2x64d64": "is made by another group",
+    "fa_bwd/m64n128d128_tmared": "bytes of shared memory with what changes of layout take",
     "softmax/br4bc1024": "no loop of the kernel has tensor-core work",
 }
 
 # Kernels whose code spills, or whose products ptxas serializes, by Triton: the ptxas of 3.6 keeps the registers of a product apart
 # from what is computed of them. Of the first no plan needs fewer registers; of the second the estimate, which stands in for a
 # compiler, knows nothing of products (`--python` does).
+# Attention backward in one pass has no plan without spills.
+BACKWARD = {
+    "fa_bwd/m64n128d128_atomic",
+    "fa_bwd/m64n128d64_tmared",
+    "fa_bwd_subtiled/m64n2x64d128",
+    "fa_bwd_subtiled/m64n2x64d128w8",
+    "fa_bwd_subtiled/m64n2x64d64",
+}
 SPILLS = {"3.6": {"fa_fwd_subtiled/2x128n128d128"}, "3.9": set()}
-SERIALIZED = {"3.6": {"fa_fwd_subtiled/2x128n128d64"}}
+SERIALIZED = {"3.6": {"fa_fwd_subtiled/2x128n128d64"} | BACKWARD, "3.9": BACKWARD}
 
 # Kernels for the Tritons between: copies by TMA and by threads, products of registers, a loop over tiles.
 SAMPLE = {"fa_fwd/d64", "gemm/ptr_128x128x64", "gemm/tma_128x128x64", "gemm_persistent/128x128x64_nested"}
@@ -69,7 +72,7 @@ def complaint(name, facts, version):
     expected = name == "kinds/printed" or name in SERIALIZED.get(version, ())  # a print is a call, which products do not cross
     if bool(facts["remarks"]) > expected:
         return f"{name}: {facts['remarks']}"
-    if (facts["spilled"] > 0) != (name in SPILLS.get(version, ())):
+    if name not in BACKWARD and (facts["spilled"] > 0) != (name in SPILLS.get(version, ())):
         return f"{name}: {facts['spilled']} bytes spilled"
     if facts["products"] == 0 or facts["cubin"] == 0:
         return f"{name}: no products in {facts}"

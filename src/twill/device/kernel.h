@@ -71,7 +71,7 @@ enum class NodeKind : unsigned char {
   // Asynchronous work.
   proxy_fence,    ///< what threads wrote in shared memory, bulk copies and products may read
   load_box,       ///< descriptor, buffer, barrier, whether to load, coordinates
-  store_box,      ///< descriptor, buffer, coordinates
+  store_box,      ///< descriptor, buffer, coordinates; adds or the like where the `source` does
   wait_stores,    ///< until at most `numbers[0]` bulk stores are not done
   copy,           ///< pointers, buffer, then mask and other where the `source` has them
   arrive_copied,  ///< each thread arrives once the copies that it began are done

@@ -127,6 +127,16 @@ Result<ir::Type> Sketch::type_of(ir::ValueId value, int cut, int warps) const {
 }
 
 /// That of the buffer that the loaded tile is put into, or else the box's.
+Result<ir::Type> Sketch::box_type(ir::OpId store) const {
+  const auto access = ir::memory_access(program_->op(store));
+  if (!access || !access->source) return refuse(store, "stores nothing");
+  const ir::Type tile = ir::type_of(*program_, *access->source);
+  const ir::Type descriptor = ir::type_of(*program_, access->address);
+  const ir::Attribute layout = descriptor->element ? descriptor->element->encoding : nullptr;
+  if (layout == nullptr) return refuse(store, "has a descriptor that says nothing of a layout");
+  return buffer(tile->shape, tile->element, layout);
+}
+
 Result<ir::Type> Sketch::memory_type(ir::OpId load) const {
   const ir::Op& op = program_->op(load);
   const ir::ValueId value = op.results.front();

@@ -102,7 +102,10 @@ class Layout {
         TWILL_TRY(const ir::Type type, operand_type(op, *allocation));
         add_ring(*value.home, type, false);
       }
-      if (!allocation && value.home && sketch_.moved_by(op)) {
+      if (const auto store = sketch_.boxed_by(op)) {
+        TWILL_TRY(const ir::Type type, sketch_.box_type(*store));
+        add_ring(*value.home, type, false);
+      } else if (!allocation && value.home && sketch_.moved_by(op)) {
         TWILL_TRY_VOID(add_joint(*value.home, *sketch_.moved_by(op)));
       }
       if (!value.staged) continue;
@@ -250,19 +253,11 @@ class Layout {
     std::map<ir::Type, std::size_t> first, last;
     const auto& around = plan().kernel->around;
     for (std::size_t i = 0; i < around.size(); ++i) {
-      if (around[i].mechanism != plan::Mechanism::bulk_store) continue;
       const ir::OpId store = sketch_.around(i);
-      const auto access = ir::memory_access(sketch_.program().op(store));
-      if (!access || !access->source) return sketch_.refuse(store, "stores nothing");
-      const ir::Type tile = ir::type_of(sketch_.program(), *access->source);
-      const ir::Type descriptor = ir::type_of(sketch_.program(), access->address);
-      const ir::Attribute layout = descriptor->element ? descriptor->element->encoding : nullptr;
-      if (layout == nullptr) {
-        return sketch_.refuse(store, "has a descriptor that says nothing of a layout");
-      }
+      if (around[i].mechanism != plan::Mechanism::bulk_store && !is_in_parts(store)) continue;
       Box box;
       box.store = store;
-      box.type = sketch_.buffer(tile->shape, tile->element, layout);
+      TWILL_TRY(box.type, sketch_.box_type(store));
       const std::string name = "store" + std::to_string(i);
       const auto before = last.find(box.type);
       if (before != last.end()) {
@@ -286,6 +281,14 @@ class Layout {
       memory_.boxes.at(index).of_last_tile = true;
     }
     return {};
+  }
+
+  /// Whether several groups have the rows of a box, which threads were to store.
+  bool is_in_parts(ir::OpId id) const {
+    const ir::Op& op = sketch_.program().op(id);
+    const auto access = ir::memory_access(op);
+    return op.kind == ir::OpKind::block_store && access && access->source &&
+           sketch_.where(id) == Where::after && sketch_.cut_of(*access->source) >= 0;
   }
 
   void free(std::size_t index, Box& box) {

@@ -112,7 +112,9 @@ class RoleBuilder {
   Result<void> once(const plan::Role& role);
   Result<Block> in_passes(const std::function<Result<void>()>& pass);
   void begin_pass();
-  Result<void> steps(const std::vector<plan::Step>& steps);
+  Result<void> steps(std::vector<plan::Step> steps);
+  void release_late(std::vector<plan::Step>& steps) const;
+  bool reads(const Unit& unit, plan::ChannelId channel) const;
   Result<ValueId> trip_count();
   Result<std::vector<ValueId>> branch(int trips, ValueId count);
   Result<void> short_way(int trips, const std::vector<ir::Type>& types, Block& block);
@@ -194,6 +196,7 @@ class RoleBuilder {
   Result<ir::Type> operand_type(ir::OpId op, std::size_t index, Rows rows, ir::Type result) const;
   void enter(ir::ValueId value, Rows rows, At at, ValueId made);
   bool makes(const std::vector<OpId>& makers, Rows rows) const;
+  bool receives(ir::ValueId value, Rows rows) const;
   bool is_mine(OpId op) const { return mine_.contains(op); }
 
   // --- Steps (role_steps.cpp) ----------------------------------------------------------------
@@ -202,6 +205,9 @@ class RoleBuilder {
   Result<void> do_unit(ir::OpId unit, int part, At at);
   Result<bool> compute_unit(OpId op, At at);
   Result<void> compute(OpId op, At at);
+  Result<bool> forward(OpId op, At at);
+  Result<void> store_box(OpId op, At at);
+  bool stores_boxes() const;
   Result<void> put(OpId op, ir::OpId allocation, At at);
   Result<void> stage(OpId op, At at);
   Result<void> write_part(OpId op, ir::ValueId value, plan::BufferId buffer, At at);

@@ -20,6 +20,12 @@ Result<void> RoleBuilder::compute_outside(std::size_t index) {
     }
     return {};
   }
+  if (memory_.boxes.contains(index)) {
+    TWILL_TRY_VOID(stage_outside(index));
+    emit(NodeKind::proxy_fence);
+    arrive(memory_.boxes.at(index).full, {At::From::tile, 0}, "full");
+    return {};
+  }
   const auto& roles = sketch_.plan().kernel->around[index].roles;
   const bool leads = &sketch_.plan()[roles.front()] == role_;
   if (is_region(op)) {
@@ -160,7 +166,8 @@ Result<void> RoleBuilder::leave_early(const ir::Exit& exit) {
   if (exit.acts) {
     for (const ir::OpId op : program.block(*exit.acts).ops) {
       if (!is_effect(program, op) && !is_pure(program, op) && program.op(op).kind != OpKind::ret) {
-        return sketch_.refuse(op, "is done where the function ends early, which is not printed yet");
+        return sketch_.refuse(op,
+                              "is done where the function ends early, which is not printed yet");
       }
       if (!is_effect(program, op)) continue;
       Nodes* const outer = now_;

@@ -36,8 +36,8 @@ Result<void> RoleBuilder::again(ir::OpId id, Rows rows, At at) {
   if (op.kind == OpKind::wgmma) return product_again(id, rows, at);
   if (op.kind == OpKind::block_load) return fetch(id, rows, at);
   if (is_region(op)) return region_again(id, {std::max(0, rows.part)}, at, false);
-  const bool harmless = is_pure(sketch_.program(), id) || op.kind == OpKind::load ||
-                        op.kind == OpKind::mma;
+  const bool harmless =
+      is_pure(sketch_.program(), id) || op.kind == OpKind::load || op.kind == OpKind::mma;
   if (!harmless) return sketch_.refuse(id, "is wanted here, which is not printed as TTGIR yet");
   TWILL_TRY_VOID(clone(id, rows, at));
   return {};
@@ -113,16 +113,10 @@ RoleBuilder::Want RoleBuilder::put_down(ir::OpId allocation, Rows rows, At at) {
 /// Stores a box at once, from shared memory of the role's own.
 Result<void> RoleBuilder::store_again(ir::OpId id, At at) {
   const auto access = *ir::memory_access(sketch_.program().op(id));
-  const ir::Type tile = ir::type_of(sketch_.program(), *access.source);
-  const ir::Type descriptor = ir::type_of(sketch_.program(), access.address);
-  const ir::Attribute layout = descriptor->element ? descriptor->element->encoding : nullptr;
-  if (layout == nullptr) {
-    return sketch_.refuse(id, "has a descriptor that says nothing of a layout");
-  }
+  TWILL_TRY(const ir::Type type, sketch_.box_type(id));
   TWILL_TRY(const ValueId value, want(*access.source, {}, at));
   TWILL_TRY(const ValueId box, want(access.address, {}, at));
-  const ValueId buffer =
-      make(NodeKind::allocate, {}, "box", sketch_.buffer(tile->shape, tile->element, layout));
+  const ValueId buffer = make(NodeKind::allocate, {}, "box", type);
   std::vector<ValueId> operands = {box, buffer};
   for (const ir::ValueId coordinate : access.coordinates) {
     TWILL_TRY(operands.emplace_back(), want(coordinate, {}, at));

@@ -83,17 +83,24 @@ bool RoleBuilder::makes(const std::vector<OpId>& makers, Rows rows) const {
   });
 }
 
+/// Whether a step of the role takes these rows from another group.
+bool RoleBuilder::receives(ir::ValueId value, Rows rows) const {
+  return std::any_of(mine_.begin(), mine_.end(), [&](OpId op) {
+    return sketch_.received_by(op) == value && rows_of(op, value) == rows;
+  });
+}
+
 RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows, At at,
                                        ir::Type type) {
   const Key key{value, rows, at, nullptr};
   const auto known = made_.find(key);
   if (known != made_.end()) return relayout(known->second, type);
   const std::vector<OpId>& makers = sketch_.makers_of(value);
-  const bool is_moved = std::any_of(makers.begin(), makers.end(), [&](OpId maker) {
-    return sketch_.moved_by(maker) == value;
-  });
+  const bool is_moved = std::any_of(makers.begin(), makers.end(),
+                                    [&](OpId maker) { return sketch_.moved_by(maker) == value; });
   // A role that makes one part of a moved value takes the other parts from where they lie.
-  const bool is_made = makes(makers, rows) && !(is_moved && rows.cut < 0);
+  const bool is_made =
+      (makes(makers, rows) && !(is_moved && rows.cut < 0)) || receives(value, rows);
   if (!makers.empty() && (is_made || !sketch_.copy_of(value))) {
     if (!is_made) {
       return handed(value, op, rows, at, type);

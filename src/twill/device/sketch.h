@@ -65,6 +65,10 @@ class Sketch {
   /// The tile that an op of the plan moves into shared memory where the text has no buffer: an
   /// operand that a product has in registers.
   std::optional<ir::ValueId> moved_by(OpId op) const;
+  /// The tile that an op of the plan takes from another group and keeps in other registers.
+  std::optional<ir::ValueId> received_by(OpId op) const;
+  /// The store by TMA in the loop whose box an op of the plan fills.
+  std::optional<ir::OpId> boxed_by(OpId op) const;
   /// The allocation whose tile an op of the plan writes into shared memory in the loop.
   std::optional<ir::OpId> allocation_of(OpId op) const;
   /// Whether a value depends on what is loaded or multiplied.
@@ -126,6 +130,8 @@ class Sketch {
   ir::Type barriers(std::int64_t count) const;  ///< 0: one barrier
   ir::Type i32() const { return types().scalar("i32"); }
   ir::Type i1() const { return types().scalar("i1"); }
+  /// The type of the box that a store by descriptor takes from shared memory.
+  Result<ir::Type> box_type(ir::OpId store) const;
   /// The type of the copy that a load leaves in shared memory.
   Result<ir::Type> memory_type(ir::OpId load) const;
 
@@ -138,6 +144,7 @@ class Sketch {
   std::set<ir::OpId> addresses_of(OpId op) const;
   Result<void> find_around();
   void find_sources();
+  void find_forwarded();
   void find_dependent();
   Result<std::map<ir::ValueId, OpId>> rings_for(ir::OpId loop) const;
   Result<void> find_beside();
@@ -177,6 +184,7 @@ class Sketch {
   std::map<ir::ValueId, OpId> copied_;
   std::map<ir::ValueId, std::vector<OpId>> made_;
   std::map<ir::ValueId, OpId> again_;
+  std::map<OpId, ir::ValueId> forwarded_;
   std::set<ir::ValueId> dependent_;
   int part_count_ = 1;
   std::map<ir::ValueId, int> cuts_;

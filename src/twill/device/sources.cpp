@@ -194,8 +194,32 @@ std::optional<ir::ValueId> Sketch::moved_by(OpId op) const {
   const auto home = plan_->values[op.index()].home;
   if (how != plan::Mechanism::threads || !home) return std::nullopt;
   if ((*plan_)[*home].residence != plan::Residence::shared) return std::nullopt;
-  if (origin(op).forwards || allocation_of(op)) return std::nullopt;
-  return value_of(op);
+  if (origin(op).forwards) {
+    const auto found = forwarded_.find(op);
+    return found == forwarded_.end() ? std::nullopt : std::optional(found->second);
+  }
+  return allocation_of(op) ? std::nullopt : value_of(op);
+}
+
+std::optional<ir::ValueId> Sketch::received_by(OpId op) const {
+  const auto home = plan_->values[op.index()].home;
+  const bool shared = home && (*plan_)[*home].residence == plan::Residence::shared;
+  const ir::Op& source = program_->op(origin(op).sources.front().op);
+  const bool moves = origin(op).forwards && !shared && !source.results.empty() &&
+                     plan_->mechanisms[op.index()] == plan::Mechanism::threads;
+  if (!moves || !is_tile(ir::type_of(*program_, source.results.front()))) return std::nullopt;
+  const ir::ValueId value = behind_relayouts(source.results.front());
+  return makers_of(value).empty() ? std::nullopt : std::optional(value);
+}
+
+std::optional<ir::OpId> Sketch::boxed_by(OpId op) const {
+  const plan::Mechanism how = plan_->mechanisms[op.index()];
+  const auto home = plan_->values[op.index()].home;
+  if (!origin(op).forwards || how != plan::Mechanism::threads || !home) return std::nullopt;
+  const ir::OpId by = origin(op).sources.front().op;
+  const auto access = ir::memory_access(program_->op(by));
+  if (!access || !access->by_descriptor || !access->writes || !access->source) return std::nullopt;
+  return (*plan_)[*home].residence == plan::Residence::shared ? std::optional(by) : std::nullopt;
 }
 
 std::optional<ir::OpId> Sketch::allocation_of(OpId op) const {
@@ -246,6 +270,38 @@ void Sketch::find_sources() {
     }
     if (loaded) copied_.emplace(*loaded, op);
   }
+  find_forwarded();
+}
+
+/// Operands in registers of one product alone, which reach it through shared memory: rows that
+/// other groups have, or that lie in another order.
+void Sketch::find_forwarded() {
+  const auto is_read_by = [&](ir::ValueId value, ir::OpId product) {
+    std::vector<ir::ValueId> todo = {value};
+    while (!todo.empty()) {
+      const auto uses = program_->value(todo.back()).uses;
+      todo.pop_back();
+      for (const ir::Use& use : uses) {
+        const ir::Op& user = program_->op(use.op);
+        if (use.op != product && user.kind != OpKind::relayout) return false;
+        if (use.op != product) todo.push_back(user.results.front());
+      }
+    }
+    return true;
+  };
+  for (std::size_t i = 0; i < origins_.size(); ++i) {
+    const auto home = plan_->values[i].home;
+    if (!origins_[i].forwards || plan_->mechanisms[i] != plan::Mechanism::threads || !home)
+      continue;
+    if ((*plan_)[*home].residence != plan::Residence::shared) continue;
+    const ir::OpId product = origins_[i].sources.front().op;
+    const auto operands = ir::mma_operands(program_->op(product));
+    if (!operands || !is_tile(ir::type_of(*program_, operands->a))) continue;
+    const ir::ValueId value = behind_relayouts(operands->a);
+    const bool known = made_.contains(value) || copied_.contains(value);
+    if (!known && definition(value) && is_read_by(value, product)) forwarded_[OpId(i)] = value;
+  }
+  for (const auto& [op, value] : forwarded_) made_[value].push_back(op);
 }
 
 /// Results of loads and products, and of all that has such an operand.

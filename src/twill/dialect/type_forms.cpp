@@ -73,6 +73,7 @@ const std::unordered_map<std::string_view, TypeForm>& forms() {
       {"ttg.async_copy_global_to_local", F::copy},
       {"ttng.async_tma_copy_global_to_local", F::copy_in},
       {"ttng.async_tma_copy_local_to_global", F::operands},
+      {"ttng.async_tma_reduce", F::operands},
       {"ttng.async_copy_mbarrier_arrive", F::first},
   };
   return kForms;

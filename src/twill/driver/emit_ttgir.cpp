@@ -19,15 +19,21 @@
 #include "twill/emit/ttgir.h"
 #include "twill/ir/loop.h"
 #include "twill/report/story.h"
+#include "twill/schedule/corun.h"
 #include "twill/support/text_table.h"
 
 namespace twill::driver {
 namespace {
 
-/// Bytes of shared memory that a CTA may use for buffers.
+/// Bytes of the 2 KiB that machine files leave for barriers and alignment which a tree may use: it
+/// counts its barriers.
+constexpr std::int64_t kForBarriers = 1024;
+
+/// Bytes of shared memory that a CTA may use for buffers and barriers.
 std::int64_t shared_memory(const machine::Description& machine) {
   for (const machine::Memory& memory : machine.memories) {
-    if (memory.capacity.unit == "bytes") return static_cast<std::int64_t>(memory.capacity.value);
+    if (memory.capacity.unit != "bytes") continue;
+    return static_cast<std::int64_t>(memory.capacity.value) + kForBarriers;
   }
   return std::numeric_limits<std::int64_t>::max();
 }
@@ -97,20 +103,24 @@ struct Module {
   std::vector<std::string> reasons;  ///< why its code would not be good
 };
 
-/// Roles whose tiles need more registers than the role has.
-std::vector<std::string> over_registers(const ir::Program& program, const device::Kernel& tree) {
+/// Registers that a second plan is to have beyond the estimate, which errs near the limit.
+constexpr int kMargin = 4;
+
+/// Roles whose tiles need more registers than the role has, less `margin`.
+std::vector<std::string> over_registers(const ir::Program& program, const device::Kernel& tree,
+                                        int margin) {
   std::vector<std::string> reasons;
   const std::vector<device::Pressure> pressure = device::register_pressure(program, tree);
   for (std::size_t i = 0; i < pressure.size(); ++i) {
     const auto& [needed, available] = pressure[i];
-    if (available == 0 || needed <= available) continue;
+    if (available == 0 || needed + margin <= available) continue;
     reasons.push_back(fmt::format("{} needs about {} registers of each thread and has {}",
                                   tree.roles[i].name, needed, available));
   }
   return reasons;
 }
 
-Result<Module> module_of(const Request& given, const TtgirChoice& choice) {
+Result<Module> module_of(const Request& given, const TtgirChoice& choice, int margin) {
   TWILL_TRY(Reading read, read_once(given));
   Request request = given;
   // Triton launches the grid of the text: only a loop over tiles of the text's own is walked.
@@ -134,35 +144,60 @@ Result<Module> module_of(const Request& given, const TtgirChoice& choice) {
   if (choice.judge) {
     TWILL_TRY(out.reasons, choice.judge(emitted.text));
   } else {
-    out.reasons = over_registers(program, tree);
+    out.reasons = over_registers(program, tree, margin);
   }
   return out;
 }
 
-/// The first module with registers kept free that is good, with a note why; else the one at hand.
+/// Values that a group hands to another in the loop.
+std::ptrdiff_t handed_over(const Module& module) {
+  const auto& values = module.emitted.planned.plan->plan().values;
+  return std::count_if(values.begin(), values.end(),
+                       [](const plan::Value& value) { return value.staged.has_value(); });
+}
+
+/// Whether a module is better than one with fewer registers kept free: faster by more than the
+/// model errs, or as fast with fewer values handed over, whose barriers Triton makes dearer.
+bool is_better(const Module& module, const Module& other) {
+  const auto& a = module.emitted.planned.outcome.built;
+  const auto& b = other.emitted.planned.outcome.built;
+  if (!a || !b || !a->simulated || !b->simulated) return false;
+  if (schedule::kCoRunError * *a->simulated < *b->simulated) return true;
+  const bool as_fast = *a->simulated <= schedule::kCoRunError * *b->simulated;
+  return as_fast && handed_over(module) < handed_over(other);
+}
+
+/// The best good module with registers kept free, with a note why; else the one at hand.
 Result<Module> with_registers_to_spare(const Request& given, const TtgirChoice& choice,
                                        Module first) {
   std::set<std::string> tried = {first.emitted.text};
+  std::optional<Module> best;
+  int kept_free = 0;
   for (const int spare : kSpareRegisters) {
     Request request = given;
     request.spare_registers = spare;
-    auto next = module_of(request, choice);
+    auto next = module_of(request, choice, kMargin);
     if (!next || !next->emitted.planned.plan) break;  // with more there is no schedule either
     if (!tried.insert(next->emitted.text).second || !next->reasons.empty()) continue;
-    next->emitted.notes.push_back(
-        fmt::format("planned with {} registers of each thread kept free, since else {}", spare,
-                    first.reasons.front()));
-    return *std::move(next);
+    if (best && !is_better(*next, *best)) continue;
+    best = *std::move(next);
+    kept_free = spare;
   }
-  first.emitted.notes.push_back(first.reasons.front() +
-                                ", and no plan with more of them kept free is better");
-  return first;
+  if (!best) {
+    first.emitted.notes.push_back(first.reasons.front() +
+                                  ", and no plan with more of them kept free is better");
+    return first;
+  }
+  best->emitted.notes.push_back(
+      fmt::format("planned with {} registers of each thread kept free, since else {}", kept_free,
+                  first.reasons.front()));
+  return *std::move(best);
 }
 
 }  // namespace
 
 Result<EmittedTtgir> emit_ttgir(const Request& request, const TtgirChoice& choice) {
-  TWILL_TRY(Module module, module_of(request, choice));
+  TWILL_TRY(Module module, module_of(request, choice, 0));
   if (!module.emitted.planned.plan) return std::move(module.emitted);
   if (!module.reasons.empty() && request.spare_registers == 0 && !request.names_schedule()) {
     TWILL_TRY(module, with_registers_to_spare(request, choice, std::move(module)));

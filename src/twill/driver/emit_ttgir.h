@@ -32,7 +32,7 @@ struct TtgirChoice {
 
 /// Prints the kernel of the request's answer (`answer_loop`) as warp-specialized TTGIR. Where the
 /// code would spill or its products be serialized, and the request names neither registers to spare
-/// nor a schedule, plans with more and more registers kept free are tried, and the first that is
+/// nor a schedule, plans with more and more registers kept free are tried, and the best that is
 /// good is taken; if none is, the first of all. Fails for bad input (a `.loop` text has no kernel
 /// to print), for what cannot be expressed, and if the judge does.
 Result<EmittedTtgir> emit_ttgir(const Request& request, const TtgirChoice& choice = {});

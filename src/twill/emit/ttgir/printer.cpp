@@ -358,6 +358,13 @@ class Printer : Names {
       case NodeKind::arrive_copied:
         made.attributes = {{"noIncrement", table().unit()}};
         break;
+      case NodeKind::store_box: {
+        const ir::Op& op = program_.op(*node.source);
+        if (op.kind != ir::OpKind::block_update) break;
+        made.op = "ttng.async_tma_reduce";
+        made.attributes = op.attributes;
+        break;
+      }
       case NodeKind::wait_products:
         made.attributes = {{"pendings", i32(node.numbers[0])}};
         break;
