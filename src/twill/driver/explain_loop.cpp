@@ -21,9 +21,8 @@ using explain::Variant;
 using problem::Problem;
 
 Explained explained(const Request& request, const Problem& problem, std::optional<Cycles> ii,
-                    const explain::Limits& limits,
-                    const std::optional<explain::Known>& known = {}) {
-  Explained out{{}, explain::explain(problem, ii, {}, limits, known), {}};
+                    const explain::Limits& limits) {
+  Explained out{{}, explain::explain(problem, ii, {}, limits), {}};
   out.heading.input = request.input.name;
   return out;
 }
@@ -90,12 +89,6 @@ std::optional<explain::Known> known_of(const report::Outcome& answer, machine::R
   return explain::Known{*std::move(schedule), {}};
 }
 
-/// Facts of a text's answer about its Problem; nothing where the answer is to another one.
-std::optional<explain::Known> known_of_text(const report::Outcome& answer, const Problem& problem) {
-  if (!answer.answer.schedule || answer.problem != problem) return std::nullopt;
-  return explain::Known{*answer.answer.schedule, answer.answer.lower_bound};
-}
-
 Result<Explained> explain_kernel(const Request& request, const std::shared_ptr<const Reading>& read,
                                  machine::Rate rate, std::optional<Cycles> ii,
                                  const explain::Limits& limits) {
@@ -133,8 +126,7 @@ Result<Explained> explain_loop(const Request& request, machine::Rate rate, std::
   const auto reading = std::make_shared<const Reading>(std::move(read));
   if (reading->kernel) return explain_kernel(request, reading, rate, ii, limits);
   TWILL_TRY(PlannedLoop answer, answer_reading(request, reading));
-  const Problem& problem = reading->loop->problem;
-  Explained out = explained(request, problem, ii, limits, known_of_text(answer.outcome, problem));
+  Explained out = explained(request, reading->loop->problem, ii, limits);
   out.heading.story = report::story(answer.outcome);
   out.answer = std::move(answer);
   return out;
