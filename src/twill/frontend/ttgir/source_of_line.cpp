@@ -63,6 +63,7 @@ std::optional<std::string> resolved(std::string_view place, std::string_view tex
 }  // namespace
 
 std::optional<std::string> source_of_line(std::string_view text, int line) {
+  if (line < 1) return std::nullopt;
   const std::string_view content = line_of(text, line);
   const std::size_t last = content.rfind("loc(");
   if (last == std::string_view::npos) return std::nullopt;
