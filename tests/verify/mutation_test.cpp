@@ -171,23 +171,20 @@ const std::vector<Mutation>& mutations() {
          e.drawn.parts.minimum_compute_groups = 3;
        },
        {"minimum-groups"}},
-      {"what scale stores is loaded in the next iteration",
-       [](Example& e) { e.through_memory(e.scale, e.load, 1); },
+      {"what scale stores is read by qk of the next iteration",
+       [](Example& e) { e.through_memory(e.scale, e.qk, 1); },
        {"dependence"}},
-      {"what scale stores later is loaded two iterations on",
+      {"what scale stores too late is read two iterations on",
        [](Example& e) {
-         e.through_memory(e.scale, e.load, 2);
-         e.at(e.scale).issue += 1;
+         e.through_memory(e.scale, e.qk, 2);
+         e.at(e.scale).issue += 2;
        },
        {"dependence"}},
-      {"scale stores for a cycle more before the load",
+      {"scale stores for too long",
        [](Example& e) {
-         e.through_memory(e.scale, e.load, 2);
-         e.drawn.way(e.scale).latency += 1;
+         e.through_memory(e.scale, e.qk, 2);
+         e.drawn.way(e.scale).latency += 2;
        },
-       {"dependence"}},
-      {"the load is to read what is not stored yet",
-       [](Example& e) { e.through_memory(e.add, e.load, 0); },
        {"dependence"}},
       {"an op issued before time began",
        [](Example& e) { e.at(e.load).issue = -1; },
@@ -228,7 +225,10 @@ TEST(Mutation, AtTheLimitNothingIsBroken) {
        },
        {}},
       {"what scale stores is there two iterations on",
-       [](Example& e) { e.through_memory(e.scale, e.load, 2); },
+       [](Example& e) {
+         e.through_memory(e.scale, e.qk, 2);
+         e.drawn.way(e.scale).latency += 1;
+       },
        {}},
       {"exp is issued until add is", [](Example& e) { e.drawn.way(e.exp).issue = 7; }, {}},
       {"a carried delay of II", [](Example& e) { e.edge(e.add, e.add).delay = 24; }, {}},

@@ -157,7 +157,7 @@ std::string merged_in_words(const ir::Program& program,
 }
 
 /// Why a kernel is refused, with the line of the user's source where that is known.
-tl::unexpected<Diagnostic> refused(const Request& request, Diagnostic why) {
+tl::unexpected<Diagnostic> refused_in_source(const Request& request, Diagnostic why) {
   if (why.location.file == request.input.name) {
     why.message =
         frontend::ttgir::with_source(std::move(why.message), request.input.text, why.location.line);
@@ -173,7 +173,7 @@ Result<Reading> read_once(const Request& request) {
   if (reading.form == Form::schedule_json) return no_loop(request.input);
   if (reading.form == Form::ttgir) {
     auto kernel = read_kernel(request);
-    if (!kernel) return refused(request, std::move(kernel).error());
+    if (!kernel) return refused_in_source(request, std::move(kernel).error());
     reading.kernel = *std::move(kernel);
     return reading;
   }
@@ -292,7 +292,7 @@ Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, ma
     posed.pools.push_back(
         {pool, extraction->problem, extraction->origins, std::move(notes), extraction->reserved});
   }
-  if (posed.pools.empty()) return refused(request, *std::move(first_failure));
+  if (posed.pools.empty()) return refused_in_source(request, *std::move(first_failure));
   return posed;
 }
 

@@ -1,5 +1,6 @@
 #include "twill/frontend/ttgir/source_of_line.h"
 
+#include "twill/frontend/ttgir/lexer.h"
 #include "twill/support/diagnostic.h"
 
 namespace twill::frontend::ttgir {
@@ -7,8 +8,7 @@ namespace {
 
 constexpr int kDeepestPlace = 64;  ///< aliases and callers on the way to a place
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name(char c) {
+bool is_alias_char(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
@@ -23,7 +23,7 @@ std::string_view definition_of(std::string_view alias, std::string_view text) {
 }
 
 /// The place that begins with a string: a file with a line, or a name for another place.
-std::optional<std::string> quoted(std::string_view& place) {
+std::optional<std::string> quoted_place(std::string_view& place) {
   const std::size_t end = place.find('"', 1);
   if (end == std::string_view::npos) return std::nullopt;
   const std::string_view name = place.substr(1, end - 1);
@@ -39,7 +39,7 @@ std::optional<std::string> resolved(std::string_view place, std::string_view tex
   for (int depth = 0; depth < kDeepestPlace && !place.empty(); ++depth) {
     if (place.starts_with('#')) {
       std::size_t end = 1;
-      while (end < place.size() && is_name(place[end])) ++end;
+      while (end < place.size() && is_alias_char(place[end])) ++end;
       place = definition_of(place.substr(0, end), text);
     } else if (place.starts_with("callsite(")) {
       const std::size_t caller = place.find(" at ");
@@ -50,7 +50,7 @@ std::optional<std::string> resolved(std::string_view place, std::string_view tex
       if (first == std::string_view::npos) return std::nullopt;
       place = place.substr(first + 1);
     } else if (place.starts_with('"')) {
-      if (auto found = quoted(place)) return found;
+      if (auto found = quoted_place(place)) return found;
       if (!place.starts_with('(')) return std::nullopt;
       place = place.substr(1);
     } else {
