@@ -78,6 +78,9 @@ Result<void> RolePrinter::stage_store(Text& text, const Step& step, const Point&
   std::int64_t row = 0;
   for (const int part : parts) {
     TWILL_TRY(const Shape shape, view_.shape_of(source, part));
+    if (shape.columns % kPanel != 0) {
+      return view_.refuse(store, "stores rows that do not fill panels of 128 bytes");
+    }
     const ir::Type type = ir::type_of(view_.program(), source);
     const Variable out{"out", shape, cpp_type(type), true, 1, std::nullopt};
     text.open("");
