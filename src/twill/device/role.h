@@ -206,7 +206,6 @@ class RoleBuilder {
   Result<bool> compute_unit(OpId op, At at);
   Result<void> compute(OpId op, At at);
   Result<bool> forward(OpId op, At at);
-  Result<void> store_box(OpId op, At at);
   bool stores_boxes() const;
   Result<void> put(OpId op, ir::OpId allocation, At at);
   Result<void> stage(OpId op, At at);

@@ -209,24 +209,6 @@ Result<bool> RoleBuilder::forward(OpId id, At at) {
   return true;
 }
 
-/// Stores the box of a store by TMA in the loop, which a group has filled.
-Result<void> RoleBuilder::store_box(OpId id, At at) {
-  const ir::OpId store = sketch_.origin(id).sources.front().op;
-  const auto access = ir::memory_access(sketch_.program().op(store));
-  for (std::size_t i = 0; i < sketch_.plan().values.size() && access; ++i) {
-    if (sketch_.boxed_by(OpId(i)) != store) continue;
-    const Ring& ring = memory_.rings.at(*sketch_.plan().values[i].home);
-    TWILL_TRY(const ValueId descriptor, want(access->address, {}, at));
-    std::vector<ValueId> operands = {descriptor, copy(ring, at, "box")};
-    for (const ir::ValueId coordinate : access->coordinates) {
-      TWILL_TRY(operands.emplace_back(), want(coordinate, {}, at));
-    }
-    emit(NodeKind::store_box, std::move(operands)).source = store;
-    return {};
-  }
-  return sketch_.refuse(store, "has no box in the plan");
-}
-
 /// Whether the role stores boxes in the loop, and so waits for its own stores.
 bool RoleBuilder::stores_boxes() const {
   const auto is_store = [&](OpId op) {
@@ -301,8 +283,6 @@ Result<void> RoleBuilder::issue(const plan::Step& step, At at) {
     case plan::Mechanism::threads:
     case plan::Mechanism::scoreboard:
       return compute(op, at);
-    case plan::Mechanism::bulk_store:
-      return store_box(op, at);
     default:
       return sketch_.refuse(
           sketch_.origin(op).sources.front().op,
