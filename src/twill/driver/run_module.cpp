@@ -72,14 +72,4 @@ Result<RanModule> run_module(const RunModuleRequest& request) {
   return RanModule{std::move(program), std::move(report)};
 }
 
-PrintedCheck check_printed(const std::string& text) {
-  RunModuleRequest request;
-  request.module = {"printed.ttgir", text};
-  request.tiles = false;
-  const auto ran = run_module(request);
-  if (!ran) return {"the roles were not executed: " + ran.error().message, {}};
-  if (run::agrees(ran->report)) return {};
-  return {{}, run::to_text(ran->report, ran->program)};
-}
-
 }  // namespace twill::driver

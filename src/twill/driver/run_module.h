@@ -34,13 +34,4 @@ struct RanModule {
 /// module is no failure: look at the report.
 Result<RanModule> run_module(const RunModuleRequest& request);
 
-/// Verdict on the roles of a module that was printed.
-struct PrintedCheck {
-  std::string unchecked;  ///< why they were not run; empty if they were
-  std::string broken;     ///< the report of a rule that they break: a bug of ours; empty if none
-};
-
-/// Runs the roles of a module that was printed, without tiles.
-PrintedCheck check_printed(const std::string& text);
-
 }  // namespace twill::driver
