@@ -113,7 +113,6 @@ Result<void> Machine::begin_loop(std::size_t index, ir::OpId id) {
 
 /// At the end of the body of a loop: the next iteration, or what stands behind the loop.
 Result<void> Machine::end_iteration(Role& role) {
-  if (options_.guide != nullptr) return end_followed_iteration(role);
   Frame& frame = role.frames.back();
   const auto loop = ir::as_loop(program_, frame.op);
   const auto end = ir::terminator(program_, frame.block);
@@ -130,16 +129,24 @@ Result<void> Machine::end_iteration(Role& role) {
     frame.next = 0;
     return {};
   }
-  frame.induction += frame.step;
-  if (frame.induction < frame.upper) {
-    role.values.set(*loop->induction,
-                    integer_value(ir::type_of(program_, *loop->induction), frame.induction));
+  const bool goes_on = options_.guide != nullptr
+                           ? next_followed_iteration(role, frame, *loop->induction)
+                           : next_iteration(role, frame, *loop->induction);
+  if (goes_on) {
     frame.next = 0;
     return {};
   }
   hand_on(role, arguments, results);
   role.frames.pop_back();
   return {};
+}
+
+/// Begins the next iteration of a loop with known bounds; false at its end.
+bool Machine::next_iteration(Role& role, Frame& frame, ir::ValueId induction) {
+  frame.induction += frame.step;
+  if (frame.induction >= frame.upper) return false;
+  role.values.set(induction, integer_value(ir::type_of(program_, induction), frame.induction));
+  return true;
 }
 
 Result<void> Machine::begin_while(std::size_t index, ir::OpId id) {

@@ -187,19 +187,7 @@ class Maker {
 
   /// Everything from which follows who touches what, and who waits for what.
   void find_needed() {
-    for (const ir::OpId id : ops_) {
-      const ir::Op& op = program_.op(id);
-      if (op.kind == OpKind::buffer_index && op.operands.size() > 1) {
-        need_all(std::span(op.operands).subspan(1));
-      }
-      for (const ir::Role role : {ir::Role::phase, ir::Role::predicate, ir::Role::use_accumulator,
-                                  ir::Role::barrier_predicates}) {
-        need_all(ir::operands_in(op, role));
-      }
-      const bool decides = op.kind == OpKind::jump_if ||
-                           (op.kind == OpKind::branch && !guide_.idle.contains(id));
-      if (decides && !op.operands.empty()) need(op.operands[0]);
-    }
+    for (const ir::OpId id : ops_) need_all(deciding_operands(program_, id, guide_.idle));
     while (!open_.empty()) {
       const ir::ValueId value = open_.back();
       open_.pop_back();
@@ -402,6 +390,26 @@ class Maker {
 };
 
 }  // namespace
+
+std::vector<ir::ValueId> deciding_operands(const ir::Program& program, ir::OpId op,
+                                           const std::set<ir::OpId>& idle) {
+  const ir::Op& it = program.op(op);
+  std::vector<ir::ValueId> found;
+  const auto add = [&](std::span<const ir::ValueId> values) {
+    found.insert(found.end(), values.begin(), values.end());
+  };
+  if (it.kind == OpKind::buffer_index && it.operands.size() > 1) {
+    add(std::span(it.operands).subspan(1));
+  }
+  for (const ir::Role role : {ir::Role::phase, ir::Role::predicate, ir::Role::use_accumulator,
+                              ir::Role::barrier_predicates}) {
+    add(ir::operands_in(it, role));
+  }
+  const bool is_condition = it.kind == OpKind::jump_if ||
+                            (it.kind == OpKind::branch && !idle.contains(op));
+  if (is_condition && !it.operands.empty()) found.push_back(it.operands[0]);
+  return found;
+}
 
 Result<Guide> make_guide(const ir::Program& program, ir::OpId function, std::int64_t at_least) {
   return Maker(program, function).make(at_least);

@@ -73,6 +73,11 @@ inline constexpr std::size_t kAlways = SIZE_MAX;
 /// Occurrence of a steady quantity in all iterations of the loops around.
 inline constexpr std::size_t kEverywhere = SIZE_MAX;
 
+/// Operands of an op by which roles decide: slots, phases, predicates, and conditions of branches
+/// that are not `idle`.
+std::vector<ir::ValueId> deciding_operands(const ir::Program& program, ir::OpId op,
+                                           const std::set<ir::OpId>& idle);
+
 /// `at_least`: iterations that every loop is taken to make. Fails, at the op's line, for what is not followed.
 Result<Guide> make_guide(const ir::Program& program, ir::OpId function, std::int64_t at_least);
 

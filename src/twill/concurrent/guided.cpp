@@ -235,31 +235,19 @@ Result<void> Machine::begin_followed_loop(std::size_t index, ir::OpId id) {
   return {};
 }
 
-Result<void> Machine::end_followed_iteration(Role& role) {
-  Frame& frame = role.frames.back();
-  const auto loop = ir::as_loop(program_, frame.op);
-  const auto end = ir::terminator(program_, frame.block);
-  std::vector<ir::ValueId> arguments, results;
-  for (const ir::Carried& carried : loop->carried) {
-    arguments.push_back(carried.argument);
-    if (carried.result) results.push_back(*carried.result);
-  }
-  if (end) hand_on(role, program_.op(*end).operands, arguments);
-  count_trip(frame.op, ++frame.iteration);
+/// Begins the next iteration of a loop whose trips are asked for; false at its end.
+bool Machine::next_followed_iteration(Role& role, Frame& frame, ir::ValueId induction) {
   frame.position += frame.step;
   if (goes_on(*frame.quantity, frame.position)) {
-    const auto now = role.values.integer(frame.op, *loop->induction);
-    if (now) role.values.set(*loop->induction, integer_of(*now + frame.step));
-    frame.next = 0;
-    return {};
+    const auto now = role.values.integer(frame.op, induction);
+    if (now) role.values.set(induction, integer_of(*now + frame.step));
+    return true;
   }
-  hand_on(role, arguments, results);
   OpenNumber* quantity = quantities_.find(*frame.quantity);
   if (quantity != nullptr) {
     quantity->left |= std::uint64_t{1} << options_.guide->loops.at(frame.op).role;
   }
-  role.frames.pop_back();
-  return {};
+  return false;
 }
 
 /// A value that is a loop's quantity, once the loop has ended.
@@ -316,21 +304,7 @@ Result<void> Machine::compute_known(Role& role, ir::OpId id) {
 /// Fails if the op needs a number that is not known.
 Result<void> Machine::check_needed(const Role& role, ir::OpId id) const {
   const ir::Op& op = program_.op(id);
-  std::vector<ir::ValueId> needed;
-  const auto add = [&](std::span<const ir::ValueId> values) {
-    needed.insert(needed.end(), values.begin(), values.end());
-  };
-  if (op.kind == OpKind::buffer_index && op.operands.size() > 1) {
-    add(std::span(op.operands).subspan(1));
-  }
-  for (const ir::Role part : {ir::Role::phase, ir::Role::predicate, ir::Role::use_accumulator,
-                              ir::Role::barrier_predicates}) {
-    add(ir::operands_in(op, part));
-  }
-  const bool decides = op.kind == OpKind::jump_if ||
-                       (op.kind == OpKind::branch && !options_.guide->idle.contains(id));
-  if (decides && !op.operands.empty()) needed.push_back(op.operands[0]);
-  for (const ir::ValueId value : needed) {
+  for (const ir::ValueId value : deciding_operands(program_, id, options_.guide->idle)) {
     if (!is_missing(role.values.value(value))) continue;
     return fail(ir::text_location(program_, id),
                 "cannot be followed: what " + op.name + " does depends on %" +

@@ -36,8 +36,8 @@ struct Order {
 struct Options {
   Order order;
   bool tiles = true;  ///< compute tiles; else only what decides who does what: scalars and views
-  /// Nothing is known of arguments: the run asks (`Machine::follow`). Without tiles, and in one order
-  /// only. Must outlive the machine.
+  /// Follows a run whose arguments are unknown, by asking (`Machine::follow`). Without tiles, and in
+  /// one order only. Must outlive the machine.
   const Guide* guide = nullptr;
 };
 
@@ -104,7 +104,7 @@ class Machine {
   std::pair<std::size_t, std::int64_t> asked_by(const Role& role, const Condition& condition);
   std::optional<bool> holds(const Role& role, ir::OpId op);
   Result<void> begin_followed_loop(std::size_t role, ir::OpId op);
-  Result<void> end_followed_iteration(Role& role);
+  bool next_followed_iteration(Role& role, Frame& frame, ir::ValueId induction);
   bool goes_on(std::size_t quantity, std::int64_t position);
   std::optional<std::int64_t> exact_value(const Role& role, ir::OpId op, ir::ValueId value);
   Result<void> compute_needed(Role& role, ir::OpId op);
@@ -128,6 +128,7 @@ class Machine {
   Result<void> begin_roles(std::size_t role, ir::OpId op);
   Result<void> end_block(std::size_t role);
   Result<void> end_iteration(Role& role);
+  bool next_iteration(Role& role, Frame& frame, ir::ValueId induction);
   Result<void> end_condition(Role& role, ir::OpId condition);
   Result<void> end_function_block(Role& role);
   void end_role(std::size_t role);

@@ -21,7 +21,7 @@ Result<gate::Verdict> judge_kernel(const EmittedCuda& emitted, const gate::Toolc
                                    const gate::GoOn& go_on = {});
 
 /// Compiles a module of TTGIR in a scratch folder with the Triton of that Python (gate/triton.h).
-/// Nothing is left behind.
+/// Leaves no file behind.
 Result<gate::CompiledModule> judge_module(const std::string& text,
                                           const std::filesystem::path& python,
                                           const gate::GoOn& go_on = {});

@@ -2,7 +2,7 @@
 
 /// The closed set of tile operations. Front ends lower what they read to these; later rooms ask for
 /// a kind, or for the class of kinds that they treat alike. They never ask for a name of a text.
-/// What computes numbers has the names of LLVM's instructions: `sdiv` and `fdiv` divide signed
+/// Operations on numbers have the names of LLVM's instructions: `sdiv` and `fdiv` divide signed
 /// integers and floating-point numbers, `sext` widens. `buffer_` is a tile in shared or tensor
 /// memory, `block_` an access by a descriptor (TMA), `_async` one that is only begun.
 namespace twill::ir {
