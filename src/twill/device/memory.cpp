@@ -102,10 +102,7 @@ class Layout {
         TWILL_TRY(const ir::Type type, operand_type(op, *allocation));
         add_ring(*value.home, type, false);
       }
-      if (const auto store = sketch_.boxed_by(op)) {
-        TWILL_TRY(const ir::Type type, sketch_.box_type(*store));
-        add_ring(*value.home, type, false);
-      } else if (!allocation && value.home && sketch_.moved_by(op)) {
+      if (!allocation && value.home && sketch_.moved_by(op)) {
         TWILL_TRY_VOID(add_joint(*value.home, *sketch_.moved_by(op)));
       }
       if (!value.staged) continue;

@@ -112,9 +112,7 @@ class RoleBuilder {
   Result<void> once(const plan::Role& role);
   Result<Block> in_passes(const std::function<Result<void>()>& pass);
   void begin_pass();
-  Result<void> steps(std::vector<plan::Step> steps);
-  void release_late(std::vector<plan::Step>& steps) const;
-  bool reads(const Unit& unit, plan::ChannelId channel) const;
+  Result<void> steps(const std::vector<plan::Step>& steps);
   Result<ValueId> trip_count();
   Result<std::vector<ValueId>> branch(int trips, ValueId count);
   Result<void> short_way(int trips, const std::vector<ir::Type>& types, Block& block);
@@ -206,7 +204,6 @@ class RoleBuilder {
   Result<bool> compute_unit(OpId op, At at);
   Result<void> compute(OpId op, At at);
   Result<bool> forward(OpId op, At at);
-  bool stores_boxes() const;
   Result<void> put(OpId op, ir::OpId allocation, At at);
   Result<void> stage(OpId op, At at);
   Result<void> write_part(OpId op, ir::ValueId value, plan::BufferId buffer, At at);

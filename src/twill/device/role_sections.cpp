@@ -93,40 +93,7 @@ Result<void> RoleBuilder::once(const plan::Role& role) {
   });
 }
 
-/// Whether the plan has ops of a branch that read what a channel brings.
-bool RoleBuilder::reads(const Unit& unit, plan::ChannelId channel) const {
-  const plan::Plan& plan = sketch_.plan();
-  const auto is_in = [&](OpId op) {
-    const auto& sources = sketch_.origin(op).sources;
-    return std::any_of(sources.begin(), sources.end(), [&](const extract::Source& source) {
-      return sketch_.unit_of(source.op) == &unit;
-    });
-  };
-  const auto& deps = plan.problem.dependences();
-  return std::any_of(deps.begin(), deps.end(), [&](const problem::Dependence& it) {
-    if (!plan::is_copy(plan.mechanisms[it.from.index()]) || !is_in(it.to)) return false;
-    const auto by = sketch_.channel_of(it.from);
-    return by && *by == channel;
-  });
-}
-
-/// A branch is done as a whole, with its last op: what its other ops read is released behind that.
-void RoleBuilder::release_late(std::vector<plan::Step>& steps) const {
-  for (std::size_t i = steps.size(); i-- > 0;) {
-    if (steps[i].kind != plan::StepKind::release || !steps[i].channel) continue;
-    std::size_t last = i;
-    for (std::size_t j = i + 1; j < steps.size(); ++j) {
-      if (!steps[j].op || steps[j].instance != steps[i].instance) continue;
-      const Unit* const unit = sketch_.unit_of(sketch_.origin(*steps[j].op).sources.front().op);
-      if (unit != nullptr && reads(*unit, *steps[i].channel)) last = j;
-    }
-    const auto begin = steps.begin() + static_cast<std::ptrdiff_t>(i);
-    std::rotate(begin, begin + 1, begin + static_cast<std::ptrdiff_t>(last - i) + 1);
-  }
-}
-
-Result<void> RoleBuilder::steps(std::vector<plan::Step> steps) {
-  release_late(steps);
+Result<void> RoleBuilder::steps(const std::vector<plan::Step>& steps) {
   for (const plan::Step& one : steps) {
     TWILL_TRY_VOID(step(one));
   }

@@ -86,9 +86,7 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       if (step.outside) return stage_outside(*step.outside);
       return stage(*step.op, where);
     case StepKind::drain_groups:
-      if (step.queue == plan::Mechanism::wgmma) return drain(step.pending);
-      if (stores_boxes()) emit(NodeKind::wait_stores, {}, {}, {step.pending});
-      return {};
+      return step.queue == plan::Mechanism::wgmma ? drain(step.pending) : Result<void>();
     case StepKind::fence:
       if (step.fence == plan::Fence::proxy && !(tile && behind_loop_)) emit(NodeKind::proxy_fence);
       return {};
@@ -175,23 +173,11 @@ Result<void> RoleBuilder::compute(OpId id, At at) {
                : Result<void>();
 }
 
-/// Moves what other ops made to where a product or a store by TMA takes it; false: the op of the
-/// plan does no such thing.
+/// Moves what other ops made to where a product takes it; false: the op of the plan does no such
+/// thing.
 Result<bool> RoleBuilder::forward(OpId id, At at) {
   if (!sketch_.origin(id).forwards) return false;
   const auto home = sketch_.plan().values[id.index()].home;
-  if (const auto store = sketch_.boxed_by(id)) {
-    const auto access = *ir::memory_access(sketch_.program().op(*store));
-    const ir::ValueId tile = sketch_.behind_relayouts(*access.source);
-    const Rows rows = rows_of(id, tile);
-    if (rows.cut < 0 && sketch_.cut_of(tile) >= 0) {
-      return sketch_.refuse(*store, "stores a box whose rows several groups have");
-    }
-    TWILL_TRY(const ValueId value, want(tile, rows, at));
-    const ValueId one = copy(memory_.rings.at(*home), at, sketch_.plan().problem[id].name);
-    emit(NodeKind::write, {value, rows_of(one, rows)});
-    return true;
-  }
   if (const auto received = sketch_.received_by(id)) {
     const Rows rows = rows_of(id, *received);
     if (makes(sketch_.makers_of(*received), rows)) return true;
@@ -207,14 +193,6 @@ Result<bool> RoleBuilder::forward(OpId id, At at) {
   }
   TWILL_TRY_VOID(write_part(id, *value, *home, at));
   return true;
-}
-
-/// Whether the role stores boxes in the loop, and so waits for its own stores.
-bool RoleBuilder::stores_boxes() const {
-  const auto is_store = [&](OpId op) {
-    return sketch_.plan().mechanisms[op.index()] == plan::Mechanism::bulk_store;
-  };
-  return std::any_of(mine_.begin(), mine_.end(), is_store);
 }
 
 /// Writes the rows of an op of the plan into its ring.

@@ -67,8 +67,6 @@ class Sketch {
   std::optional<ir::ValueId> moved_by(OpId op) const;
   /// The tile that an op of the plan takes from another group and keeps in other registers.
   std::optional<ir::ValueId> received_by(OpId op) const;
-  /// The store by TMA in the loop whose box an op of the plan fills.
-  std::optional<ir::OpId> boxed_by(OpId op) const;
   /// The allocation whose tile an op of the plan writes into shared memory in the loop.
   std::optional<ir::OpId> allocation_of(OpId op) const;
   /// Whether a value depends on what is loaded or multiplied.

@@ -29,7 +29,7 @@ struct PrintedCheck {
 };
 
 /// Runs the roles of a module that was printed, without tiles, and proves them for every trip count.
-/// Cost: 0.1 s for the kernels that are bundled.
+/// Cost: under 0.2 s for most bundled kernels, 1.2 s for a loop over tiles around a ring of six.
 PrintedCheck check_printed(const std::string& text);
 
 }  // namespace twill::driver
