@@ -71,14 +71,16 @@ TEST(EveryTrip, tritons_own_modules_are_proven) {
 
 // The iteration that is named is the first that shows the bug, far behind others.
 TEST(EveryTrip, bugs_are_found_with_the_fewest_iterations) {
-  expect_found(replaced(kRoles, "wait_barrier %e, %parity", "wait_barrier %e, %p1"),
-               Rule::deadlock, "wait_barrier %f", 3);
-  expect_found(replaced(kRoles, "%f, 16384", "%f, 8192"), Rule::arrivals, "copy_global_to_local %pb", 1);
+  expect_found(replaced(kRoles, "wait_barrier %e, %parity", "wait_barrier %e, %p1"), Rule::deadlock,
+               "wait_barrier %f", 3);
+  expect_found(replaced(kRoles, "%f, 16384", "%f, 8192"), Rule::arrivals,
+               "copy_global_to_local %pb", 1);
   expect_found(replaced(kRoles, "      ttng.fence_async_shared {bCluster = false}\n", ""),
                Rule::fence, "copy_local_to_global", 0);
 }
 
-// The parity goes wrong in the fifth lap: what an iteration's number decides later belongs to the state.
+// The parity goes wrong in the fifth lap: what an iteration's number decides later belongs to the
+// state.
 TEST(EveryTrip, late_bugs_are_found) {
   const auto found = follow(
       replaced(kRoles, "%phase = arith.andi %lap, %c1 : i32\n        %f ",
@@ -101,20 +103,21 @@ TEST(EveryTrip, roles_that_count_otherwise_hang) {
   ASSERT_TRUE(found) << to_string(found.error());
   ASSERT_FALSE(found->findings.empty());
   // The same number, computed otherwise.
-  expect_proven(replaced(
-      kRoles, "      scf.for %i = %p0 to %pn step %p1  : i32 {",
-      "      %pm = arith.addi %pn, %p1 : i32\n      %pk = arith.subi %pm, %p1 : i32\n"
-      "      scf.for %i = %p0 to %pk step %p1  : i32 {"));
+  expect_proven(
+      replaced(kRoles, "      scf.for %i = %p0 to %pn step %p1  : i32 {",
+               "      %pm = arith.addi %pn, %p1 : i32\n      %pk = arith.subi %pm, %p1 : i32\n"
+               "      scf.for %i = %p0 to %pk step %p1  : i32 {"));
 }
 
-// A number that all roles load from memory that nobody writes is one number; from memory that is written it is
-// none that could be trusted.
+// A number that all roles load from memory that nobody writes is one number; from memory that is
+// written it is none that could be trusted.
 TEST(EveryTrip, trip_counts_may_be_loaded) {
   std::string loaded = replaced(kRoles, "%n: i32)", "%n: !tt.ptr<i32>)");
   loaded = replaced(loaded, "%pn: i32)", "%pn: !tt.ptr<i32>)");
   loaded = replaced(loaded, "mutable>, i32) -> ()", "mutable>, !tt.ptr<i32>) -> ()");
-  loaded = replaced(loaded, "      %sum = scf.for %i = %c0 to %n step",
-                    "      %dn = tt.load %n : !tt.ptr<i32>\n      %sum = scf.for %i = %c0 to %dn step");
+  loaded =
+      replaced(loaded, "      %sum = scf.for %i = %c0 to %n step",
+               "      %dn = tt.load %n : !tt.ptr<i32>\n      %sum = scf.for %i = %c0 to %dn step");
   loaded = replaced(loaded, "      scf.for %i = %p0 to %pn step",
                     "      %ln = tt.load %pn : !tt.ptr<i32>\n      scf.for %i = %p0 to %ln step");
   expect_proven(loaded);
@@ -128,8 +131,9 @@ TEST(EveryTrip, trip_counts_may_be_loaded) {
 
 TEST(EveryTrip, what_is_not_followed_is_said_at_its_line) {
   const std::string text =
-      replaced(kRoles, "%slot = arith.remsi %i, %c2 : i32\n        %lap = arith.divsi %i, %c2 : i32\n"
-                       "        %phase = arith.andi %lap, %c1 : i32\n        %f ",
+      replaced(kRoles,
+               "%slot = arith.remsi %i, %c2 : i32\n        %lap = arith.divsi %i, %c2 : i32\n"
+               "        %phase = arith.andi %lap, %c1 : i32\n        %f ",
                "%slot = arith.remsi %n, %c2 : i32\n        %lap = arith.divsi %i, %c2 : i32\n"
                "        %phase = arith.andi %lap, %c1 : i32\n        %f ");
   const auto found = follow(text);

@@ -1,5 +1,5 @@
-// Modules that Twill did not print: Triton's own warp specialization of bundled kernels. Protects: no false alarm, and
-// each computes what its kernel computes, to the last bit.
+// Modules that Twill did not print: Triton's own warp specialization of bundled kernels. Protects:
+// no false alarm, and each computes what its kernel computes, to the last bit.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -38,12 +38,10 @@ INSTANTIATE_TEST_SUITE_P(
                             "gemm/sm_100/tma_128x128x64_ws.pre.ttgir"},
                     Foreign{"dual_gemm/sm_100/128x128x64_ws.ws100.ttgir",
                             "dual_gemm/sm_100/128x128x64_ws.pre.ttgir"},
-                    Foreign{"fa_fwd/sm_100/d64_ws.ws100.ttgir",
-                            "fa_fwd/sm_100/d64_ws.pre.ttgir"},
+                    Foreign{"fa_fwd/sm_100/d64_ws.ws100.ttgir", "fa_fwd/sm_100/d64_ws.pre.ttgir"},
                     Foreign{"gemm_persistent/sm_100/128x256x64_flat_ws.ws100.ttgir",
                             "gemm_persistent/sm_100/128x256x64_flat_ws.pre.ttgir"},
-                    Foreign{"fa_fwd/sm_90/d128m64.ws90.ttgir",
-                            "fa_fwd/sm_90/d128m64.pre.ttgir"}));
+                    Foreign{"fa_fwd/sm_90/d128m64.ws90.ttgir", "fa_fwd/sm_90/d128m64.pre.ttgir"}));
 
 }  // namespace
 }  // namespace twill::tests

@@ -64,8 +64,9 @@ class Writer {
     for (int i = 0; i < products; ++i) is_product[static_cast<std::size_t>(i)] = true;
     std::shuffle(is_product.begin(), is_product.end(), random_);
     for (const bool is : is_product) is ? product() : other();
-    text_ += fmt::format(
-        "      scf.yield {}, {} : tensor<64x64xf32, #mma>, tensor<64x64xf16, #blocked>", sum_, last_);
+    text_ +=
+        fmt::format("      scf.yield {}, {} : tensor<64x64xf32, #mma>, tensor<64x64xf16, #blocked>",
+                    sum_, last_);
     return text_ + kTail;
   }
 
@@ -97,8 +98,9 @@ class Writer {
     }
     text_ += fmt::format("      {} = arith.addi %first, {} : i32\n", at, by);
     text_ += fmt::format("      {} = tt.addptr {}, {} : !tt.ptr<{}>, i32\n", to, array, at, type);
-    text_ += fmt::format("      {} = tt.splat {} : !tt.ptr<{}> -> tensor<64x64x!tt.ptr<{}>, #blocked>\n",
-                         all, to, type, type);
+    text_ +=
+        fmt::format("      {} = tt.splat {} : !tt.ptr<{}> -> tensor<64x64x!tt.ptr<{}>, #blocked>\n",
+                    all, to, type, type);
     text_ += fmt::format(
         "      {} = tt.addptr {}, %within : tensor<64x64x!tt.ptr<{}>, #blocked>, "
         "tensor<64x64xi32, #blocked>\n",
@@ -110,7 +112,8 @@ class Writer {
 
   std::string load(const std::string& from) {
     const std::string where = places(from, "f16"), value = fresh("l");
-    text_ += fmt::format("      {} = tt.load {} : tensor<64x64x!tt.ptr<f16>, #blocked>\n", value, where);
+    text_ +=
+        fmt::format("      {} = tt.load {} : tensor<64x64x!tt.ptr<f16>, #blocked>\n", value, where);
     return value;
   }
 
@@ -128,7 +131,8 @@ class Writer {
     const std::string a = in_shared(load(pick(0, 2) == 0 ? array() : "%a"));
     const std::string b = in_shared(load("%b"));
     const std::string scaled = fresh("x"), made = fresh("d");
-    text_ += fmt::format("      {} = arith.mulf {}, %small : tensor<64x64xf32, #mma>\n", scaled, sum_);
+    text_ +=
+        fmt::format("      {} = arith.mulf {}, %small : tensor<64x64xf32, #mma>\n", scaled, sum_);
     text_ += fmt::format(
         "      {} = ttng.warp_group_dot {}, {}, {} {{inputPrecision = 0 : i32}} : "
         "!ttg.memdesc<64x64xf16, #shared, #smem> * !ttg.memdesc<64x64xf16, #shared, #smem> -> "
@@ -140,7 +144,8 @@ class Writer {
         "      {} = arith.truncf {} : tensor<64x64xf32, #mma> to tensor<64x64xf16, #mma>\n", half,
         sum_);
     text_ += fmt::format(
-        "      {} = ttg.convert_layout {} : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #blocked>\n",
+        "      {} = ttg.convert_layout {} : tensor<64x64xf16, #mma> -> tensor<64x64xf16, "
+        "#blocked>\n",
         moved, half);
     if (pick(0, 3) > 0) last_ = moved;
   }
@@ -151,7 +156,8 @@ class Writer {
       text_ += "      gpu.barrier\n";
     } else if (which < 11) {
       const std::string where = places(array(), "f16");
-      text_ += fmt::format("      tt.store {}, {} : tensor<64x64x!tt.ptr<f16>, #blocked>\n", where, last_);
+      text_ += fmt::format("      tt.store {}, {} : tensor<64x64x!tt.ptr<f16>, #blocked>\n", where,
+                           last_);
     } else if (which < 19) {
       last_ = load(array());
     } else if (!adds_) {
@@ -164,7 +170,8 @@ class Writer {
     adds_ = true;
     const std::string where = places("%sums", "f32"), what = fresh("w"), old = fresh("u");
     text_ += fmt::format(
-        "      {} = ttg.convert_layout {} : tensor<64x64xf32, #mma> -> tensor<64x64xf32, #blocked>\n",
+        "      {} = ttg.convert_layout {} : tensor<64x64xf32, #mma> -> tensor<64x64xf32, "
+        "#blocked>\n",
         what, sum_);
     text_ += fmt::format(
         "      {} = tt.atomic_rmw fadd, {}, gpu, {}, {}, %all : "

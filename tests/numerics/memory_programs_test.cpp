@@ -9,8 +9,9 @@
 
 #include "twill/driver/numbers_loop.h"
 
-// Stores, loads and atomic additions at random places of a loop: a plan computes what the text does,
-// whoever is late, or there is no plan and it is said why. `TWILL_ROUNDS` asks for more programs.
+// Stores, loads and atomic additions at random places of a loop: a plan computes what the text
+// does, whoever is late, or there is no plan and it is said why. `TWILL_ROUNDS` asks for more
+// programs.
 namespace twill::driver::testing {
 namespace {
 
@@ -46,7 +47,8 @@ TEST(MemoryPrograms, PlansDoWhatTheTextDoes) {
     if (!loop->comparison) continue;
     ++planned;
     EXPECT_TRUE(numerics::agrees(*loop->comparison))
-        << number << "\n" << numerics::to_text(*loop->comparison) << text;
+        << number << "\n"
+        << numerics::to_text(*loop->comparison) << text;
     const auto dependences = loop->planned.plan->plan().problem.dependences();
     if (std::any_of(dependences.begin(), dependences.end(),
                     [](const auto& it) { return it.through_memory; })) {
@@ -55,7 +57,8 @@ TEST(MemoryPrograms, PlansDoWhatTheTextDoes) {
     wanted.jitter = static_cast<std::uint64_t>(number);
     const auto late = compare_numbers(request, loop->planned, loop->planned.plan->plan(), wanted);
     ASSERT_TRUE(late.has_value()) << number << ": " << to_string(late.error());
-    EXPECT_TRUE(numerics::agrees(*late)) << number << ", late\n" << numerics::to_text(*late) << text;
+    EXPECT_TRUE(numerics::agrees(*late)) << number << ", late\n"
+                                         << numerics::to_text(*late) << text;
   }
   RecordProperty("planned", planned);
   RecordProperty("ordered", ordered);

@@ -36,13 +36,13 @@ int run_verify(const std::string& path, std::int64_t at_least) {
 void add_verify_command(CLI::App& app, Session& session) {
   auto path = std::make_shared<std::string>();
   auto at_least = std::make_shared<std::int64_t>(0);
-  CLI::App* command =
-      app.add_subcommand(
+  CLI::App* command = app.add_subcommand(
       "verify", "Check a schedule against every rule; prove a module whose warps have roles");
   command
-      ->add_option("SCHEDULE", *path,
-                   "A .loop file with a schedule or an order, the JSON of `twill schedule`, or TTGIR "
-                   "whose warps have roles; - reads standard input")
+      ->add_option(
+          "SCHEDULE", *path,
+          "A .loop file with a schedule or an order, the JSON of `twill schedule`, or TTGIR "
+          "whose warps have roles; - reads standard input")
       ->required();
   command
       ->add_option("--at-least", *at_least,
@@ -54,7 +54,7 @@ void add_verify_command(CLI::App& app, Session& session) {
       "  twill verify s.json                what `twill schedule kernel.ttgir -o s.json` wrote\n"
       "  twill verify mine.loop             a .loop text that ends in a schedule or an order\n"
       "  twill verify k.ttgir               no race, no hang, for every trip count");
-  command->callback([path, at_least, &session] { 
+  command->callback([path, at_least, &session] {
     session.command = [path, at_least] { return run_verify(*path, *at_least); };
   });
 }

@@ -34,8 +34,9 @@ class Follower {
       : program_(program), function_(function), guide_(guide), memory_(1) {}
 
   Result<EveryTrip> follow() {
-    auto first = std::make_unique<Machine>(program_, memory_, launch_, std::array<std::int64_t, 3>{},
-                                           Options{Order(), false, &guide_}, findings_);
+    auto first =
+        std::make_unique<Machine>(program_, memory_, launch_, std::array<std::int64_t, 3>{},
+                                  Options{Order(), false, &guide_}, findings_);
     TWILL_TRY_VOID(first->start(function_));
     TWILL_TRY_VOID(go_on(std::move(first), nullptr, 0));
     while (!open_.empty() && findings_.empty()) {
@@ -70,12 +71,13 @@ class Follower {
     }
     if (!question || !known_.insert(machine->state()).second) return {};
     if (known_.size() > kMostStates) {
-      return fail(ir::text_location(program_, question->op),
-                  "cannot be followed: there are more than " + std::to_string(kMostStates) +
-                      " states of roles, buffers and mbarriers that differ",
-                  "roles that run ahead of each other without end, and counters of which more "
-                  "matters than remainders, have no end of states; `twill run` checks one number of "
-                  "iterations after the other");
+      return fail(
+          ir::text_location(program_, question->op),
+          "cannot be followed: there are more than " + std::to_string(kMostStates) +
+              " states of roles, buffers and mbarriers that differ",
+          "roles that run ahead of each other without end, and counters of which more "
+          "matters than remainders, have no end of states; `twill run` checks one number of "
+          "iterations after the other");
     }
     open_[length].push_back({std::move(machine), *question, std::move(way)});
     return {};
@@ -106,7 +108,8 @@ class Follower {
       const auto [place, added] = places.try_emplace(*loop, made.trips.size());
       if (added) made.trips.push_back({*loop, {}, false});
       LoopTrips& trips = made.trips[place->second];
-      const auto [execution, fresh] = begun.try_emplace(step->question.quantity, trips.trips.size());
+      const auto [execution, fresh] =
+          begun.try_emplace(step->question.quantity, trips.trips.size());
       if (fresh) trips.trips.push_back(0);
       if (step->more) ++trips.trips[execution->second];
       trips.goes_on = step->more;

@@ -31,8 +31,9 @@ struct EveryTrip {
   std::vector<Assumption> assumptions;
 };
 
-/// Follows all runs of a function in which every loop that roles notice makes `at_least` iterations. Fails, at the op's line, for what is not followed.
-/// Cost: the number of states, some 0.1 ms each; at most kMostStates.
+/// Follows all runs of a function in which every loop that roles notice makes `at_least`
+/// iterations. Fails, at the op's line, for what is not followed. Cost: the number of states, some
+/// 0.1 ms each; at most kMostStates.
 Result<EveryTrip> follow_every_trip(const ir::Program& program, ir::OpId function,
                                     std::int64_t at_least = 0);
 inline constexpr std::size_t kMostStates = 6'000;

@@ -123,8 +123,7 @@ void Forms::add_loop(const ir::Loop& loop) {
   const auto step = known_integer(program_, *loop.step);
   CountedLoop made;
   LinearForm quantity, induction;
-  const std::string in_words =
-      text(lower) + " " + text(upper) + " " + text(of(*loop.step));
+  const std::string in_words = text(lower) + " " + text(upper) + " " + text(of(*loop.step));
   if (step && *step > 0) {
     LinearForm start = lower;
     start.constant = 0;
@@ -146,8 +145,8 @@ void Forms::add_loop(const ir::Loop& loop) {
   positions_.try_emplace(made.position, loop.op);
   induction.terms[made.position] += 1;
   if (!step || *step <= 0) {
-    induction = {0, {{atom("induction " + in_words + " " + std::to_string(made.occurrence), true),
-                       1}}};
+    induction = {
+        0, {{atom("induction " + in_words + " " + std::to_string(made.occurrence), true), 1}}};
   }
   memo_[*loop.induction] = induction;
   loops_.emplace(loop.op, made);
@@ -197,8 +196,8 @@ LinearForm Forms::carried(const ir::Loop& loop, const ir::Carried& carried) {
   const CountedLoop& known = found->second;
   return {0,
           {{atom("carried " + std::to_string(known.position) + " " + std::to_string(known.first) +
-                 " " + std::to_string(known.step) + " " + text(init) + " " + yielded,
-             true),
+                     " " + std::to_string(known.step) + " " + text(init) + " " + yielded,
+                 true),
             1}}};
 }
 
@@ -233,8 +232,7 @@ LinearForm Forms::of_op(ir::ValueId value) {
   if (!follows_from_key(op.kind) && !reads_what_stays(op)) return unique(value);
   std::string key = "op " + std::to_string(static_cast<int>(op.kind)) + " " +
                     std::to_string(op.predicate.value_or(-1)) + " " +
-                    std::to_string(op.axis.value_or(-1)) + " " +
-                    ir::type_of(program_, value)->text;
+                    std::to_string(op.axis.value_or(-1)) + " " + ir::type_of(program_, value)->text;
   bool varying = false;
   for (const ir::ValueId from : op.operands) {
     const LinearForm form = of(from);

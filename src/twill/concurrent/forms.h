@@ -15,9 +15,9 @@
 namespace twill::concurrent {
 
 /// constant + sum of coefficient * atom. Atoms are numbers of things that are not known: arguments
-/// of the function, program ids, iterations of loops, and what is computed of these. Two values with
-/// equal forms are equal wherever loops that are alike are in the same iteration. Sums are taken not
-/// to overflow.
+/// of the function, program ids, iterations of loops, and what is computed of these. Two values
+/// with equal forms are equal wherever loops that are alike are in the same iteration. Sums are
+/// taken not to overflow.
 struct LinearForm {
   std::int64_t constant = 0;
   std::map<std::size_t, std::int64_t> terms;

@@ -73,7 +73,9 @@ bool is_number(ir::Type type) {
 class Maker {
  public:
   Maker(const ir::Program& program, ir::OpId function)
-      : program_(program), function_(function), ops_(ir::walk(program, function)),
+      : program_(program),
+        function_(function),
+        ops_(ir::walk(program, function)),
         forms_(program, function) {}
 
   Result<Guide> make(std::int64_t at_least) {
@@ -142,8 +144,7 @@ class Maker {
     }
   }
 
-  void note_read(ir::OpId reader, ir::ValueId value,
-                 const std::map<ir::OpId, std::size_t>& place) {
+  void note_read(ir::OpId reader, ir::ValueId value, const std::map<ir::OpId, std::size_t>& place) {
     const ir::Value& known = program_.value(value);
     const ir::BlockId home = known.op ? program_.op(*known.op).block : *known.block;
     Reads& reads = guide_.reads[value.index()];
@@ -239,15 +240,17 @@ class Maker {
       const ir::Op& op = program_.op(id);
       for (std::size_t s = 0; s < op.successors.size(); ++s) {
         if (op.successors[s] != block) continue;
-        const auto passed = op.kind == OpKind::jump
-                                ? std::span<const ir::ValueId>(op.operands)
-                                : ir::operands_in(op, s == 0 ? ir::Role::taken : ir::Role::otherwise);
+        const auto passed =
+            op.kind == OpKind::jump
+                ? std::span<const ir::ValueId>(op.operands)
+                : ir::operands_in(op, s == 0 ? ir::Role::taken : ir::Role::otherwise);
         if (index < passed.size()) need(passed[index]);
       }
     }
   }
 
-  /// Small numbers of iterations are told apart one by one, and stay what they are from tile to tile.
+  /// Small numbers of iterations are told apart one by one, and stay what they are from tile to
+  /// tile.
   void add_bounds(std::int64_t at_least) {
     const std::int64_t told_apart = deepest_ring(program_, function_) + 1;
     std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> by_form;  // first, step
@@ -279,8 +282,8 @@ class Maker {
         form.constant = 0;
         if (form.is_constant()) continue;
         const std::size_t number = forms_.number(form);
-        const bool bounds = std::any_of(
-            guide_.loops.begin(), guide_.loops.end(), [&](const auto& it) {
+        const bool bounds =
+            std::any_of(guide_.loops.begin(), guide_.loops.end(), [&](const auto& it) {
               return it.second.form == number && !guide_.idle.contains(it.first);
             });
         if (!bounds) continue;
@@ -405,8 +408,8 @@ std::vector<ir::ValueId> deciding_operands(const ir::Program& program, ir::OpId 
                               ir::Role::barrier_predicates}) {
     add(ir::operands_in(it, role));
   }
-  const bool is_condition = it.kind == OpKind::jump_if ||
-                            (it.kind == OpKind::branch && !idle.contains(op));
+  const bool is_condition =
+      it.kind == OpKind::jump_if || (it.kind == OpKind::branch && !idle.contains(op));
   if (is_condition && !it.operands.empty()) found.push_back(it.operands[0]);
   return found;
 }

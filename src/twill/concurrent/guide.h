@@ -23,14 +23,14 @@ struct Condition {
   std::optional<bool> always;  ///< the condition is known
 };
 
-/// Integers of one role that may all be shifted at once and change nothing but each other: counters,
-/// of which only remainders and parities matter.
+/// Integers of one role that may all be shifted at once and change nothing but each other:
+/// counters, of which only remainders and parities matter.
 struct Shift {
-  std::set<ir::ValueId> counters;            ///< by `period` each
-  std::int64_t period = 0;                   ///< at least 1
-  std::int64_t least = 0;                    ///< counters below are told apart
-  std::map<ir::ValueId, std::int64_t> by;    ///< all that is shifted, counters too
-  std::set<ir::OpId> loops;                  ///< whose induction variables are counters
+  std::set<ir::ValueId> counters;          ///< by `period` each
+  std::int64_t period = 0;                 ///< at least 1
+  std::int64_t least = 0;                  ///< counters below are told apart
+  std::map<ir::ValueId, std::int64_t> by;  ///< all that is shifted, counters too
+  std::set<ir::OpId> loops;                ///< whose induction variables are counters
 };
 
 /// Where a value is read in the block that defines it: numbers of ops of that block.
@@ -40,7 +40,8 @@ struct Reads {
   bool elsewhere = false;        ///< in another block of the function
 };
 
-/// How a function is followed when its arguments are not known: docs/decisions/0012-verify-ttgir.md.
+/// How a function is followed when its arguments are not known:
+/// docs/decisions/0012-verify-ttgir.md.
 struct Guide {
   std::vector<bool> needed;  ///< by value: integers on which depends who does what
   std::map<ir::OpId, CountedLoop> loops;
@@ -52,8 +53,8 @@ struct Guide {
   std::map<std::pair<std::size_t, std::size_t>, std::int64_t> largest;
   /// Roles that have a loop of that form and occurrence, as bits.
   std::map<std::pair<std::size_t, std::size_t>, std::uint64_t> roles;
-  /// Quantities that are the same in every iteration of the loops around, by form, and up to which threshold it
-  /// is remembered from one to the next.
+  /// Quantities that are the same in every iteration of the loops around, by form, and up to which
+  /// threshold it is remembered from one to the next.
   std::map<std::size_t, std::int64_t> steady;
   /// By form: loops are taken to have a quantity of more than that.
   std::map<std::size_t, std::int64_t> more_than;
@@ -61,8 +62,8 @@ struct Guide {
   std::map<ir::ValueId, std::pair<std::size_t, std::int64_t>> valued;
   std::set<std::size_t> valued_forms;
   std::int64_t common_period = 1;  ///< of all shifts
-  std::size_t zero = 0;  ///< form of loops whose bounds are constants: its quantity is 0
-  std::vector<Reads> reads;  ///< by value
+  std::size_t zero = 0;            ///< form of loops whose bounds are constants: its quantity is 0
+  std::vector<Reads> reads;        ///< by value
   std::size_t role_count = 1;
   std::int64_t most_open = 0;  ///< of all waits, the most that is left in flight
 };
@@ -78,7 +79,8 @@ inline constexpr std::size_t kEverywhere = SIZE_MAX;
 std::vector<ir::ValueId> deciding_operands(const ir::Program& program, ir::OpId op,
                                            const std::set<ir::OpId>& idle);
 
-/// `at_least`: iterations that every loop is taken to make. Fails, at the op's line, for what is not followed.
+/// `at_least`: iterations that every loop is taken to make. Fails, at the op's line, for what is
+/// not followed.
 Result<Guide> make_guide(const ir::Program& program, ir::OpId function, std::int64_t at_least);
 
 /// Fills `shifts` and `shifted`, once the rest is there.

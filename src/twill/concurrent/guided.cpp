@@ -98,8 +98,8 @@ OpenNumber& Machine::number_of(std::size_t form, std::size_t occurrence, const S
   return number;
 }
 
-/// Where it is known whether the quantity is more: with itself, or with what all iterations of the loops around
-/// have in common.
+/// Where it is known whether the quantity is more: with itself, or with what all iterations of the
+/// loops around have in common.
 const OpenNumber* Machine::known_about(std::size_t id, std::int64_t threshold) {
   const OpenNumber* number = quantities_.find(id);
   if (number == nullptr || !number->scope) return number;
@@ -172,9 +172,8 @@ std::optional<Question> Machine::question_of(const Role& role) {
 bool Machine::knows_operands(const Role& role, ir::OpId id) const {
   const ir::Op& op = program_.op(id);
   if (!execute::is_pure(op.kind)) return false;
-  return std::none_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId operand) {
-    return is_missing(role.values.value(operand));
-  });
+  return std::none_of(op.operands.begin(), op.operands.end(),
+                      [&](ir::ValueId operand) { return is_missing(role.values.value(operand)); });
 }
 
 void Machine::forget_results(Role& role, ir::OpId op) {
@@ -251,8 +250,7 @@ bool Machine::next_followed_iteration(Role& role, Frame& frame, ir::ValueId indu
 }
 
 /// A value that is a loop's quantity, once the loop has ended.
-std::optional<std::int64_t> Machine::exact_value(const Role& role, ir::OpId op,
-                                                 ir::ValueId value) {
+std::optional<std::int64_t> Machine::exact_value(const Role& role, ir::OpId op, ir::ValueId value) {
   const auto found = options_.guide->valued.find(value);
   if (found == options_.guide->valued.end()) return std::nullopt;
   for (const auto& [loop, counted] : options_.guide->loops) {
@@ -286,9 +284,9 @@ Result<void> Machine::compute_known(Role& role, ir::OpId id) {
   bool known = knows_operands(role, id);
   for (const ir::ValueId result : op.results) {
     const ir::Type type = ir::type_of(program_, result);
-    known = known && (type->kind == ir::TypeKind::memdesc ||
-                      (type->kind != ir::TypeKind::tensor &&
-                       options_.guide->needed[result.index()]));
+    known =
+        known && (type->kind == ir::TypeKind::memdesc ||
+                  (type->kind != ir::TypeKind::tensor && options_.guide->needed[result.index()]));
   }
   if (known && !op.results.empty()) {
     TWILL_TRY_VOID(check_shifted(role, id));

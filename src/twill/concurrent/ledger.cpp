@@ -103,8 +103,8 @@ void Ledger::touch(const View& view, Step& step) {
 void Ledger::change(Buffer& buffer, std::int64_t first, std::int64_t end, Step& step) {
   std::vector<Run>& runs = buffer.runs;
   const auto split = [&](std::int64_t at) {
-    const auto behind = std::upper_bound(runs.begin(), runs.end(), at,
-                                         [](std::int64_t x, const Run& run) { return x < run.first; });
+    const auto behind = std::upper_bound(
+        runs.begin(), runs.end(), at, [](std::int64_t x, const Run& run) { return x < run.first; });
     const auto index = static_cast<std::size_t>(behind - runs.begin());
     if (runs[index - 1].first == at) return index - 1;
     if (at >= static_cast<std::int64_t>(buffer.storage->size())) return index;
@@ -126,9 +126,9 @@ void Ledger::change(Buffer& buffer, std::int64_t first, std::int64_t end, Step& 
   from = from == 0 ? 1 : from;
   const auto begin = runs.begin() + static_cast<std::ptrdiff_t>(from - 1);
   const auto stop = runs.begin() + static_cast<std::ptrdiff_t>(std::min(to + 1, runs.size()));
-  runs.erase(std::unique(begin, stop,
-                         [](const Run& a, const Run& b) { return a.state == b.state; }),
-             stop);
+  runs.erase(
+      std::unique(begin, stop, [](const Run& a, const Run& b) { return a.state == b.state; }),
+      stop);
 }
 
 Ledger::State Ledger::after(State before, Step& step) {

@@ -16,8 +16,9 @@ namespace twill::concurrent {
 /// threads wrote only after a fence.
 enum class Proxy : unsigned char { generic, async };
 
-/// Memory of buffers. What threads write into shared memory reaches async work past a proxy fence only. Tensor
-/// memory has no proxies: Triton waits for the stores of `tmem_store` itself (PTX ISA, tcgen05.wait::st).
+/// Memory of buffers. What threads write into shared memory reaches async work past a proxy fence
+/// only. Tensor memory has no proxies: Triton waits for the stores of `tmem_store` itself (PTX ISA,
+/// tcgen05.wait::st).
 enum class Space : unsigned char { shared, tensor };
 
 /// One access, by a role or by work that it began.

@@ -36,8 +36,8 @@ struct Order {
 struct Options {
   Order order;
   bool tiles = true;  ///< compute tiles; else only what decides who does what: scalars and views
-  /// Follows a run whose arguments are unknown, by asking (`Machine::follow`). Without tiles, and in
-  /// one order only. Must outlive the machine.
+  /// Follows a run whose arguments are unknown, by asking (`Machine::follow`). Without tiles, and
+  /// in one order only. Must outlive the machine.
   const Guide* guide = nullptr;
 };
 
@@ -54,13 +54,15 @@ class Machine {
 
   /// Starts a function of whose arguments nothing is known.
   Result<void> start(ir::OpId function);
-  /// Goes on until something must be known of a quantity: then `answer`, and go on. Returns nothing at
-  /// the end, or after a finding behind which nothing means anything. Fails, at the op's line, for what is not followed.
+  /// Goes on until something must be known of a quantity: then `answer`, and go on. Returns nothing
+  /// at the end, or after a finding behind which nothing means anything. Fails, at the op's line,
+  /// for what is not followed.
   Result<std::optional<Question>> follow();
   const OpenNumber& quantity(const Question& question);
   void answer(const Question& question, bool more);
-  /// Text that is equal for states from which the same follows, but for numbers of iterations that make no
-  /// difference any more. Forgets what nobody can ask about. Precondition: `follow` has asked.
+  /// Text that is equal for states from which the same follows, but for numbers of iterations that
+  /// make no difference any more. Forgets what nobody can ask about. Precondition: `follow` has
+  /// asked.
   std::string state();
 
   /// The most iterations that any role made of each loop that was reached.

@@ -27,7 +27,11 @@ class Shifting {
  public:
   Shifting(const ir::Program& program, const std::vector<ir::OpId>& ops, const Guide& guide,
            const std::set<ir::ValueId>& counters, std::int64_t period, bool given = false)
-      : program_(program), ops_(ops), guide_(guide), counters_(counters), period_(period),
+      : program_(program),
+        ops_(ops),
+        guide_(guide),
+        counters_(counters),
+        period_(period),
         given_(given) {}
 
   /// Nothing: states that differ by the period are not alike.
@@ -50,8 +54,8 @@ class Shifting {
  private:
   bool needed(ir::ValueId value) const { return guide_.needed[value.index()]; }
 
-  /// How far the value is shifted; nothing if that cannot be said. Values that loops and blocks hand on are
-  /// taken for not shifted, unless they are counters: `visit` checks that.
+  /// How far the value is shifted; nothing if that cannot be said. Values that loops and blocks
+  /// hand on are taken for not shifted, unless they are counters: `visit` checks that.
   std::optional<std::int64_t> of(ir::ValueId value) {
     if (counters_.contains(value)) return by_[value] = period_;
     if (!needed(value)) return 0;
@@ -141,8 +145,8 @@ class Shifting {
     }
   }
 
-  /// A comparison of what goes on with what stays turns out one way in the end; one that is asked does not look
-  /// at the values.
+  /// A comparison of what goes on with what stays turns out one way in the end; one that is asked
+  /// does not look at the values.
   std::optional<std::int64_t> of_comparison(ir::OpId id, std::int64_t x, std::int64_t y) {
     if (x == y) return 0;
     for (const ir::ValueId operand : program_.op(id).operands) {
@@ -194,8 +198,8 @@ class Shifting {
   /// A counter goes on by whole periods of its own, and it alone.
   bool is_absorbed(const ir::Loop& loop, const ir::Carried& carried, std::int64_t by) const {
     return std::any_of(guide_.shifts.begin(), guide_.shifts.end(), [&](const Shift& shift) {
-      const auto members = std::count_if(
-          loop.carried.begin(), loop.carried.end(), [&](const ir::Carried& other) {
+      const auto members =
+          std::count_if(loop.carried.begin(), loop.carried.end(), [&](const ir::Carried& other) {
             return needed(other.argument) && shift.by.contains(other.argument);
           });
       return shift.counters.contains(carried.argument) && members == 1 && by % shift.period == 0;
@@ -325,8 +329,8 @@ class Counters {
   std::vector<std::pair<ir::ValueId, std::int64_t>> steps_;
 };
 
-/// Quantities of which values are computed: whole periods of them must make no difference either, but to
-/// counters. Others are not looked at.
+/// Quantities of which values are computed: whole periods of them must make no difference either,
+/// but to counters. Others are not looked at.
 void add_quantities(const ir::Program& program, const std::vector<ir::OpId>& ops, Guide& guide) {
   for (const std::size_t form : std::set<std::size_t>(guide.valued_forms)) {
     std::set<ir::ValueId> values;
@@ -335,9 +339,9 @@ void add_quantities(const ir::Program& program, const std::vector<ir::OpId>& ops
     }
     Shifting shifting(program, ops, guide, values, guide.common_period, true);
     const bool alike = shifting.make().has_value();
-    const bool compared = std::any_of(
-        shifting.told_apart().begin(), shifting.told_apart().end(),
-        [&](ir::OpId op) { return program.op(op).kind == OpKind::icmp; });
+    const bool compared =
+        std::any_of(shifting.told_apart().begin(), shifting.told_apart().end(),
+                    [&](ir::OpId op) { return program.op(op).kind == OpKind::icmp; });
     if (alike && !compared) {
       for (const ir::OpId op : shifting.told_apart()) guide.shifted[op].push_back(kAlways);
       continue;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::int64_t kWithoutEnd = INT64_MAX;
 
-/// Whether a value that the block of `frame`, of so many ops, defines can still be read: what the last op
-/// hands on is read when the block ends.
+/// Whether a value that the block of `frame`, of so many ops, defines can still be read: what the
+/// last op hands on is read when the block ends.
 bool is_live(const Reads& reads, const Frame& frame, std::size_t ops, bool innermost) {
   if (reads.elsewhere || reads.last > std::min(frame.next, ops - 1)) return true;
   return !innermost && frame.next > 0 && reads.within.contains(frame.next - 1);
@@ -59,11 +59,14 @@ class StateText {
         const bool here = block == frame.block;
         const auto add = [&](ir::ValueId value) {
           const Reads& reads = guide.reads[value.index()];
-          if (here ? is_live(reads, frame, program.block(block).ops.size(), innermost) : reads.elsewhere) live.push_back(value);
+          if (here ? is_live(reads, frame, program.block(block).ops.size(), innermost)
+                   : reads.elsewhere)
+            live.push_back(value);
         };
         for (const ir::ValueId value : program.block(block).arguments) add(value);
         const auto& ops = program.block(block).ops;
-        const std::size_t end = here ? frame.next - (innermost || frame.next == 0 ? 0 : 1) : ops.size();
+        const std::size_t end =
+            here ? frame.next - (innermost || frame.next == 0 ? 0 : 1) : ops.size();
         for (std::size_t i = 0; i < std::min(end, ops.size()); ++i) {
           for (const ir::ValueId value : program.op(ops[i]).results) add(value);
         }
@@ -249,7 +252,8 @@ class StateText {
   void write_quantities() {
     for (const OpenNumber& it : machine_.quantities_.all()) {
       put('q', it.form, it.occurrence, it.left);
-      if (it.scope) put('s', ids_.at(it.scope->first), it.scope->second - bases_.at(it.scope->first));
+      if (it.scope)
+        put('s', ids_.at(it.scope->first), it.scope->second - bases_.at(it.scope->first));
       const auto largest = guide_.largest.find({it.form, it.occurrence});
       const std::int64_t most = largest == guide_.largest.end() ? 0 : largest->second;
       if (inside_[it.id] || awaited_[it.id]) {
@@ -282,7 +286,9 @@ class StateText {
     ((text_ += std::to_string(numbers), text_ += ' '), ...);
   }
 
-  std::size_t agent(std::size_t agent) { return agents_.try_emplace(agent, agents_.size()).first->second; }
+  std::size_t agent(std::size_t agent) {
+    return agents_.try_emplace(agent, agents_.size()).first->second;
+  }
 
   std::size_t rank(std::size_t agent, std::uint32_t time) const {
     const auto found = times_.find(agent);
@@ -473,8 +479,8 @@ void Machine::shift_counters() {
       for (const auto& [value, by] : shift.by) {
         const auto now = role.values.integer(ir::OpId(0), value);
         if (!now) continue;
-        role.values.set(value, std::make_shared<const execute::Tile>(execute::Tile{
-                                   {}, execute::Integers{*now - times * by}}));
+        role.values.set(value, std::make_shared<const execute::Tile>(
+                                   execute::Tile{{}, execute::Integers{*now - times * by}}));
       }
     }
   }

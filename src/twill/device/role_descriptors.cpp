@@ -15,8 +15,8 @@ constexpr std::int64_t kMapBytes = 128;
 /// CUtensorMapDataType, of the element's name; -1 if there is none.
 std::int64_t map_type(ir::Type element) {
   static const std::map<std::string, std::int64_t, std::less<>> kTypes = {
-      {"i8", 0},  {"si8", 0},  {"ui8", 0}, {"i16", 1}, {"i32", 3},
-      {"i64", 5}, {"f16", 6},  {"f32", 7}, {"f64", 8}, {"bf16", 9}};
+      {"i8", 0},  {"si8", 0}, {"ui8", 0}, {"i16", 1}, {"i32", 3},
+      {"i64", 5}, {"f16", 6}, {"f32", 7}, {"f64", 8}, {"bf16", 9}};
   const auto found = kTypes.find(element->name);
   if (found != kTypes.end()) return found->second;
   return ir::element_bits(element) == 8 ? 0 : -1;  // numbers of eight bits
@@ -53,11 +53,11 @@ Result<void> RoleBuilder::make_descriptor(ir::OpId id) {
     TWILL_TRY(extents.emplace_back(), want_scalar(op.operands[1 + i]));
     if (i + 1 == rank) continue;
     TWILL_TRY(const ValueId stride, want_scalar(op.operands[1 + rank + i]));
-    strides.push_back(
-        integer(NodeKind::multiply, stride, constant(element_bytes, i64), "stride"));
+    strides.push_back(integer(NodeKind::multiply, stride, constant(element_bytes, i64), "stride"));
   }
   TWILL_TRY(const ValueId base, want_scalar(op.operands.front()));
-  const ValueId map = make(NodeKind::scratch, {}, "map", dialect::byte_pointer(sketch_.types()), {kMapBytes});
+  const ValueId map =
+      make(NodeKind::scratch, {}, "map", dialect::byte_pointer(sketch_.types()), {kMapBytes});
   std::vector<ValueId> operands = {map, base};
   for (const auto* list : {&box, &extents, &strides, &steps}) {
     operands.insert(operands.end(), list->begin(), list->end());

@@ -259,9 +259,10 @@ Result<Kernel> read_kernel(const Request& request) {
     unlimited = machine;
     TWILL_TRY(machine, within_limit(std::move(machine), *stated.shared));
   }
-  return Kernel{std::move(program), choice,           std::move(machine),
-                std::move(pools),   std::move(notes), request.load_latency,
-                std::move(stated),    std::move(unlimited)};
+  return Kernel{std::move(program), choice,
+                std::move(machine), std::move(pools),
+                std::move(notes),   request.load_latency,
+                std::move(stated),  std::move(unlimited)};
 }
 
 std::string loop_in_words(const Kernel& kernel) {

@@ -42,13 +42,12 @@ struct Tuned {
 /// More choices of values than are looked at.
 inline constexpr std::size_t kMostPoints = 4096;
 
-/// Fills the holes of the mapping of a `.task` file (`request.choice.map`). Of all choices, the main
-/// loop of the best is simulated to take the fewest cycles for its products. Of equal ones the best
-/// has the most work in an iteration. Points are posed, bounded, and solved in the order of their
-/// bounds until the bounds rule the rest out. `request.input` is not read.
-/// Fails for a file that is wrong, more than kMostPoints choices, or if no choice is a kernel.
-/// Deterministic. Cost: an extraction for each choice, and an answer for those that are not ruled
-/// out.
+/// Fills the holes of the mapping of a `.task` file (`request.choice.map`). Of all choices, the
+/// main loop of the best is simulated to take the fewest cycles for its products. Of equal ones the
+/// best has the most work in an iteration. Points are posed, bounded, and solved in the order of
+/// their bounds until the bounds rule the rest out. `request.input` is not read. Fails for a file
+/// that is wrong, more than kMostPoints choices, or if no choice is a kernel. Deterministic. Cost:
+/// an extraction for each choice, and an answer for those that are not ruled out.
 Result<Tuned> tune(const std::string& path, const Request& request);
 
 /// The completed mapping as a `.map` text, below comments that say what it was chosen from and what

@@ -16,10 +16,10 @@ struct VerifiedModule {
 /// Whether the input is TTGIR, which `verify_module` is for.
 bool is_module(const Input& input);
 
-/// Proves for every trip count that roles of a module do not hang, race or miss a phase, or finds the shortest
-/// run in which they do. Fails for what cannot be read, and for a module without roles. What is
-/// wrong with the module, and what is not followed, is no failure: look at the proof.
-/// `at_least`: iterations that every loop is taken to make.
+/// Proves for every trip count that roles of a module do not hang, race or miss a phase, or finds
+/// the shortest run in which they do. Fails for what cannot be read, and for a module without
+/// roles. What is wrong with the module, and what is not followed, is no failure: look at the
+/// proof. `at_least`: iterations that every loop is taken to make.
 Result<VerifiedModule> verify_module(const Input& input, std::int64_t at_least = 0);
 
 /// Verdict on the roles of a module that was printed.
@@ -28,8 +28,9 @@ struct PrintedCheck {
   std::string broken;     ///< the report of a rule that they break: a bug of ours; empty if none
 };
 
-/// Runs the roles of a module that was printed, without tiles, and proves them for every trip count.
-/// Cost: under 0.2 s for most bundled kernels, 1.2 s for a loop over tiles around a ring of six.
+/// Runs the roles of a module that was printed, without tiles, and proves them for every trip
+/// count. Cost: under 0.2 s for most bundled kernels, 1.2 s for a loop over tiles around a ring of
+/// six.
 PrintedCheck check_printed(const std::string& text);
 
 }  // namespace twill::driver

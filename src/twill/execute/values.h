@@ -39,10 +39,9 @@ struct Values {
   std::string file;                                     ///< elements: its name, for messages
   std::shared_ptr<const std::vector<double>> elements;  ///< elements: in row-major order
   Shape shape;                                          ///< elements: the file's; empty: not known
-  std::shared_ptr<const std::string>
-      bytes;                      ///< elements of unknown type, as in the file
-  std::size_t element_bytes = 0;  ///< of these; 0: the file does not say
-  bool floating = false;          ///< elements whose type is known: numbers
+  std::shared_ptr<const std::string> bytes;  ///< elements of unknown type, as in the file
+  std::size_t element_bytes = 0;             ///< of these; 0: the file does not say
+  bool floating = false;                     ///< elements whose type is known: numbers
 };
 
 /// Reads "arange", "arange(FIRST,STEP)", "FIRST..END", "uniform(FIRST,END)", or a number, which is

@@ -42,7 +42,7 @@ struct RolesReport {
   std::size_t roles = 0;
   Tolerance tolerance;
   std::vector<std::int64_t> left_out;  ///< iterations for which no arguments were found
-  std::string not_computed;            ///< why tiles were left out, with the op's place; empty: they were not
+  std::string not_computed;  ///< why tiles were left out, with the op's place; empty: they were not
   std::vector<RolesTrial> trials;
 };
 bool agrees(const RolesReport& report);
@@ -56,9 +56,10 @@ struct RolesEffort {
 };
 
 /// Runs the module with arguments for each of `trips`, under several orders: copies late, early and
-/// at random, each role first. Arithmetic that cannot be executed, such as inline assembly, is left out where
-/// nothing is compared and no trip count depends on tiles. Else fails, at the op's line, for what cannot be
-/// executed, if the two have other arguments, and if there are no arguments for any of `trips`.
+/// at random, each role first. Arithmetic that cannot be executed, such as inline assembly, is left
+/// out where nothing is compared and no trip count depends on tiles. Else fails, at the op's line,
+/// for what cannot be executed, if the two have other arguments, and if there are no arguments for
+/// any of `trips`.
 Result<RolesReport> run_roles(const RolesModule& module, const Given& given,
                               const RolesEffort& effort);
 
@@ -73,8 +74,9 @@ struct RolesProof {
   std::size_t roles = 0;
   std::int64_t at_least = 0;  ///< iterations that every loop is taken to make
   Result<concurrent::EveryTrip> every_trip;
-  bool from_one = false;   ///< a rule is broken, but not where every loop makes an iteration
-  bool is_seen = true;  ///< what was found happens for some arguments; else it may be that none lead there
+  bool from_one = false;  ///< a rule is broken, but not where every loop makes an iteration
+  bool is_seen =
+      true;  ///< what was found happens for some arguments; else it may be that none lead there
 };
 bool is_proven(const RolesProof& proof);
 /// Whether a rule is known to be broken.

@@ -99,7 +99,8 @@ std::string to_text(const RolesReport& report, const ir::Program& program) {
     text += fmt::format("  no arguments make {} iterations\n", fmt::join(report.left_out, ", "));
   }
   if (!report.not_computed.empty()) {
-    text += fmt::format("  tiles were not computed, only how the roles meet: {}\n", report.not_computed);
+    text += fmt::format("  tiles were not computed, only how the roles meet: {}\n",
+                        report.not_computed);
   }
   const std::set<std::int64_t> trips = trips_of(report);
   const auto good = std::count_if(report.trials.begin(), report.trials.end(),
@@ -191,8 +192,7 @@ std::string to_text(const RolesProof& proof, const ir::Program& program) {
     return begin + "not followed\n" + to_string(proof.every_trip.error(), "not followed");
   }
   const concurrent::EveryTrip& found = *proof.every_trip;
-  const std::string from =
-      proof.at_least == 0 ? "" : fmt::format(" from {} on", proof.at_least);
+  const std::string from = proof.at_least == 0 ? "" : fmt::format(" from {} on", proof.at_least);
   if (found.findings.empty()) {
     return begin + fmt::format(
                        "proven for every trip count{}\n"
@@ -215,7 +215,9 @@ std::string to_text(const RolesProof& proof, const ir::Program& program) {
   }
   text += fmt::format("    {}\n", way_in_words(found, program));
   if (proof.from_one) {
-    text += "  proven for every trip count from 1 on (--at-least 1), of every loop in which roles meet\n";
+    text +=
+        "  proven for every trip count from 1 on (--at-least 1), of every loop in which roles "
+        "meet\n";
   }
   return text;
 }

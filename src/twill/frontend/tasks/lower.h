@@ -9,12 +9,11 @@
 namespace twill::frontend {
 
 /// The kernel that a tree of tasks is: a module of TTGIR without register layouts. Every op has the
-/// place in the user's source that it comes from. The host's prange is the grid. Arguments of rank 2
-/// are TMA descriptors, as Triton passes them, those of rank 1 pointers. Sizes that the kernel needs
-/// are i32 arguments behind all others. Fails where a tile's size is no
-/// number (M03), a partition cannot be kept without a copy (M08), or an instruction does not fit
-/// (M09). What the mapping states beside that is kept in attributes (stated.h).
-/// Precondition: check(*tree.library).
+/// place in the user's source that it comes from. The host's prange is the grid. Arguments of rank
+/// 2 are TMA descriptors, as Triton passes them, those of rank 1 pointers. Sizes that the kernel
+/// needs are i32 arguments behind all others. Fails where a tile's size is no number (M03), a
+/// partition cannot be kept without a copy (M08), or an instruction does not fit (M09). What the
+/// mapping states beside that is kept in attributes (stated.h). Precondition: check(*tree.library).
 Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file_name);
 
 /// Text of a `.task` file, and the mapping that is taken: the first or that of a name, of the text
