@@ -42,7 +42,7 @@ if(TWILL_SANITIZE)
   target_link_options(twill_settings INTERFACE -fsanitize=${TWILL_SANITIZE})
 endif()
 
-# Gives TARGET its sources in generated files which include about a dozen each: a room's headers are then read a few
+# Gives TARGET its sources in generated files which include about a dozen each. A room's headers are then read a few
 # times instead of once a source. Generated sources, whose paths are absolute, stay as they are.
 function(twill_sources_in_units_ TARGET)
   set(written ${ARGN})

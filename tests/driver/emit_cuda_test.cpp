@@ -8,7 +8,7 @@
 #include "twill/gate/toolchain.h"
 
 // Protects the loop between a printed kernel and ptxas: the overlaps that machine code should show,
-// the report of a missing one, and the remedies tried then.
+// the report of a missing one, and the remedies.
 namespace twill::driver {
 namespace {
 

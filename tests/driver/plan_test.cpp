@@ -13,8 +13,8 @@
 #include "twill/extract/body.h"
 #include "twill/plan/text.h"
 
-// Protects the path from a kernel's text to a plan of the whole kernel: roles that load before the
-// loop and store after it, tiles of a CTA, no unused memory.
+// Protects the path from a kernel's text to a plan of the whole kernel: loads before the loop,
+// stores after it, tiles of a CTA. No memory is unused.
 namespace twill::driver {
 namespace {
 
@@ -53,8 +53,8 @@ std::vector<std::string> names(const plan::Plan& plan, const std::vector<plan::R
   return out;
 }
 
-// Each op of the loop's text is accounted for: an op of the plan does it in one role, each role
-// that needs it computes it, or it is only another name, or unused.
+// Each op of the loop's text is accounted for. One op of the plan does it, each role that needs it
+// computes it, or it is another name, or unused.
 TEST(PlanOfAKernel, SaysWhoComputesEverythingInTheLoop) {
   for (const char* name : {"gemm/sm_90/ptr_128x128x64", "fa_fwd/sm_90/d128",
                            "fa_fwd_causal/sm_90/d128", "fa_bwd/sm_100/m128n128d128_tmared"}) {

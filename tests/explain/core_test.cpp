@@ -130,7 +130,7 @@ TEST(Core, NamesAHandOff) {
                 {Kind::hand_off, 0}, {Kind::issue, 0}, {Kind::issue, 1}, {Kind::dependence, 0}}));
 }
 
-// Protects the proof that each member of a core is needed: dropping a member may only add
+// Protects the proof that each member of a core is needed. Dropping a member may only add
 // schedules, and with all members the Problem is unchanged.
 TEST(Members, DroppingOneNeverHurts) {
   std::mt19937 random(32);

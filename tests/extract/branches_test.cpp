@@ -144,7 +144,7 @@ std::string under_a_flag(const std::string& condition) {
 }
 
 // Protects: blocks that a table lets skip, whichever way the flag is asked. A loaded flag is no
-// counter, the remainder of an index by 2 is 0 in every other iteration, and two counters may
+// counter, and the remainder of an index by 2 is 0 in every other iteration. Two counters may
 // differ by one number for ever.
 TEST(Branches, FlagsAreNoCounters) {
   for (const std::string condition :
@@ -168,7 +168,7 @@ TEST(Branches, FlagsAreNoCounters) {
 }
 
 // Protects: a walk along a list, whose next element is loaded, and descriptors made in the loop
-// cost nothing in the model, which a note says. `--strict` refuses them.
+// cost nothing in the model. A note says so. `--strict` refuses them.
 TEST(Unpriced, IsNamedOrRefused) {
   const std::string chained = hopper_kernel(R"(
       %link = tt.addptr %ptr32, %at : !tt.ptr<i32>, i32

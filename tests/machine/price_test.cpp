@@ -205,8 +205,8 @@ TEST(Price, BlackwellProductsOf64RowsRunAtHalfRate) {
   EXPECT_EQ(cost_of(b200, {product(64, 128, 128, "SS")}, Rate::fastest).occupancy, 512);
 }
 
-// For each kind, shape, type and number of groups: slowest is never faster than fastest, more
-// groups are never faster, and a larger tile is never cheaper.
+// For each kind, shape, type and number of groups: slowest is never faster than fastest, and more
+// groups are never faster. A larger tile is never cheaper.
 TEST(Price, IsMonotone) {
   for (const char* name : {"h100", "h200", "b200"}) {
     const Machine machine = shipped(name);

@@ -1,5 +1,5 @@
 // The paper's model where it is wrong, next to the right one. Z3 reads Figures 4 to 6 from `twill
-// emit smtlib --literal`, against the engine and the checker.
+// emit smtlib --literal`, and its answers are compared with the engine's and the checker's.
 
 #include <cmath>
 #include <optional>

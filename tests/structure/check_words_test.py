@@ -27,6 +27,10 @@ class CheckWords(unittest.TestCase):
         self.assertEqual(blocks("int a;", "/// What a is.", "/// Of b.", "int b;  // what b is", "  // Who", "}"),
                          [(2, "What a is. Of b."), (5, "Who")])
 
+    def test_openers_are_those_of_whole_words(self):
+        self.assertEqual([check_words.begins_badly(it) for it in ("Nothing: done.", "Of it.", "What-if: a change.", "Empty if so.", "- what")],
+                         [True, True, False, False, False])
+
     def test_headings_in_python_texts_are_no_comments(self):
         self.assertEqual(blocks('TEXT = """', "## What it does", "# What", '"""', mark="#"), [(3, "What")])
 
