@@ -44,11 +44,6 @@ class CheckWords(unittest.TestCase):
     def test_cells_and_items_are_apart(self):
         self.assertEqual(longest("| one two | three |", "- four", "- five six seven"), 3)
 
-    def test_types_are_listed_with_their_rooms(self):
-        page = "| type | in the room |\n| `Step` | `plan` an action of a `role`; `certify` a step of a proof |"
-        self.assertEqual(check_words.listed_types(page), {"Step": {"plan", "certify"}})
-        self.assertIn("plan", check_words.homonyms()["Step"])
-
     def test_comments_are_paragraphs_and_items(self):
         self.assertEqual(comments("/// One", "/// two.", "///", "/// - three", "///   four", "/// - five", "int a;"),
                          [(1, "One two."), (4, "- three four"), (6, "- five")])
