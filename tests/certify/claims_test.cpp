@@ -567,7 +567,7 @@ TEST(Forged, APathThatOverflows) {
   EXPECT_THAT(reason_against(forged(loop, claims, {})), testing::HasSubstr("the path is too long"));
 }
 
-// A depth that nobody counts to is no reason to run out of stack or time.
+// A depth beyond every real one is no reason to run out of stack or time.
 TEST(Forged, ADepthBeyondCounting) {
   const std::string loop =
       "loop deep\nmemory M capacity 1000000000\nunit U\ngroup A registers 8\n\n"

@@ -186,7 +186,7 @@ TEST_P(Bugs, are_found) {
 INSTANTIATE_TEST_SUITE_P(Machine, Bugs, testing::ValuesIn(kBugs),
                          [](const auto& bug) { return std::string(bug.param.name); });
 
-// Copies by threads land when nobody looks: each thread arrives, and their reader fences.
+// Copies by threads land at an unknown time: each thread arrives, and their reader fences.
 TEST(Machine, copies_by_threads) {
   const auto found = [](const std::string& text) {
     std::string all;

@@ -248,8 +248,8 @@ TEST(Pressure, IsOverWhereCompilersSpill) {
   EXPECT_LE(most_beyond(Planned("fa_fwd_causal/sm_90/d128", 16)), 0);
 }
 
-/// A tile counts that a product leaves: 128 registers of 64 x 256 in 128 threads, and some
-/// scalars; whoever only copies has scalars alone.
+/// A tile counts that a product leaves: 128 registers of 64 x 256 in 128 threads, and some scalars;
+/// a role that only copies has scalars alone.
 TEST(Pressure, CountsTilesAndScalars) {
   const Planned planned("gemm/sm_90/tma_128x256x64");
   const auto kernel = build(planned.parts());

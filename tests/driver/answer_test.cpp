@@ -161,7 +161,8 @@ TEST(Answer, IsTheSameStoryInEveryCommand) {
   }
 }
 
-// A schedule that no plan carries out is an answer, and says why; who needs the plan is refused.
+// A schedule that no plan carries out is an answer, and says why; a command that needs the plan
+// refuses.
 TEST(Answer, SaysWhyThereIsNoPlan) {
   Request request;
   request.input = {"tight.loop",

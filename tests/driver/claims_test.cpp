@@ -87,7 +87,7 @@ TEST(Claims, AnOrderGetsTheRoomThatItNeeds) {
   EXPECT_NE(kept->notes.front().find("its sequences alone allow II 6"), std::string::npos);
 }
 
-// Where no II mends it, what was tried is said.
+// Where no II mends it, the message says what was tried.
 TEST(Claims, AnOrderWithoutRoomIsNone) {
   const std::string loop =
       "loop x\nmemory M capacity 1\ngroup G\nop a latency 10 occupies M 2\nop b\na -> b\n";

@@ -62,7 +62,7 @@ TEST(ExpectedCode, IsMissedWhereTheCodeWaitsForMore) {
   EXPECT_TRUE(bad->cubin.empty());
 }
 
-// Protects: what is left of a refused kernel cannot be taken for one that may be used.
+// Protects: files of a refused kernel cannot be taken for those of a good one.
 TEST(KeptFiles, OfARefusedKernelAreNoneToUse) {
   const EmittedCuda emitted = attention();
   gate::Verdict verdict;
@@ -79,8 +79,7 @@ TEST(KeptFiles, OfARefusedKernelAreNoneToUse) {
   EXPECT_NE(files.at("status.json").find("\"status\": \"refused\""), std::string::npos);
 }
 
-// Protects the order of what is tried with a kernel that ptxas makes something else of, and its
-// end.
+// Protects the order and the end of the remedies for a kernel that ptxas changes.
 TEST(Remedy, PinsForLostOverlapsThenRegistersThenNothing) {
   gate::Verdict verdict{{}, {"C7514"}, true, false};
   Request request;

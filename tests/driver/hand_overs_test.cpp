@@ -14,7 +14,7 @@
 #include "twill/solve/solve.h"
 #include "twill/verify/verify.h"
 
-// Protects: what is handed from group to group has a plan, or none at all, and says which.
+// Protects: a schedule with transfers has a plan, or none at all, and says which.
 namespace twill::driver {
 namespace {
 

@@ -97,7 +97,7 @@ TEST(Kernels, WhatMeetsBehindTheLoopSharesAGroup) {
 }
 
 // The accumulator is divided by the row sum: one product and vectors, which the search keeps
-// together or not. Tensor memory is read by whoever wants it.
+// together or not. Tensor memory can be read by every group.
 TEST(Kernels, OnlyProductsAreTied) {
   EXPECT_TRUE(
       same_groups(kernel("fa_fwd/sm_90/d128.pre.ttgir", without_sub_tiles()).problem).empty());

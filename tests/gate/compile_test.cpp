@@ -95,7 +95,7 @@ TEST(Process, DiesWithItsParentAndTakesItsChildrenAlong) {
   }
 }
 
-// The same where only the run is stopped: by the one who waits, or as time is up.
+// The same where only the run is stopped: by its caller, or as time is up.
 TEST(Process, StopsWithAllThatItStarted) {
   const fs::path folder = fresh_folder();
   const fs::path outer = nested(folder);

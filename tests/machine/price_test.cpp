@@ -139,8 +139,8 @@ TEST(Price, BracketsTheMeasuredScans) {
   }
 }
 
-// On Blackwell a thread holds a row, and a reduction needs nobody else; two warpgroups that split
-// the columns meet in shared memory. Whoever fills its rows does not.
+// On Blackwell a thread holds a row, and reduces it alone; two warpgroups that split the columns
+// meet in shared memory. A warpgroup with whole rows does not.
 TEST(Price, ReductionsOfSplitRowsMeet) {
   const Machine b200 = shipped("b200");
   Work whole = tile("reduce_max", 128);

@@ -9,8 +9,8 @@
 
 #include "twill/driver/numbers_loop.h"
 
-// Plans that were broken by hand: their numbers are wrong. And whatever the proof accepts of them
-// computes the right ones, under any timing that is tried.
+// Plans that were broken by hand: their numbers are wrong. And mutants that the proof accepts
+// compute the right ones, under any timing that is tried.
 namespace twill::driver {
 namespace {
 

@@ -86,7 +86,7 @@ TEST(Rematerialized, IsOwnedByTheRolesThatNeedIt) {
   EXPECT_NE(to_text(good).find("offset @ 5:1  L, C"), std::string::npos) << to_text(good);
   EXPECT_TRUE(prove(good).has_value());
   Plan plan = good;
-  plan.kernel->rematerialized[0].roles.pop_back();  // C needs it, and nobody gives it to C
+  plan.kernel->rematerialized[0].roles.pop_back();  // C needs it, and no role gives it to C
   expect_rule(plan, "ownership");
   plan = good;
   plan.kernel->rematerialized[1].roles = values[0].roles;  // L has no use for it
@@ -197,7 +197,7 @@ TEST(Around, SomebodyDoesIt) {
   EXPECT_EQ(rule_of(plan), "ownership");
 }
 
-// The two meetings of the warps around the staging: before it, so that the one who waited for the
+// The two meetings of the warps around the staging: before it, so that the warp that waited for the
 // last store speaks for all; after it, so that all rows are there.
 TEST(Around, BothMeetingsOfAStoreAreNeeded) {
   const Plan good = kernel_plan(Tiles::persistent);

@@ -221,7 +221,7 @@ bool leads_over(const Plan& plan) {
   return mixtures.decided();
 }
 
-// Tiles of one trip are right without the way back and without its fences, since nobody comes
+// Tiles of one trip are right without the way back and without its fences, since no tile comes
 // before. They do not lead over to the next without the wait for the slot or either fence, the
 // reader's or the writer's. Nor with the writer's fence before the wait.
 TEST(Mixtures, NeedTheWayBackAndBothOfItsFences) {

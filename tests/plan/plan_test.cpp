@@ -99,7 +99,7 @@ TEST(Plan, OfAPersistentKernelIsLaidOutOverTiles) {
   ASSERT_FALSE(verdict.has_value());
   EXPECT_TRUE(has_rule(verdict.error(), "deadlock")) << text_of(verdict.error());
   leaving.kernel.reset();
-  EXPECT_TRUE(prove(leaving).has_value());  // nobody misses it at the end of a kernel
+  EXPECT_TRUE(prove(leaving).has_value());  // no step misses it at the end of a kernel
 }
 
 TEST(Plan, TurnsOnTheTensorCoreAlternate) {

@@ -155,7 +155,7 @@ TEST(TensorAround, IsDoneByWarpsThatReachAllLanesAndHandedOver) {
             "compute store @ 4:1 [t]; ");
 }
 
-// Without somebody who fills it, the place is given back when it has been read.
+// Without a step that fills it, the place is given back when it has been read.
 TEST(TensorAround, WhatIsReadIsGivenBack) {
   Plan plan = kernel_plan(kFresh, Tiles::persistent, false);
   EXPECT_EQ(in_words(plan, role_named(plan, "M").before),
@@ -232,7 +232,7 @@ TEST(TensorAround, NoStepCanBeLeftOut) {
   }
 }
 
-// An end that nobody counts on would turn a phase twice.
+// An end without a waiting step would turn a phase twice.
 TEST(TensorAround, NothingButALoadCompletesAChannel) {
   const Plan good = kernel_plan(kProduct, Tiles::persistent);
   for (std::size_t r = 0; r < good.roles.size(); ++r) {

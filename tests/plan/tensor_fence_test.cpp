@@ -75,7 +75,7 @@ TEST(TensorFence, IsNotAskedOfOneWarp) {
   EXPECT_TRUE(proven.has_value()) << text_of(proven.error()) << to_text(plan);
 }
 
-/// Whoever reads must be done, as seen by the unit, before it writes over that: nothing else makes
+/// A reader must be done, as seen by the unit, before the unit writes over that: nothing else makes
 /// the warps meet here.
 TEST(TensorFence, StandsBeforeAReaderIsOverwritten) {
   constexpr const char* kOneCopy = R"(

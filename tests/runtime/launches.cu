@@ -89,7 +89,7 @@ bool reads_nothing(const std::vector<std::uint64_t>& sizes, bool nans, Coordinat
   return good;
 }
 
-/// Before anything else in this process: nobody has made a context yet.
+/// Before anything else in this process: there is no context yet.
 void check_first_thread() {
   bool good = true;
   std::thread([&] {

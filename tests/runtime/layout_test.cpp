@@ -189,7 +189,7 @@ host_cuda::Encoded empty_map(const Sizes& sizes, const Box& box, MapUse use,
   host_cuda::encoded.clear();
   EXPECT_EQ(check_device(), nullptr);
   CUtensorMap map;
-  const Sizes strides(4, 6);  // no multiple of 16, as nobody promises for empty tensors
+  const Sizes strides(4, 6);  // no multiple of 16, which is not promised for empty tensors
   EXPECT_EQ(describe(&map, map_type<__half>(), static_cast<int>(sizes.size()), nullptr,
                      sizes.data(), strides.data(), box.data(), 128, use, outside),
             nullptr);
@@ -198,8 +198,8 @@ host_cuda::Encoded empty_map(const Sizes& sizes, const Box& box, MapUse use,
 }
 
 // Protects: a tensor without elements, whichever dimension is empty, has a map that the driver
-// takes. Its box is the one the kernel counts bytes by; its one element reads as what is outside
-// does, and what is written goes where nobody reads.
+// takes. Its box is the one the kernel counts bytes by; its one element reads as the outside does,
+// and writes go where no reader looks.
 TEST(TensorMap, OfATensorWithoutElementsReadsAsOutsideAndWritesNothing) {
   constexpr auto kZeros = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
   constexpr auto kNans = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;

@@ -360,7 +360,7 @@ RC_GTEST_PROP(AllBounds, BeginLikeTheLowerBounds, ()) {
   if (worst) RC_ASSERT(all.front().interval() == worst->interval());
 }
 
-// Whatever the checker accepts lies above every bound and refutes every "never".
+// Every schedule that the checker accepts lies above every bound and refutes every "never".
 RC_GTEST_PROP(Bounds, HoldForEverySchedule, ()) {
   const Problem problem = *problem::pose(any_parts({3, 3, 2}));
   const std::vector<Bound> bounds = all_lower_bounds(problem);

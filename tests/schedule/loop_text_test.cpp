@@ -232,8 +232,8 @@ RC_GTEST_PROP(LoopText, PrintingAndReadingAnyLoopChangesNothing, ()) {
   RC_ASSERT(print_loop(*again) == text);
 }
 
-// Whatever stands in a file, reading it ends in a value or a diagnostic with a line. The inputs are
-// a good text with pieces cut out, repeated and overwritten, so that they get past the first line.
+// Reading any file ends in a value or a diagnostic with a line. The inputs are a good text with
+// pieces cut out, repeated and overwritten, so that they get past the first line.
 RC_GTEST_PROP(LoopText, SurvivesAnyDamage, ()) {
   std::string text(kEverything);
   const int cuts = any(1, 4);

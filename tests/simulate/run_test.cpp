@@ -20,8 +20,8 @@
 #include "twill/simulate/simulate.h"
 #include "twill/simulate/trace.h"
 
-// Protects the simulator: what is left out costs nothing, every proven plan runs to its end, and
-// what a proof would reject is noticed.
+// Protects the simulator: omitted causes cost nothing, every proven plan runs to its end, and
+// faults that a proof would reject are noticed.
 namespace twill::simulate {
 namespace {
 

@@ -143,8 +143,8 @@ TEST(Faults, MemoryLimitIsNeverWrong) {
          }));
 }
 
-// Protects: a caller who has enough at any of the moments when it is asked; and that no bound that
-// it was told on the way was wrong.
+// Protects: a caller that stops at any of the moments when it is asked; and that no bound that it
+// was told on the way was wrong.
 TEST(Faults, CancellationIsNeverWrong) {
   std::mt19937 random(44);
   std::int64_t left = 0;

@@ -152,7 +152,7 @@ d -> e blocking
   EXPECT_EQ(of(after), (std::vector<Cycles>{0, 0, 5, 5}));
 }
 
-// Protects: where nobody waits, values live as briefly as they can: what is needed late is made
+// Protects: where no wait is tight, values live as briefly as they can, and late values are made
 // late.
 TEST(Ties, ValuesAreMadeWhenTheyAreNeeded) {
   const Problem problem = problem_of(R"(loop t

@@ -97,8 +97,8 @@ TEST(TimeIndexed, AgreesWithCadical) {
   EXPECT_LT(counts.unknown + counts.too_large, counts.loops);
 }
 
-// Protects: the encoding itself, against Z3's, at intervals around the optimum; so that the two
-// opinions above are not of one who was asked the wrong question.
+// Protects: the encoding itself, against Z3's, at intervals around the optimum; so that a wrong
+// question to one of the solvers above shows.
 TEST(TimeIndexed, AgreesWithZ3) {
   if (!solve_test::has_cadical()) GTEST_SKIP() << "no cadical on PATH when this was configured";
   std::mt19937 random(32);

@@ -1,5 +1,5 @@
-// Traits of each strategy: who runs what, in which order, what waits for what. The solver fills in
-// cycles, so they are compared with each other, never with numbers.
+// Traits of each strategy: groups of the ops, their order, their waits. The solver fills in cycles,
+// so they are compared with each other, never with numbers.
 
 #include "twill/strategy/strategy.h"
 
@@ -389,7 +389,7 @@ Terms ping_pong_terms(const Problem& problem, const Known& known = {}) {
   return *std::move(terms);
 }
 
-/// In each region, whoever is next begins after the one before has come to its end.
+/// In each region, the next group begins after the one before has come to its end.
 void expect_turns(const Arranged& made) {
   const Schedule& found = *made.answer.schedule;
   const auto issue = [&](OpId op) { return found.ops[op.index()].issue; };
@@ -417,8 +417,8 @@ TEST(PingPong, AlternatesAtEachProduct) {
   EXPECT_TRUE(verify::verify(problem, *made->answer.schedule));
 }
 
-// On Blackwell: around the exponentials of a tile, until what comes of them is in tensor memory.
-// Who knows of no exponentials finds no region.
+// On Blackwell: around the exponentials of a tile, until what comes of them is in tensor memory. A
+// strategy that knows of no exponentials finds no region.
 TEST(PingPong, AlternatesAroundExponentialsWhereProductsAreApart) {
   const Problem problem = loop("fwd_b2");
   Known known;

@@ -697,7 +697,7 @@ TEST(Size, OnlySoManyViolationsAreListed) {
   EXPECT_EQ(checked.error().back().message, "unit: further violations are not listed");
 }
 
-// Whoever relaxes a rule must not be told that it is broken, and the others stay in force.
+// A relaxed rule is not reported as broken, and the others stay in force.
 TEST(Relaxed, RulesNotInForceAreNotChecked) {
   Drawn drawn;
   const GroupId loads = drawn.group("L", 0, 1, true);
