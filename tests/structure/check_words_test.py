@@ -31,6 +31,9 @@ class CheckWords(unittest.TestCase):
         self.assertEqual([check_words.begins_badly(it) for it in ("Nothing: done.", "Of it.", "What-if: a change.", "Empty if so.", "- what")],
                          [True, True, False, False, False])
 
+    def test_persons_are_no_names_of_things(self):
+        self.assertEqual(check_words.PERSON.findall("Whoever reads what nobody wrote; nobodys"), ["Whoever", "nobody"])
+
     def test_headings_in_python_texts_are_no_comments(self):
         self.assertEqual(blocks('TEXT = """', "## What it does", "# What", '"""', mark="#"), [(3, "What")])
 

@@ -31,7 +31,7 @@ constexpr const char* kTtgirFooter = R"(Examples:
   python3 -c 'import triton; from triton.backends.compiler import GPUTarget; \
     triton.compile("gemm.ttgir", target=GPUTarget("cuda", 90, 32))')";
 
-/// Compiles with a word to whoever waits; ends here if the user interrupts.
+/// Compiles with a word to the waiting user; ends here on an interrupt.
 Result<std::vector<std::string>> judge_with(const std::string& python, const std::string& text) {
   const auto judge = [&] {
     const Interruption interruption;

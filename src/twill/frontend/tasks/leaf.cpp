@@ -72,7 +72,7 @@ Extents common_shape(const Extents& a, const Extents& b) {
 
 }  // namespace
 
-/// One leaf on its places. Nodes become values when somebody wants them.
+/// One leaf on its places. Nodes become values when they are used.
 class LeafLowering {
  public:
   LeafLowering(Lowering& lowering, const Frame& frame, const Where& launched)
