@@ -143,9 +143,9 @@ std::string under_a_flag(const std::string& condition) {
 )");
 }
 
-// Protects: blocks that a table lets skip, whichever way the flag is asked: a flag that is loaded
-// is no counter, the rest of an index by 2 is 0 in every other iteration, and what two counters are
-// apart may be one number for ever.
+// Protects: blocks that a table lets skip, whichever way the flag is asked. A loaded flag is no
+// counter, and the remainder of an index by 2 is 0 in every other iteration. Two counters may
+// differ by one number for ever.
 TEST(Branches, FlagsAreNoCounters) {
   for (const std::string condition :
        {"%live = arith.cmpi eq, %flag, %c2 : i32", "%live = arith.cmpi ne, %flag, %c0 : i32",
@@ -167,8 +167,8 @@ TEST(Branches, FlagsAreNoCounters) {
   }
 }
 
-// Protects: a walk along a list, whose next element is loaded, and descriptors made in the loop are
-// said to cost nothing in the model, and refused by --strict.
+// Protects: a walk along a list, whose next element is loaded, and descriptors made in the loop
+// cost nothing in the model. A note says so. `--strict` refuses them.
 TEST(Unpriced, IsNamedOrRefused) {
   const std::string chained = hopper_kernel(R"(
       %link = tt.addptr %ptr32, %at : !tt.ptr<i32>, i32

@@ -246,7 +246,7 @@ TEST(Memory, RefusesArraysThatAreWrittenAroundTheLoopAndReadInIt) {
               HasSubstr("touches in the loop, through the same argument"));
 }
 
-// Edges lead from iteration to iteration of one run of the loop: order from one tile of a loop over
+// Edges lead from iteration to iteration of one run of the loop. Order from one tile of a loop over
 // tiles to the next is refused. Without the loop over tiles, the same body has a plan's edges.
 TEST(Memory, OrderFromTileToTileIsRefused) {
   const std::string body = loads() + product() + kHalves + kStore + kLoad;

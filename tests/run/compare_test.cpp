@@ -90,8 +90,8 @@ class Rounded : public Compared {
   void SetUp() override { set_up("kernels/gemm_around/sm_90/normalized.pre.ttgir"); }
 };
 
-// Protects: roundings are let pass where the text's order of sums is not kept, and nothing that is
-// larger than they are: neither in one element, nor small ones in all.
+// Protects: rounding differences pass where the text's order of sums is not kept. No larger
+// difference passes: neither in one element, nor small ones in all.
 TEST_F(Rounded, OnlyRoundingsPass) {
   ASSERT_FALSE(tolerance_.exact);
   EXPECT_EQ(tolerance_.type, "f16");
