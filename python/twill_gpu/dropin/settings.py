@@ -68,8 +68,10 @@ class Settings:
     def key(self) -> str:
         """All that changes which kernels come out, as a text: part of Triton's cache keys."""
         machine = self.machine
-        if Path(machine).is_file():
-            machine = Path(machine).read_text()
+        try:
+            machine = Path(machine).read_text(encoding="utf-8")
+        except (OSError, ValueError):  # a name, or a file that the program will refuse
+            pass
         return repr((self.decide, machine, self.spare_registers))
 
 
