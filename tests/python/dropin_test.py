@@ -322,17 +322,30 @@ class Falls(Case):
             with self.subTest(slip=slip):
                 self.falls(why, decide=("race", ), twill=slip)
 
-    def test_only_hopper(self):
-        self.assertEqual(guards.refused_target(90), "")
-        for other in (80, 100, 120):
-            self.assertIn(f"sm_{other}", guards.refused_target(other))
+    def test_hopper_and_blackwell_if_asked_for(self):
+        for other, blackwell, done in ((90, False, True), (90, True, True), (100, False, False), (100, True, True), (80, True, False), (120, True, False)):
+            why = guards.refused_target(other, blackwell)
+            self.assertEqual(why == "", done, other)
+            self.assertTrue(done or f"sm_{other}" in why)
 
     def test_blackwell_keeps_tritons_kernel_with_a_line(self):
-        """Protects Blackwell, for which nothing is printed: the program is not even asked."""
+        """Protects Blackwell, where nothing printed was ever run: the program is not even asked."""
         with twill_gpu.enabled():
             triton.compile(gemm_source(), target=GPUTarget("cuda", 100, 32))
         self.assertEqual((self.row().runs, self.row().arch, self.asked()), ("triton", 100, []))
-        self.assertIn("sm_90 alone", self.row().why)
+        self.assertIn("never run there", self.row().why)
+
+    def test_blackwell_goes_the_same_way_if_asked_for(self):
+        with twill_gpu.enabled(decide="never"):
+            plain = triton.compile(gemm_source(), target=GPUTarget("cuda", 100, 32))
+        pathlib.Path(os.environ["FAKE_ANSWER"]).write_text(plain.asm["ttgir"])
+        for decide, runs in (("race", "race"), ("always", "twill")):
+            with self.subTest(decide=decide), twill_gpu.enabled(blackwell=True, decide=decide):
+                records.clear()
+                kernel = triton.compile(gemm_source(), target=GPUTarget("cuda", 100, 32))
+                self.assertEqual((self.row().runs, self.row().why, kernel.metadata.target.arch), (runs, "", 100))
+                self.assertIn("never run on sm_100", str(self.row()))
+        self.assertEqual(set(self.asked()), {"emit ttgir - --machine b200"})
 
 
 class Damage(Case):

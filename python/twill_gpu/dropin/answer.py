@@ -15,7 +15,7 @@ from .lowering import Compiled, compile_printed
 from .records import first_line
 from .settings import Settings
 
-# Bytes of shared memory that a CTA of sm_90 may have; programs see less only where a driver keeps more for itself.
+# Bytes of shared memory that a CTA of sm_90 and sm_100 may have; programs see less only where a driver keeps more for itself.
 MOST_SHARED = 232448
 
 
@@ -52,7 +52,7 @@ class Request:
     def key(self) -> str:
         """Of the answer on disk: num_stages is not in it, since it changes nothing before pipelining."""
         options = {name: value for name, value in vars(self.options).items() if name not in ("num_stages", "twill", "debug")}
-        return store.key_of(self.text, str(sorted(options.items(), key=str)), self.settings.machine_name(),
+        return store.key_of(self.text, str(sorted(options.items(), key=str)), self.settings.machine_name(self.capability),
                             repr(self.settings.spare_registers), self.program.fingerprint(), triton.__version__,
                             ptxas_version(self.backend))
 
@@ -104,7 +104,7 @@ def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
 
 def printed(request: Request, spare_registers: int) -> str:
     """The module as Twill prints it. Raises what Program.run() does."""
-    arguments = ["emit", "ttgir", "-", "--machine", request.settings.machine_name()]
+    arguments = ["emit", "ttgir", "-", "--machine", request.settings.machine_name(request.capability)]
     if spare_registers:
         arguments += ["--spare-registers", str(spare_registers)]
     text = request.program.run(arguments, request.text, request.settings.timeout_s)

@@ -124,7 +124,7 @@ class Sitting:
             return "decide is never"
         option = guards.refused_option(self._options)
         return (f"the option {option}" if option else "") or guards.refused_knob() or \
-            guards.refused_target(self._capability)
+            guards.refused_target(self._capability, self._settings.blackwell)
 
     def _request(self, metadata: dict[str, Any]) -> tuple[Request, str]:
         """The request about the module, and its key; its text is on disk then. Raises TwillError, and what Triton's passes do."""

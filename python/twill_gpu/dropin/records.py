@@ -35,7 +35,8 @@ class Compilation:
 
     def __str__(self) -> str:
         where = " (from the cache)" if self.from_cache else ""
-        return f"{self.kernel} ({self.num_warps} warps, {self.num_stages} stages): {self.runs}{': ' if self.why else ''}{self.why}{where}"
+        untried = " (never run on sm_100)" if self.arch == 100 and self.runs != "triton" else ""
+        return f"{self.kernel} ({self.num_warps} warps, {self.num_stages} stages): {self.runs}{': ' if self.why else ''}{self.why}{untried}{where}"
 
 
 @dataclasses.dataclass(frozen=True)
