@@ -116,6 +116,14 @@ struct Resident {
   bool staging = false;        ///< of a store after the loop
 };
 
+/// Loads, each at an address that the one before brings, for which an op waits from one of its turns
+/// to the one `distance` iterations later.
+struct LoadChain {
+  TileOpId op;
+  int loads = 0;
+  int distance = 0;
+};
+
 /// Axes that no cut may go through, with the reason.
 struct Axis {
   std::int64_t size = 1;
@@ -128,6 +136,7 @@ struct TileGraph {
   std::vector<Axis> axes;
   std::vector<Resident> residents;
   std::vector<std::vector<TileOpId>> together;  ///< ops that one group must run (see meetings)
+  std::vector<LoadChain> chains;  ///< see load_chains
   /// Accesses to global memory in an order that no edge keeps, since one of them is no op.
   std::vector<std::pair<ir::OpId, ir::OpId>> unkept;
   std::vector<Diagnostic> warnings;

@@ -233,10 +233,52 @@ Result<void> Worker::compute(Work& work, Reader& reader) {
   return {};
 }
 
+/// Whether an op of the text stands in a branch that is not taken in this iteration.
+Result<bool> Worker::is_skipped(Reader& reader, ir::OpId made) const {
+  for (const Under& under : meaning_.under(made)) {
+    TWILL_TRY(const std::int64_t holds, reader.integer(under.condition));
+    if ((holds != 0) != under.holds) return true;
+  }
+  return false;
+}
+
+/// The nearest op in whose place `op` puts its result.
+std::optional<Input> Worker::in_place(OpId op) const {
+  std::optional<Input> before;
+  for (const Input& input : meaning_.inputs(op)) {
+    const bool nearer = !before || input.distance < before->distance ||
+                        (input.distance == before->distance && before->from < input.from);
+    if (input.in_place && nearer) before = input;
+  }
+  return before;
+}
+
+/// The thing of an op that is not carried out: what the branch yields instead, or what was in its
+/// place before, or nothing.
+Result<TilePtr> Worker::instead(const Work& work, Reader& reader, Thing thing,
+                                const Box& box) const {
+  if (const auto other = meaning_.other(thing)) {
+    if (auto tile = reader.value(*other, 0, box)) return tile;
+  }
+  if (const auto before = in_place(work.op)) {
+    const auto& things = meaning_.things(before->from);
+    const Thing there = meaning_.has(before->from, thing) || things.empty() ? thing : things.front();
+    return reader.gather(there, {*before}, box);
+  }
+  const ir::Type type = ir::type_of(meaning_.program(), thing);
+  const ir::Type element = type->element != nullptr ? type->element : type;
+  return share(
+      execute::poison(execute::shape_of(box), element->kind == ir::TypeKind::floating));
+}
+
 Result<TilePtr> Worker::make(const Work& work, Reader& reader, Thing thing, const Box& box) {
   const ir::Program& program = meaning_.program();
   if (meaning_.forwards(work.op)) {
     return reader.gather(thing, reader.holders(thing, std::nullopt), box);
+  }
+  if (const auto made = meaning_.maker(work.op, thing)) {
+    TWILL_TRY(const bool skipped, is_skipped(reader, *made));
+    if (skipped) return instead(work, reader, thing, box);
   }
   if (ir::type_of(program, thing)->kind != ir::TypeKind::memdesc) {
     return reader.value(thing, 0, box);
@@ -274,13 +316,20 @@ Result<void> Worker::begin_product(Work& work, Reader& reader, ir::OpId made) {
   Box a(product.box.begin(), product.box.end() - 2), b = a;
   a.insert(a.end(), {product.box[rank - 2], depth});
   b.insert(b.end(), {depth, product.box[rank - 1]});
-  TWILL_TRY(product.a, reader.operand(operands.a, 0, a));
-  TWILL_TRY(product.b, reader.operand(operands.b, 0, b));
-  if (operands.predicate) {
+  TWILL_TRY(product.skipped, is_skipped(reader, made));
+  if (!product.skipped) {
+    TWILL_TRY(product.a, reader.operand(operands.a, 0, a));
+    TWILL_TRY(product.b, reader.operand(operands.b, 0, b));
+  }
+  if (operands.predicate && !product.skipped) {
     TWILL_TRY(const std::int64_t holds, reader.integer(*operands.predicate));
     if (holds == 0) return execute::cannot(program, made, "is skipped, which is not known");
   }
   TWILL_TRY_VOID(begin_sums(work, reader, product));
+  if (product.skipped && !product.in_slot) {
+    TWILL_TRY(const TilePtr sums, instead(work, reader, thing, product.box));
+    product.sums = *sums;
+  }
   slots_.begin_write(*work.home, work.queue, product.in_slot == work.home);
   if (product.in_slot) product.changes = slots_.changes(*product.in_slot, work.queue);
   work.writing = true;
@@ -301,13 +350,7 @@ Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
   const ir::MmaOperands operands = *ir::mma_operands(program.op(product.made));
   const auto zero = ir::constant_number(program, operands.accumulator);
   bool fresh = zero && *zero == 0;
-  const std::vector<Input>& inputs = meaning_.inputs(work.op);
-  std::optional<Input> before;  // the nearest one
-  for (const Input& input : inputs) {
-    const bool nearer = !before || input.distance < before->distance ||
-                        (input.distance == before->distance && before->from < input.from);
-    if (input.in_place && nearer) before = input;
-  }
+  const std::optional<Input> before = in_place(work.op);
   // A later part of a sum begins where the one before it ends.
   const bool chained =
       before && before->distance == 0 && meaning_.makes(before->from, product.made);
@@ -352,6 +395,8 @@ Result<void> Worker::begin_store(Work& work, Reader& reader, ir::OpId made) {
   const ir::Program& program = meaning_.program();
   const ir::MemoryAccess access = *ir::memory_access(program.op(made));
   if (!access.source) return execute::cannot(program, made, "stores no tile");
+  TWILL_TRY(const bool skipped, is_skipped(reader, made));
+  if (skipped) return {};
   Store store;
   store.made = made;
   store.source = *access.source;
@@ -409,8 +454,10 @@ Result<void> Worker::finish_product(Work& work) {
                        : *piece->tile;
   }
   Tile sums = *std::move(product.sums);
-  TWILL_TRY_VOID(execute::check_product(program, product.made, *product.a, *product.b, sums));
-  execute::multiply_add(*product.a, *product.b, sums);
+  if (!product.skipped) {
+    TWILL_TRY_VOID(execute::check_product(program, product.made, *product.a, *product.b, sums));
+    execute::multiply_add(*product.a, *product.b, sums);
+  }
   if (work.spoiled) sums = spoilt(sums);
   TWILL_TRY(Tile result, execute::converted(program, product.made, std::move(sums),
                                             ir::type_of(program, product.thing)));
@@ -441,6 +488,32 @@ Result<void> Worker::finish_store(Work& work) {
   return {};
 }
 
+/// Finds the results of a while loop: what its condition passes on in the iteration that it ends.
+Result<void> Worker::leave_while(Reader& reader,
+                                 std::vector<std::pair<ir::ValueId, TilePtr>>& results) {
+  const ir::Program& program = meaning_.program();
+  for (const ir::Forwarded& forwarded : meaning_.loop().forwarded) {
+    const ir::Type type = ir::type_of(program, forwarded.result);
+    if (type->kind == ir::TypeKind::token || program.value(forwarded.result).uses.empty()) continue;
+    const Box box = execute::whole(type->shape);
+    const ir::ValueId passed = meaning_.behind_renaming(forwarded.passed);
+    const ir::Carried* carried = meaning_.carried(passed);
+    TilePtr tile;
+    if (meaning_.is_pure(passed)) {
+      TWILL_TRY(tile, around_.pure(passed, around_.trips()));
+    } else if (carried != nullptr && around_.trips() > 0) {
+      TWILL_TRY(tile, reader.value(carried->yielded, 0, box));
+    } else if (carried != nullptr) {
+      TWILL_TRY(tile, around_.before(carried->init, box));
+    } else {
+      return execute::cannot(program, meaning_.loop().op,
+                             "passes on what it computes in front of its condition");
+    }
+    results.emplace_back(forwarded.result, std::move(tile));
+  }
+  return {};
+}
+
 Result<void> Worker::leave() {
   advance(std::numeric_limits<double>::infinity());
   if (wrong_) return tl::unexpected(*wrong_);
@@ -457,6 +530,7 @@ Result<void> Worker::leave() {
                                                  : reader.value(carried.yielded, 0, box));
     results.emplace_back(*carried.result, std::move(tile));
   }
+  TWILL_TRY_VOID(leave_while(reader, results));
   for (std::size_t i = 0; around_.trips() > 0 && i < program.value_count(); ++i) {
     const ir::ValueId root(i);
     const auto* view = std::get_if<execute::View>(&outside.value(root));
