@@ -285,5 +285,66 @@ tt.func @f(%p: !tt.ptr<f32>, %q: !tt.ptr<f32>, %n: i32, %v: f32) {
   EXPECT_FALSE(ir::may_meet(*program, addresses[0], addresses[2]));
 }
 
+/// A loop over rows of A whose number is loaded; %next: what the next iteration takes.
+std::string chasing_kernel(const std::string& next, const std::string& at = "%row") {
+  const std::string text = hopper_kernel(
+      R"(
+      %ta = tt.descriptor_load %a_desc[)" + at + R"(, %c0] : !tt.tensordesc<tensor<128x64xf16, #shared>> -> tensor<128x64xf16, #blocked>
+      %a = ttg.local_alloc %ta : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #shared, #smem>
+      %tb = tt.descriptor_load %b_desc[%i, %c0] : !tt.tensordesc<tensor<64x128xf16, #shared>> -> tensor<64x128xf16, #blocked>
+      %b = ttg.local_alloc %tb : (tensor<64x128xf16, #blocked>) -> !ttg.memdesc<64x128xf16, #shared, #smem>
+)" + product() + next,
+      "%d, %next", "%index = tt.bitcast %ptr : !tt.ptr<f16> -> !tt.ptr<i32>\n");
+  std::string out = text;
+  const auto swap = [&](const std::string& from, const std::string& to) {
+    const std::size_t at_place = out.find(from);
+    ASSERT_NE(at_place, std::string::npos) << from;
+    out.replace(at_place, from.size(), to);
+  };
+  swap("%r = scf.for", "%r:2 = scf.for");
+  swap("iter_args(%acc = %zero) -> (tensor<128x128xf32, #mma>)",
+       "iter_args(%acc = %zero, %row = %c0) -> (tensor<128x128xf32, #mma>, i32)");
+  swap("scf.yield %d, %next : tensor<128x128xf32, #mma>",
+       "scf.yield %d, %next : tensor<128x128xf32, #mma>, i32");
+  swap("arith.truncf %r :", "arith.truncf %r#0 :");
+  return out;
+}
+
+// A load whose address the load before brings: the next iteration begins a latency later, as of a
+// load of one element in the machine's file. Ops that need none of these values do not wait.
+TEST(LoadChains, EachLoadIsWaitedForByTheNextIteration) {
+  const Extraction loop = extracted(chasing_kernel(R"(
+      %p = tt.addptr %index, %row : !tt.ptr<i32>, i32
+      %next = tt.load %p : !tt.ptr<i32>
+)"), "h200", kWhole);
+  const problem::Dependence* turn = find_dependence(loop.problem, "load_a", "load_a", 1);
+  ASSERT_NE(turn, nullptr);
+  EXPECT_EQ(turn->delay, 270);
+  EXPECT_FALSE(turn->carries_value);
+  EXPECT_EQ(find_dependence(loop.problem, "load_b", "load_b", 1), nullptr);
+}
+
+// Two loads, one after the other, in an iteration: twice the latency.
+TEST(LoadChains, LoadsOneAfterTheOtherAddUp) {
+  const Extraction loop = extracted(chasing_kernel(R"(
+      %p = tt.addptr %index, %row : !tt.ptr<i32>, i32
+      %q = tt.load %p : !tt.ptr<i32>
+      %p2 = tt.addptr %index, %q : !tt.ptr<i32>, i32
+      %next = tt.load %p2 : !tt.ptr<i32>
+)"), "h200", kWhole);
+  const problem::Dependence* turn = find_dependence(loop.problem, "load_a", "load_a", 1);
+  ASSERT_NE(turn, nullptr);
+  EXPECT_EQ(turn->delay, 2 * 270);
+}
+
+// An index that is loaded at an address which the loop counts: nothing waits for what it brings.
+TEST(LoadChains, IndexTablesAreNone) {
+  const Extraction loop = extracted(chasing_kernel(R"(
+      %p = tt.addptr %index, %i : !tt.ptr<i32>, i32
+      %next = tt.load %p : !tt.ptr<i32>
+)"), "h200", kWhole);
+  EXPECT_EQ(find_dependence(loop.problem, "load_a", "load_a", 1), nullptr);
+}
+
 }  // namespace
 }  // namespace twill::extract::testing
