@@ -57,7 +57,7 @@ TEST(Kinds, ConditionsAndAssemblyComputeWhatTheirTextDoes) {
 TEST(Kinds, BothSidesOfABranchAreRun) {
   for (const std::string flags : {"0", "1", "0..2"}) {
     NumbersRequest wanted = with_size(640);
-    wanted.launch.arrays["flag_ptr"] = execute::read_values(flags).value();
+    wanted.launch.arrays["live_ptr"] = execute::read_values(flags).value();
     const auto loop = compare_numbers(request_for_kind("skipped_block"), wanted);
     ASSERT_TRUE(loop.has_value()) << flags << "\n" << to_string(loop.error());
     EXPECT_TRUE(numerics::agrees(*loop->comparison)) << flags << "\n"

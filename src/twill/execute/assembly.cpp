@@ -27,9 +27,6 @@ float to_tf32(float x) {
   return std::bit_cast<float>(bits >> kLost << kLost);
 }
 
-float smaller(float x, float y) { return std::fmin(x, y); }
-float larger(float x, float y) { return std::fmax(x, y); }
-
 struct Known {
   std::string_view name;  ///< mnemonic and type
   std::size_t operands;
@@ -45,8 +42,8 @@ constexpr std::array kKnown = {
     Known{"mul.f32", 2, [](float x, float y, float) { return x * y; }},
     Known{"div.f32", 2, [](float x, float y, float) { return x / y; }},
     Known{"fma.f32", 3, [](float x, float y, float z) { return std::fma(x, y, z); }},
-    Known{"min.f32", 2, [](float x, float y, float) { return smaller(x, y); }},
-    Known{"max.f32", 2, [](float x, float y, float) { return larger(x, y); }},
+    Known{"min.f32", 2, [](float x, float y, float) { return std::fmin(x, y); }},
+    Known{"max.f32", 2, [](float x, float y, float) { return std::fmax(x, y); }},
     Known{"neg.f32", 1, [](float x, float, float) { return -x; }},
     Known{"abs.f32", 1, [](float x, float, float) { return std::fabs(x); }},
     Known{"ex2.f32", 1, [](float x, float, float) { return std::exp2(x); }},
