@@ -119,6 +119,16 @@ void Meaning::find_impure() {
   }
 }
 
+/// Notes it for the sums of a product, too: what they are scaled or copied to stays there.
+void Meaning::note_other(Thing thing, ir::ValueId value) {
+  while (!is_outside(thing) && carried(thing) == nullptr && other_.try_emplace(thing, value).second) {
+    const ir::Op* op = ir::defining_op(*program_, thing);
+    const auto product = op != nullptr ? ir::mma_operands(*op) : std::nullopt;
+    if (!product) return;
+    thing = behind_renaming(product->accumulator);
+  }
+}
+
 /// Finds what stands in for things of branches that are not taken.
 void Meaning::find_others() {
   for (const ir::OpId id : ops_) {
@@ -128,7 +138,7 @@ void Meaning::find_others() {
       if (!chosen) continue;
       for (const bool holds : {true, false}) {
         const auto it = yielded_by(result, holds);
-        if (it && *it != *chosen) other_.try_emplace(behind_renaming(*chosen), *it);
+        if (it && *it != *chosen) note_other(behind_renaming(*chosen), *it);
       }
     }
   }

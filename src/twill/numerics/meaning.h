@@ -97,6 +97,7 @@ class Meaning {
   Result<void> find_loop(const Kernel& kernel);
   bool is_fixed_load(ir::OpId op) const;
   void find_others();
+  void note_other(Thing thing, ir::ValueId value);
   void find_impure();
   Result<void> find_things();
   void add_things(OpId op, ir::OpId made);
