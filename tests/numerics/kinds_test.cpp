@@ -43,7 +43,7 @@ TEST(Kinds, ComputeWhatTheirTextDoes) {
 // loop makes.
 TEST(Kinds, ConditionsAndAssemblyComputeWhatTheirTextDoes) {
   for (const std::string kind : {"while_list", "skipped_block", "tf32x3", "desc_in_loop"}) {
-    const auto loop = compare_numbers(request_for_kind(kind), with_size(640));
+    const auto loop = compare_numbers(request_for_kind(kind), with_size(12));
     ASSERT_TRUE(loop.has_value()) << kind << "\n" << to_string(loop.error());
     ASSERT_TRUE(loop->comparison.has_value()) << kind;
     EXPECT_TRUE(numerics::agrees(*loop->comparison)) << kind << "\n"
@@ -56,7 +56,7 @@ TEST(Kinds, ConditionsAndAssemblyComputeWhatTheirTextDoes) {
 // work: neither side is what happens by chance.
 TEST(Kinds, BothSidesOfABranchAreRun) {
   for (const std::string flags : {"0", "1", "0..2"}) {
-    NumbersRequest wanted = with_size(640);
+    NumbersRequest wanted = with_size(12);
     wanted.launch.arrays["live_ptr"] = execute::read_values(flags).value();
     const auto loop = compare_numbers(request_for_kind("skipped_block"), wanted);
     ASSERT_TRUE(loop.has_value()) << flags << "\n" << to_string(loop.error());
