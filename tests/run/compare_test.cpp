@@ -94,15 +94,13 @@ class Rounded : public Compared {
 // Protects: what is f32 all the way is compared as f32, although halves are multiplied elsewhere;
 // what was a half on its way may be a neighbour of the text's half; integers are exact.
 TEST(Precision, GoesByWhatBecomesOfTheNumbers) {
-  const std::string path =
-      std::string(TWILL_SOURCE_DIR) + "/kernels/fa_fwd/sm_90/d128.pre.ttgir";
+  const std::string path = std::string(TWILL_SOURCE_DIR) + "/kernels/fa_fwd/sm_90/d128.pre.ttgir";
   const ir::Program text =
       frontend::read_ttgir(driver::read_input(path).value().text, path).value();
   const emit::Description none;
-  const auto found =
-      precisions({text, ir::functions(text).at(0), text, ir::OpId(0), none});
+  const auto found = precisions({text, ir::functions(text).at(0), text, ir::OpId(0), none});
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found.begin()->second, 10);            // %arg15, the sums of products of halves
+  EXPECT_EQ(found.begin()->second, 10);             // %arg15, the sums of products of halves
   EXPECT_EQ(std::next(found.begin())->second, 23);  // the logarithms of the sums
 }
 

@@ -11,8 +11,8 @@ namespace twill::driver {
 
 namespace {
 
-/// Numbers in the arrays that decide how a while loop goes on: the first with which it makes several
-/// iterations, and ends.
+/// Numbers in the arrays that decide how a while loop goes on: the first with which it makes
+/// several iterations, and ends.
 void fill_while(const numerics::Kernel& kernel, numerics::Setting& setting) {
   std::optional<execute::Launch> least;
   for (const std::int64_t count : {3, 4, 5, 6, 7, 8, 10, 12, 16, 24}) {

@@ -90,8 +90,7 @@ const Known* known(std::string_view instruction) {
 std::optional<float> constant(std::string_view word) {
   if (word.starts_with("0f") || word.starts_with("0F")) {
     std::uint32_t bits = 0;
-    const auto [end, error] =
-        std::from_chars(word.data() + 2, word.data() + word.size(), bits, 16);
+    const auto [end, error] = std::from_chars(word.data() + 2, word.data() + word.size(), bits, 16);
     const bool whole = error == std::errc() && end == word.data() + word.size();
     return whole ? std::optional(std::bit_cast<float>(bits)) : std::nullopt;
   }
@@ -132,8 +131,8 @@ std::optional<Assembly> Assembly::read(std::string_view text, std::size_t operan
       }
     }
     const std::string_view to = words[0];
-    const bool is_register = to == "$0" || to.starts_with('%') ||
-                             (!to.empty() && !to.starts_with('$') && !constant(to));
+    const bool is_register =
+        to == "$0" || to.starts_with('%') || (!to.empty() && !to.starts_with('$') && !constant(to));
     if (!is_register) return std::nullopt;
     const auto [place, fresh] = numbers.try_emplace(std::string(to), made.registers_);
     if (fresh) ++made.registers_;

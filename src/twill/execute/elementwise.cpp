@@ -398,8 +398,8 @@ std::size_t arity(OpKind kind) {
 
 bool takes_numbers(OpKind kind) {
   return unary().contains(kind) || binary().contains(kind) || kind == OpKind::fma ||
-         kind == OpKind::clamp || kind == OpKind::library_call || kind == OpKind::inline_asm || kind == OpKind::fcmp ||
-         kind == OpKind::fptosi || kind == OpKind::fptoui;
+         kind == OpKind::clamp || kind == OpKind::library_call || kind == OpKind::inline_asm ||
+         kind == OpKind::fcmp || kind == OpKind::fptosi || kind == OpKind::fptoui;
 }
 
 /// Whether the operands fit the op: their number, and one shape but for scalars.

@@ -255,8 +255,7 @@ class Assembler {
     const TileOp& op = graph_.ops[index];
     if (op.result.size() != 1) return false;
     for (const TileEdge& edge : graph_.edges) {
-      if (edge.from.index() != index || edge.flow == Flow::order ||
-          edge.flow == Flow::memory) {
+      if (edge.from.index() != index || edge.flow == Flow::order || edge.flow == Flow::memory) {
         continue;
       }
       const Space& space = graph_.ops[edge.to.index()].space;
@@ -312,8 +311,8 @@ class Assembler {
     load.bits = 32;
     load.elements = 1;
     load.bytes = 4;
-    TWILL_TRY(const machine::Cost one, machine::price(*pricing_.machine, load, pricing_.rate,
-                                                      pricing_.compute_groups));
+    TWILL_TRY(const machine::Cost one,
+              machine::price(*pricing_.machine, load, pricing_.rate, pricing_.compute_groups));
     problem::Dependence turn;
     turn.from = turn.to = problem::OpId(chain.op.index());
     turn.distance = chain.distance;

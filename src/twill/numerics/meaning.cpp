@@ -121,7 +121,8 @@ void Meaning::find_impure() {
 
 /// Notes it for the sums of a product, too: what they are scaled or copied to stays there.
 void Meaning::note_other(Thing thing, ir::ValueId value) {
-  while (!is_outside(thing) && carried(thing) == nullptr && other_.try_emplace(thing, value).second) {
+  while (!is_outside(thing) && carried(thing) == nullptr &&
+         other_.try_emplace(thing, value).second) {
     const ir::Op* op = ir::defining_op(*program_, thing);
     const auto product = op != nullptr ? ir::mma_operands(*op) : std::nullopt;
     if (!product) return;

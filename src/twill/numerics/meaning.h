@@ -38,7 +38,7 @@ class Meaning {
 
   const ir::Program& program() const { return *program_; }
   const ir::Loop& loop() const { return body_.loop; }
-  /// Of a while loop: whether it makes another iteration.
+  /// Condition of a while loop, for another iteration.
   std::optional<ir::ValueId> condition() const { return condition_; }
 
   /// Whether the op computes the result of that op of the Program. An op that forwards computes
@@ -65,7 +65,8 @@ class Meaning {
   std::optional<ir::OpId> maker(OpId op, Thing thing) const;
   /// The value in place of a thing where a branch is not taken: what its other side yields.
   std::optional<ir::ValueId> other(Thing thing) const;
-  /// What a branch yields for its result on one side; nullopt if that is no result of a branch.
+  /// Value that a branch yields for its result on one side; nullopt if that is no result of a
+  /// branch.
   std::optional<ir::ValueId> yielded_by(ir::ValueId result, bool holds) const;
 
   const std::vector<Input>& inputs(OpId op) const { return inputs_[op.index()]; }

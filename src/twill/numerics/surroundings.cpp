@@ -21,7 +21,7 @@ Surroundings::Surroundings(const Meaning& meaning, const plan::Plan& plan,
   find_residents();
 }
 
-/// Of a while loop: asks its condition until it fails.
+/// Asks the condition of a while loop until it fails.
 Result<void> Surroundings::count_trips() {
   for (trips_ = 0; trips_ <= kMostTrips; ++trips_) {
     TWILL_TRY(const TilePtr goes_on, pure(*meaning_.condition(), trips_));
@@ -77,9 +77,9 @@ Result<TilePtr> Surroundings::computed(ir::ValueId value, std::int64_t iteration
   const ir::Program& program = meaning_.program();
   const ir::OpId op = *program.value(value).op;
   if (ir::memory_access(program.op(op))) {
-    TWILL_TRY(Tile tile, execute::read_global(
-                             program, op, outside_.memory(), nullptr,
-                             [&](ir::ValueId operand) { return pure(operand, iteration); }));
+    TWILL_TRY(Tile tile,
+              execute::read_global(program, op, outside_.memory(), nullptr,
+                                   [&](ir::ValueId operand) { return pure(operand, iteration); }));
     return share(std::move(tile));
   }
   std::vector<TilePtr> operands;

@@ -146,9 +146,8 @@ std::vector<Output> compare(const Case& call, const Called& called, const Tolera
   for (std::size_t b = 0; b < call.buffers.size(); ++b) {
     const Buffer& buffer = call.buffers[b];
     const ir::Type element = memory.element(static_cast<std::int64_t>(buffer.array));
-    Output output =
-        compared(buffer, called.memory[b], element, memory.written(buffer.array),
-                 tolerances.of(buffer.name));
+    Output output = compared(buffer, called.memory[b], element, memory.written(buffer.array),
+                             tolerances.of(buffer.name));
     if (output.written > 0 || output.stray > 0) outputs.push_back(std::move(output));
   }
   return outputs;

@@ -12,8 +12,8 @@ namespace twill::run {
 
 /// Allowed difference between the printed arithmetic and the text's, in one array. Where a kernel
 /// only multiplies and adds in the text's order, every bit is equal. Another order of additions, or
-/// the hardware's exponentials (docs/reference/cuda.md, "Numerics"), round otherwise: by units of
-/// f32, or of the narrowest type to which such a number is rounded before it is written.
+/// the hardware's exponentials (docs/reference/cuda.md, "Numerics"), round otherwise. The unit is
+/// that of f32, or of the narrowest type to which such a number is rounded before it is written.
 struct Tolerance {
   bool exact = true;
   std::string type = "f32";

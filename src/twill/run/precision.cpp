@@ -99,7 +99,7 @@ class Precisions {
            std::any_of(op.results.begin(), op.results.end(), floats);
   }
 
-  /// What is written lowers the place; what is read has the place's precision.
+  /// Writing lowers the place's precision; reading gives it to the result.
   int visit_access(const ir::MemoryAccess& access, int precision) {
     const bool global = access.space == ir::AccessSpace::global;
     const auto place = global ? ir::array_of(program_, access.address)
