@@ -134,6 +134,9 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   TWILL_TRY_VOID(check_around(body));
   graph.notes.insert(graph.notes.end(), left_out.begin(), left_out.end());
   TWILL_TRY(SubTiling tiling, cut(graph, machine, options));
+  for (Diagnostic& warning : tiling.graph.warnings) {
+    if (warning.location == Location{}) warning.location = ir::text_location(program, loop);
+  }
   tiling.graph.together = meetings(body, tiling.graph);
   tiling.graph.chains = load_chains(body, tiling.graph);
   const Pricing pricing{&machine, options.rate, compute_groups_of(*pool),
