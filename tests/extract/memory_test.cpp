@@ -317,8 +317,8 @@ std::string chasing_kernel(const std::string& next, const std::string& at = "%ro
   return out;
 }
 
-// A load whose address the load before brings: the next iteration begins a latency later, as of a
-// load of one element in the machine's file. Ops that need none of these values do not wait.
+// A load whose address the load before brings: the next iteration begins later, by the latency of
+// one element's load in the machine's file. Ops that need none of these values do not wait.
 TEST(LoadChains, EachLoadIsWaitedForByTheNextIteration) {
   const Extraction loop = extracted(chasing_kernel(R"(
       %p = tt.addptr %index, %row : !tt.ptr<i32>, i32
