@@ -221,7 +221,7 @@ TEST(Load, ShippedMachinesAreComplete) {
                              "shuffle",      "smem_store",   "smem_load",
                              "tile_load",    "tile_store",   "tile_reduce_store",
                              "pointer_load", "pointer_copy", "pointer_store",
-                             "atomic"}) {
+                             "atomic",       "make_descriptor"}) {
       EXPECT_NE(machine.rule_for(kind), nullptr) << kind;
     }
   }

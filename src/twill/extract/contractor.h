@@ -70,6 +70,7 @@ class Contractor {
   std::string label_of(ir::ValueId address) const;
   bool only_fills_shared(ir::ValueId tile) const;
   void absorb_addresses(const ir::MemoryAccess& access, TileOpId into);
+  void absorb_descriptor(ir::ValueId value, TileOpId into, std::set<ir::ValueId>& seen);
   void absorb_address(ir::ValueId value, TileOpId into, std::set<ir::ValueId>& seen);
   bool is_orientable(TileOpId op) const;
   TileOpId in_registers(TileOpId op, ir::OpId id, bool transposed);
