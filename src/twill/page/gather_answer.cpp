@@ -52,7 +52,7 @@ void add_figures(const report::Outcome& outcome, Facts& facts) {
                                                : "the schedule's II, which no plan keeps"});
 }
 
-/// Commands that print the plan's kernel, or why there are none; empty where nobody has looked.
+/// Commands that print the plan's kernel, or why there are none; empty where printing was not tried.
 std::string kernel_line(const report::Built& built) {
   const bool triton = built.no_ttgir == "", cuda = built.not_printable == "";
   if (triton || cuda) {
