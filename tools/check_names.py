@@ -4,6 +4,7 @@
 - A type that headers of two rooms or more define under one name is in docs/reference/type-names.md, with exactly these rooms.
 - No type of a header is named by a word that docs/reference/glossary.md calls old, but those of OLD_TYPES.
 - Files and folders in the last column of the glossary exist.
+- A type or constant in an anonymous namespace occurs once in a room: presets compile a room's sources together.
 
 A type is a struct, a class, an enum class or an alias at the beginning of a line, so one of a namespace.
 """
@@ -100,6 +101,32 @@ def places_of(glossary):
                 yield number, path
 
 
+def private_names(text):
+    """Types and constants that an anonymous namespace at the beginning of a line defines."""
+    for inside in re.findall(r"^namespace \{$(.*?)^\}  // namespace$", text, re.MULTILINE | re.DOTALL):
+        yield from re.findall(r"^(?:struct|class|enum class) (\w+)\b[^;{]*\{", inside, re.MULTILINE)
+        yield from re.findall(r"^(?:static |inline )*(?:constexpr|const) [^=({]*?\b(k[A-Z]\w*)\b", inside, re.MULTILINE)
+
+
+def defined_twice(rooms):
+    """Complaints about sources by room and file."""
+    for room, files in sorted(rooms.items()):
+        where = collections.defaultdict(list)
+        for file, text in files.items():
+            for name in private_names(text):
+                where[name].append(file)
+        for name, found in sorted(where.items()):
+            if len(found) > 1:
+                yield f"{room}: {name} is defined in {' and '.join(found)}: share it in a header, or give one another name"
+
+
+def sources_by_room():
+    rooms = collections.defaultdict(dict)
+    for path in sorted(SOURCES.rglob("*.cpp")):
+        rooms[path.relative_to(SOURCES).parts[0]][str(path.relative_to(SOURCES))] = path.read_text()
+    return rooms
+
+
 def main():
     rooms, glossary = rooms_by_type(), GLOSSARY.read_text()
     page, list_of_words = TYPE_NAMES.relative_to(ROOT), GLOSSARY.relative_to(ROOT)
@@ -107,6 +134,7 @@ def main():
     wrong += [f"src/twill: {it}" for it in old_names_among(rooms, old_words(glossary) - AMBIGUOUS, OLD_TYPES)]
     wrong += [f"{list_of_words}:{line}: there is no {path}" for line, path in places_of(glossary)
               if not (SOURCES / path).exists() and not (ROOT / path).exists()]
+    wrong += [f"src/twill/{it}" for it in defined_twice(sources_by_room())]
     print("\n".join(wrong) or f"{len(rooms)} type names, and the glossary's places, are as listed")
     return 1 if wrong else 0
 

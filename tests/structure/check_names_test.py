@@ -43,6 +43,14 @@ class CheckNames(unittest.TestCase):
         self.assertEqual(list(check_names.old_names_among({"Transfer"}, {"errand"}, {"errand": {"Errand"}})),
                          ["OLD_TYPES has Errand, which is gone: take it out"])
 
+    def test_names_of_anonymous_namespaces_occur_once_in_a_room(self):
+        one = "namespace {\n\nconstexpr int kMost = 3;\nstruct Step {\n};\n\n}  // namespace\n"
+        self.assertEqual(list(check_names.private_names(one)), ["Step", "kMost"])
+        other = "constexpr int kMost = 4;\nnamespace {\nstruct Later;\nint most(int kMost);\n}  // namespace\n"
+        self.assertEqual(list(check_names.defined_twice({"solve": {"a.cpp": one, "b.cpp": other}, "plan": {"c.cpp": one}})), [])
+        wrong = list(check_names.defined_twice({"solve": {"a.cpp": one, "b.cpp": one.replace("Step", "Walk")}}))
+        self.assertEqual([it.split(":")[1] for it in wrong], [" kMost is defined in a.cpp and b.cpp"])
+
     def test_places_are_those_of_tables_that_say_where(self):
         self.assertEqual(list(check_names.places_of(GLOSSARY)), [(3, "problem/hand_off.h"), (3, "plan")])
 
