@@ -2,7 +2,7 @@
 """Holds the project to words that anybody understands. Usage: check_words.py [--list]
 
 - A block of comment lines begins with a verb or a noun, never with What, Who, Whose, Of, Nothing or Nobody.
-- A comment names the thing, never nobody, somebody, anybody or whoever.
+- Comments and documents name the thing, never nobody, somebody, anybody or whoever.
 - A sentence of a comment has at most 25 words. Indented lines are drawings and formulas, and not counted.
 - A sentence of the documents has at most 40 words. Code, tables of numbers and links' targets are no words.
 - Documents use the glossary's names, not the old ones that REPLACED has; code and file formats may.
@@ -118,6 +118,11 @@ def persons():
             for line, prose in comment_prose(path.read_text(errors="replace"), SOURCES[path.suffix]):
                 for name in PERSON.findall(re.sub(r"`[^`]*`", "code", prose)):
                     yield folder_of(path) + " persons", path, line, f"'{name}' in: {prose[:80]}"
+    for path in documents():
+        where = str(path.relative_to(ROOT))
+        for line, prose in prose_of(path.read_text()):
+            for name in PERSON.findall(re.sub(r"`[^`]*`", "code", prose)):
+                yield where, path, line, f"'{name}' in: {prose[:80]}"
 
 
 def prose_of(text):
