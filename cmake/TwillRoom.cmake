@@ -1,4 +1,4 @@
-# One folder, one namespace, one target: the three functions every CMakeLists.txt of Twill is written in.
+# One folder, one namespace, one target: the functions every CMakeLists.txt of Twill is written in.
 #
 #   twill_room(solve SOURCES search.cpp engine.cpp USES schedule LINKS fmt::fmt)
 #       src/twill/solve becomes the static library twill_solve (alias twill::solve).
@@ -6,6 +6,8 @@
 #       an executable, placed at the top of the build folder.
 #   twill_test(solve_search SOURCES search_test.cpp USES solve LINKS rapidcheck)
 #       a part of the GoogleTest program twill_tests_FOLDER; every TEST in it is one ctest entry "FOLDER.Suite.Case".
+#   twill_long_test(run.sweep SECONDS 200)
+#       a test that takes minutes, and is begun early.
 #
 # USES names rooms, in any order of definition; LINKS names any other CMake targets. SOURCES may lie in subfolders.
 
@@ -42,7 +44,7 @@ if(TWILL_SANITIZE)
   target_link_options(twill_settings INTERFACE -fsanitize=${TWILL_SANITIZE})
 endif()
 
-# Gives TARGET its sources in generated files which include about a dozen each: a room's headers are then read a few
+# Gives TARGET its sources in generated files which include about a dozen each. A room's headers are then read a few
 # times instead of once a source. Generated sources, whose paths are absolute, stay as they are.
 function(twill_sources_in_units_ TARGET)
   set(written ${ARGN})
@@ -143,4 +145,11 @@ function(twill_test_program_ TARGET PREFIX)
   twill_hardly_optimized(${TARGET})
   gtest_discover_tests(${TARGET} TEST_PREFIX "${PREFIX}." NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES TIMEOUT 300)
+endfunction()
+
+# Says about how many seconds of one processor a test takes. ctest begins with the longest, so that all processors are
+# busy to the end. A script that runs programs side by side is told to run one at a time, since ctest fills the others.
+function(twill_long_test NAME)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "SECONDS" "")
+  set_tests_properties(${NAME} PROPERTIES COST ${ARG_SECONDS})
 endfunction()

@@ -1,5 +1,5 @@
-// All runs of a module at once: good modules are proven, bugs are found with the fewest iterations
-// that show them, and what is not followed is said.
+// All runs of a module at once: good modules are proven, and a bug is found with the fewest
+// iterations that show it. What cannot be followed is reported.
 #include "twill/concurrent/every_trip.h"
 
 #include <string>

@@ -1,5 +1,5 @@
-// Roles run as threads of control: a good module does what its kernel does under every order, and
-// each kind of bug is found, by its rule and at its line.
+// Roles run as threads of control: a good module computes what its kernel does under every order.
+// Each kind of bug is found, by its rule and at its line.
 #include "twill/concurrent/machine.h"
 
 #include <string>

@@ -16,8 +16,8 @@
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/operands.h"
 
-/// Protects: trees of kernels are well-formed, do each effect of the text once for each row, and
-/// what is printed of them is TTGIR that our own reader takes.
+/// Protects: trees of kernels are well-formed and do each effect of the text once for each row. Our
+/// own reader takes the TTGIR printed of them.
 namespace twill::device {
 namespace {
 
@@ -236,8 +236,8 @@ int most_beyond(const Planned& planned) {
   return most;
 }
 
-/// The estimate of registers agrees with Triton 3.6's ptxas, which spills of these only the first
-/// plan of causal attention: it is over by a register.
+/// The estimate of registers agrees with Triton 3.6's ptxas: only the first plan of causal
+/// attention spills, and it is over by one register.
 TEST(Pressure, IsOverWhereCompilersSpill) {
   for (const char* const name : kKernels) {
     SCOPED_TRACE(name);

@@ -16,7 +16,7 @@ import sys
 
 import cases
 
-LIST = pathlib.Path(__file__).with_name("answers.txt")
+LIST = cases.ANSWERS
 KEPT, REFUSED, INFEASIBLE, OPEN, WRONG = "kept", "refused", "infeasible", "open", "WRONG"
 COLUMNS = (KEPT, REFUSED, INFEASIBLE, OPEN, WRONG)
 BAD_INPUT, NO_SCHEDULE, NO_PLAN = 3, (4, 5), 7

@@ -7,8 +7,8 @@
 #include "twill/driver/judge_kernel.h"
 #include "twill/gate/toolchain.h"
 
-// Protects the loop between a printed kernel and what ptxas makes of it: what the machine code
-// should show, that it is missed where it is not there, and what is tried then.
+// Protects the loop between a printed kernel and ptxas: the overlaps that machine code should show,
+// the report of a missing one, and the remedies.
 namespace twill::driver {
 namespace {
 

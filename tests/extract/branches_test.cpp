@@ -143,9 +143,9 @@ std::string under_a_flag(const std::string& condition) {
 )");
 }
 
-// Protects: blocks that a table lets skip, whichever way the flag is asked: a flag that is loaded
-// is no counter, the rest of an index by 2 is 0 in every other iteration, and what two counters are
-// apart may be one number for ever.
+// Protects: blocks that a table lets skip, whichever way the flag is asked. A loaded flag is no
+// counter, and the remainder of an index by 2 is 0 in every other iteration. Two counters may
+// differ by one number for ever.
 TEST(Branches, FlagsAreNoCounters) {
   for (const std::string condition :
        {"%live = arith.cmpi eq, %flag, %c2 : i32", "%live = arith.cmpi ne, %flag, %c0 : i32",
@@ -167,7 +167,7 @@ TEST(Branches, FlagsAreNoCounters) {
   }
 }
 
-// Protects: a descriptor made in the loop is part of each access through it: the warp is held while
+// Protects: a descriptor made in the loop is part of each access through it. The warp is held while
 // it is written, and its copy begins once it can be read.
 TEST(Priced, DescriptorsMadeInTheLoop) {
   const std::string text = hopper_kernel(R"(

@@ -86,8 +86,8 @@ TEST(Kernels, AWideGroupSpreadsItsTiles) {
   EXPECT_GT(demand_on(eight, *find_op(eight, "row_max"), "SMEM"), 0);
 }
 
-// Two products of the same rows that are multiplied behind the loop: no step hands registers over
-// there, so a group that has one and not the other cannot finish its rows.
+// Two products of the same rows that are multiplied behind the loop. No step transfers registers
+// there, so a group with only one of them cannot finish its rows.
 TEST(Kernels, WhatMeetsBehindTheLoopSharesAGroup) {
   const std::string path = "dual_gemm/sm_90/128x128x64.pre.ttgir";
   EXPECT_EQ(same_groups(kernel(path).problem),
@@ -112,7 +112,7 @@ TEST(Kernels, WhatIsStoredApartNeedNotMeet) {
 }
 
 // Every bundled kernel, in every state of Triton's pipeline, gives a problem or is refused in
-// words: nothing crashes, and with tensor-core work before pipelining there is always a problem.
+// words. Nothing crashes, and before pipelining, tensor-core work always gives a problem.
 TEST(Kernels, AllExtract) {
   int posed = 0;
   std::set<std::filesystem::path> paths;

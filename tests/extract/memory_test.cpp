@@ -249,7 +249,7 @@ TEST(Memory, RefusesArraysThatAreWrittenAroundTheLoopAndReadInIt) {
       HasSubstr("touches in the loop, through the same argument"));
 }
 
-// Edges lead from iteration to iteration of one run of the loop: order from one tile of a loop over
+// Edges lead from iteration to iteration of one run of the loop. Order from one tile of a loop over
 // tiles to the next is refused. Without the loop over tiles, the same body has a plan's edges.
 TEST(Memory, OrderFromTileToTileIsRefused) {
   const std::string body = loads() + product() + kHalves + kStore + kLoad;
@@ -317,8 +317,8 @@ std::string chasing_kernel(const std::string& next, const std::string& at = "%ro
   return out;
 }
 
-// A load whose address the load before brings: the next iteration begins a latency later, as of a
-// load of one element in the machine's file. Ops that need none of these values do not wait.
+// A load whose address the load before brings: the next iteration begins later, by the latency of
+// one element's load in the machine's file. Ops that need none of these values do not wait.
 TEST(LoadChains, EachLoadIsWaitedForByTheNextIteration) {
   const Extraction loop = extracted(chasing_kernel(R"(
       %p = tt.addptr %index, %row : !tt.ptr<i32>, i32

@@ -5,8 +5,8 @@
 
 #include "twill/driver/numbers_loop.h"
 
-// Whole kernels, by every strategy that has a plan, on both architectures: what the plan computes
-// in the order of the simulated machine is what the text computes, to the last bit.
+// Whole kernels, by every strategy that has a plan, on both architectures. The plan in the order of
+// the simulated machine computes what the text does, to the last bit.
 namespace twill::driver {
 namespace {
 

@@ -38,8 +38,8 @@ TEST(Kinds, ComputeWhatTheirTextDoes) {
   }
 }
 
-// Protects: while loops that go from one loaded address to the next, in which branches hold or do
-// not, single precision in three products with its rounding in assembly, and descriptors that the
+// Protects: while loops that go from one loaded address to the next, with branches in them.
+// Also single precision in three products with its rounding in assembly, and descriptors that the
 // loop makes.
 TEST(Kinds, ConditionsAndAssemblyComputeWhatTheirTextDoes) {
   for (const std::string kind : {"while_list", "skipped_block", "tf32x3", "desc_in_loop"}) {
@@ -52,8 +52,8 @@ TEST(Kinds, ConditionsAndAssemblyComputeWhatTheirTextDoes) {
   }
 }
 
-// Protects: a branch that is not taken leaves its sums as they are, and one that always is does its
-// work: neither side is what happens by chance.
+// Protects: a branch that is not taken leaves its sums as they are, and one that is taken does its
+// work. Neither side happens by chance.
 TEST(Kinds, BothSidesOfABranchAreRun) {
   for (const std::string flags : {"0", "1", "0..2"}) {
     NumbersRequest wanted = with_size(12);

@@ -399,8 +399,8 @@ class Explorer {
     std::sort(state.loads.begin(), state.loads.end());
   }
 
-  /// The parts of an asynchronous op that the warps of `flight` have started set to work: from here
-  /// to the end its operands must be there, and what it writes is undefined.
+  /// Sets to work the parts of an asynchronous op that the warps of `flight` have started. From
+  /// here to the end its operands must be there, and its result is undefined.
   void work(State& state, const Flight& flight) {
     const auto home = plan_.values[flight.op.index()].home;
     for (int warp = 0; warp < 8; ++warp) {

@@ -50,8 +50,8 @@ TEST(Plan, HoldsFarBeyondTheTripsThatWereLaidOut) {
   EXPECT_EQ(far.end, Exploration::End::fine) << far.what;
 }
 
-// Wherever a schedule begins its interval, no product whose result others read is in flight over
-// the back edge of a role's loop: ptxas would serialize it. Where it already begins well, it stays.
+// For every start of the interval, no product whose result others read is in flight over the back
+// edge of a role's loop. ptxas would serialize it. Where it already begins well, it stays.
 TEST(Plan, BeginsTheIntervalBetweenProducts) {
   std::string text = kRegisters;  // with work that is longer than the product
   const std::string work = "op f latency 2 issue 2";

@@ -10,8 +10,8 @@
 namespace twill::plan::testing {
 namespace {
 
-/// Threads write an operand in tensor memory, one warp of them starts the product that reads it,
-/// and threads read the result, over which the next product goes.
+/// Threads write an operand in tensor memory, and one of their warps starts the product that reads
+/// it. Threads read the result, which the next product overwrites.
 Plan own_work(int warps) {
   return good(fmt::format(R"(
 loop own

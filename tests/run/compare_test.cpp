@@ -104,8 +104,8 @@ TEST(Precision, GoesByWhatBecomesOfTheNumbers) {
   EXPECT_EQ(std::next(found.begin())->second, 23);  // the logarithms of the sums
 }
 
-// Protects: roundings are let pass where the text's order of sums is not kept, and nothing that is
-// larger than they are: neither in one element, nor small ones in all.
+// Protects: rounding differences pass where the text's order of sums is not kept. No larger
+// difference passes: neither in one element, nor small ones in all.
 TEST_F(Rounded, OnlyRoundingsPass) {
   ASSERT_FALSE(tolerances_.exact());
   EXPECT_EQ(tolerances_.of("arg10").type, "f32");

@@ -13,11 +13,10 @@
 #include "runtime/wgmma.cuh"
 
 // Where emitted kernels believe that things lie: descriptors of wgmma, swizzled addresses,
-// fragments and tensor maps. The expected numbers are worked out by hand from the tables of the PTX
-// ISA
-// ("Matrix Descriptor Format", "Swizzling Modes", register fragments of wgmma and stmatrix) and of
-// the CUDA driver API, not computed here as the headers do. The headers compile for the host with
-// what stands in host_cuda.
+// fragments and tensor maps. The expected numbers are worked out by hand, not computed as in the
+// headers. Sources: the tables of the PTX ISA ("Matrix Descriptor Format", "Swizzling Modes",
+// register fragments of wgmma and stmatrix), and the CUDA driver API. The headers compile for the
+// host with what stands in host_cuda.
 namespace twill {
 namespace {
 
@@ -106,8 +105,8 @@ TEST(Fragment, LiesAsWgmmaLeavesIt) {
   EXPECT_EQ(place(127, 127), "63, 255");  // the last one of m64n256
 }
 
-// stmatrix takes the rows of four 8 x 8 matrices from lanes 0 to 7, 8 to 15, 16 to 23 and 24 to 31:
-// here the upper and the lower eight rows of columns 0 to 7, then of columns 8 to 15.
+// stmatrix takes the rows of four 8 x 8 matrices from lanes 0 to 7, 8 to 15, 16 to 23 and 24 to 31.
+// Here these are the upper and the lower eight rows of columns 0 to 7, then of columns 8 to 15.
 TEST(Fragment, GivesStmatrixItsRows) {
   constexpr std::uint32_t kPanel = 128 * 128;
   EXPECT_EQ(block_row_offset(0, 0, kPanel, 0), 0U);
@@ -198,8 +197,8 @@ host_cuda::Encoded empty_map(const Sizes& sizes, const Box& box, MapUse use,
   return host_cuda::encoded.at(0);
 }
 
-// Protects: a tensor without elements, whichever of its dimensions is empty, has a map that the
-// driver takes, with the box the kernel counts bytes by; its one element reads as what is outside
+// Protects: a tensor without elements, whichever dimension is empty, has a map that the driver
+// takes. Its box is the one the kernel counts bytes by; its one element reads as what is outside
 // does, and what is written goes where nobody reads.
 TEST(TensorMap, OfATensorWithoutElementsReadsAsOutsideAndWritesNothing) {
   constexpr auto kZeros = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;

@@ -13,8 +13,8 @@
 
 #include "schedule/random_parts.h"
 
-// Protects the text form people write loops in: nothing they say is lost, nothing is invented, and
-// a canonical file survives reading and printing byte for byte, comments included.
+// Protects the text form of loops: no statement is lost and none is invented. A canonical file
+// survives reading and printing byte for byte, comments included.
 namespace twill::schedule {
 namespace {
 

@@ -332,8 +332,8 @@ TEST(Placement, IsInForceWhereMemoryIs) {
   EXPECT_EQ(broken(drawn.problem(), schedule), Rules{});
 }
 
-// The published model runs the steady state once, misses the copies that earlier iterations left
-// behind, and accepts this schedule at II 3, where three copies meet in room for two.
+// The published model runs the steady state once and misses the copies that earlier iterations left
+// behind. It accepts this schedule at II 3, where three copies meet in room for two.
 TEST(Memory, CountsCopiesThatAStraightLineRunMisses) {
   Drawn drawn;
   drawn.group("G");

@@ -156,7 +156,7 @@ void add_simulate_command(CLI::App& app, Session& session) {
   driver::Request& request = choices->request;
   command
       ->add_option("INPUT", choices->input,
-                   "TTGIR, .loop file or a plan's JSON; - reads standard input")
+                   "TTGIR, .task or .loop file, or a plan's JSON; - reads standard input")
       ->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);

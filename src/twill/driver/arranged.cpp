@@ -57,6 +57,15 @@ strategy::Choice choice_for(const Kernel& kernel, const Request& request) {
   return choice;
 }
 
+/// Warps of a CTA, `num_warps` of Triton's launch; none where the module does not say.
+std::optional<int> launched_warps(const ir::Program& program) {
+  for (const auto& [key, value] : program.op(program.module()).attributes) {
+    if (!key.ends_with(".num-warps") || value->kind != ir::AttributeKind::integer) continue;
+    return static_cast<int>(value->integer);
+  }
+  return std::nullopt;
+}
+
 Diagnostic located(Diagnostic why, const Request& request) {
   if (why.location.file.empty()) why.location.file = request.input.name;
   return why;
@@ -109,18 +118,23 @@ class Pools {
   bool at_fastest() const { return request_.rate == Rate::fastest; }
   const PosedKernel& posed() const { return at_fastest() ? fastest_ : slowest_; }
 
-  /// Whether the pool has a compute group for each sub-tile: by itself, Triton spreads the rows of
-  /// a tile over all warps there are.
-  static bool is_as_wide(const PosedPool& pool) {
-    int parts = 0;
-    for (const extract::OpOrigin& origin : pool.origins) parts = std::max(parts, origin.part + 1);
-    return parts == problem::compute_groups(pool.problem.parts());
+  /// Whether the pool has the compute groups of Triton's launch: one for each sub-tile, but no more
+  /// than there are warps for. By itself, Triton spreads the rows of a tile over all warps.
+  bool is_as_wide(const PosedPool& pool) const {
+    const problem::Parts& parts = pool.problem.parts();
+    int groups = 0;
+    for (const extract::OpOrigin& origin : pool.origins) groups = std::max(groups, origin.part + 1);
+    const auto warps = launched_warps(program_);
+    const int width = problem::compute_width(parts);
+    if (warps && width > 0) groups = std::min(groups, std::max(*warps / width, 1));
+    return groups == problem::compute_groups(parts);
   }
 
   bool has_pool_as_wide() const {
     const std::vector<PosedPool>& pools = posed().pools;
     return choice_.strategy == Strategy::triton_plain &&
-           std::any_of(pools.begin(), pools.end(), is_as_wide);
+           std::any_of(pools.begin(), pools.end(),
+                       [&](const PosedPool& pool) { return is_as_wide(pool); });
   }
 
   static std::tuple<bool, double, Cycles, Cycles> rank(const Tried& tried) {
