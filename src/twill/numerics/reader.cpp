@@ -125,7 +125,6 @@ Result<TilePtr> Reader::computed(ir::OpId made, ir::ValueId value, int distance,
   return share(std::move(tile));
 }
 
-/// A descriptor from before the loop, or one that the loop makes.
 Result<execute::Descriptor> Reader::descriptor(ir::ValueId value, int distance) {
   const ir::Program& program = meaning_.program();
   if (meaning_.is_outside(value)) {
