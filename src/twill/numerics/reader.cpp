@@ -83,7 +83,9 @@ Result<TilePtr> Reader::chosen(ir::ValueId result, int distance, const Box& box)
   const Thing thing = meaning_.behind_renaming(result);
   const auto made = meaning_.program().value(thing).op;
   const bool here = made && op_ && distance == 0 && meaning_.makes(*op_, *made);
-  if (!here && !makers(thing).empty()) return value(thing, distance, box);
+  if (!here && meaning_.is_made_inside(result) && !makers(thing).empty()) {
+    return value(thing, distance, box);
+  }
   const ir::OpId branch = *meaning_.program().value(result).op;
   TWILL_TRY(const TilePtr condition,
             value(meaning_.program().op(branch).operands[0], distance, Box()));

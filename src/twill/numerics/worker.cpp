@@ -364,7 +364,7 @@ Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
     product.sums = std::move(sums);
     return {};
   }
-  if (!before) {
+  if (!before || (!chained && meaning_.is_decided(operands.accumulator))) {
     TWILL_TRY(const TilePtr sums, reader.operand(operands.accumulator, 0, product.box));
     product.sums = *sums;
     return {};
