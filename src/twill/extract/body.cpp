@@ -225,8 +225,8 @@ class Straightener {
     }
   }
 
-  /// Keeps both values of a result. Where the side that is taken yields nothing of the loop, such
-  /// as zeros, the result goes by the other name: what is carried on by it must be seen.
+  /// Keeps both values of a result. It goes by the other name where the side that is taken yields
+  /// nothing of the loop, such as zeros: what is carried on by it must be seen.
   void note_alternatives(ir::OpId id, ir::BlockId block) {
     const auto yield = ir::terminator(program(), block);
     if (!yield) return;
