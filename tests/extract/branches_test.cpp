@@ -186,8 +186,8 @@ TEST(Priced, DescriptorsMadeInTheLoop) {
   ASSERT_NE(own, nullptr);
   ASSERT_NE(given, nullptr);
   EXPECT_EQ(own->ways[0].issue, given->ways[0].issue + 270);
-  EXPECT_EQ(own->ways[0].latency - own->ways[0].occupancy,
-            given->ways[0].latency - given->ways[0].occupancy + 2 * 270);
+  EXPECT_EQ(own->ways[0].latency - own->ways[0].issue,
+            given->ways[0].latency - given->ways[0].occupancy + 270);
   EXPECT_TRUE(loop.warnings.empty());
 }
 

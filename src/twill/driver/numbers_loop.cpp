@@ -26,6 +26,19 @@ void fill_while(const numerics::Kernel& kernel, numerics::Setting& setting) {
   if (least) setting.launch = *least;
 }
 
+/// Takes CTAs further along the third axis, where the usual ones make no trip: bounds may lie in
+/// arrays of that program id.
+void find_busy(const numerics::Kernel& kernel, numerics::Setting& setting) {
+  if (setting.programs != NumbersRequest().programs) return;
+  const auto trips = numerics::trips(kernel, setting);
+  if (!trips || *trips > 0) return;
+  numerics::Setting further = setting;
+  further.programs = {{0, 0, 0}, {3, 1, 2}};
+  further.launch.programs = {4, 2, 3};
+  const auto then = numerics::trips(kernel, further);
+  if (then && *then > 0) setting = further;
+}
+
 }  // namespace
 
 Result<numerics::Comparison> compare_numbers(const Request& request, const PlannedLoop& planned,
@@ -45,6 +58,7 @@ Result<numerics::Comparison> compare_numbers(const Request& request, const Plann
   } else {
     execute::fill_conditions(kernel.program, kernel.choice.loop, 3, setting.launch);
   }
+  find_busy(posed, setting);
   return numerics::compare(posed, setting);
 }
 

@@ -37,11 +37,13 @@ class Contractor {
   struct From {
     TileOpId op;
     int distance = 0;
-    bool decides = false;  ///< computes the condition of a branch that yields the value
+    bool decides = false;  ///< computes the condition of a branch that yields the value, or what
+                           ///< its other side yields
   };
   struct Gathered {
     std::set<ir::ValueId> seen;
     std::set<ir::ValueId> decisions;
+    std::set<ir::ValueId> alternatives;
     std::vector<From> from;
   };
   std::vector<From> producers_of(ir::ValueId value);

@@ -46,6 +46,7 @@ Result<Meaning> Meaning::of(const Kernel& kernel) {
     meaning.inputs_[d.to.index()].push_back({d.from, d.distance, d.in_place});
   }
   TWILL_TRY(meaning.cut_, extract::cut_dimensions(kernel.program, kernel.loop));
+  meaning.find_absorbed();
   meaning.find_impure();
   if (meaning.condition_ && !meaning.is_pure(*meaning.condition_)) {
     return refuse(kernel.program, kernel.loop, "goes on or ends by what it computes");
@@ -82,13 +83,25 @@ Result<void> Meaning::find_loop(const Kernel& kernel) {
   return {};
 }
 
-/// Whether an op loads single values from an array that the loop does not write, so that it does
-/// not matter when.
+/// Finds loads that each access makes for itself.
+void Meaning::find_absorbed() {
+  std::set<ir::OpId> others;
+  for (const extract::OpOrigin& origin : origins_) {
+    for (const extract::Source& source : origin.sources) {
+      (source.absorbed ? absorbed_ : others).insert(source.op);
+    }
+  }
+  std::erase_if(absorbed_, [&](ir::OpId op) { return others.contains(op); });
+}
+
+/// Whether an op loads single values or indices from an array that the loop does not write, so that
+/// it does not matter when.
 bool Meaning::is_fixed_load(ir::OpId id) const {
   const auto access = ir::memory_access(program_->op(id));
-  const bool loads = access && access->reads && !access->writes && access->result &&
-                     access->space == ir::AccessSpace::global && !access->by_descriptor &&
-                     ir::type_of(*program_, *access->result)->shape.empty();
+  const bool loads =
+      access && access->reads && !access->writes && access->result &&
+      access->space == ir::AccessSpace::global && !access->by_descriptor &&
+      (ir::type_of(*program_, *access->result)->shape.empty() || absorbed_.contains(id));
   return loads && std::none_of(ops_.begin(), ops_.end(), [&](ir::OpId other) {
            const auto it = ir::memory_access(program_->op(other));
            return it && it->writes && it->space == ir::AccessSpace::global &&
@@ -240,6 +253,32 @@ std::optional<ir::ValueId> Meaning::yielded_by(ir::ValueId result, bool holds) c
   const std::size_t index = program_->value(result).index;
   if (!end || index >= program_->op(*end).operands.size()) return std::nullopt;
   return program_->op(*end).operands[index];
+}
+
+bool Meaning::is_made_inside(ir::ValueId result) const {
+  const auto made = program_->value(behind_renaming(result)).op;
+  return made && ir::is_inside(*program_, *made, *program_->value(result).op);
+}
+
+bool Meaning::is_decided(ir::ValueId tile) const {
+  std::set<ir::ValueId> seen;
+  while (seen.insert(tile).second) {
+    const ir::Op* op = ir::defining_op(*program_, tile);
+    const auto other_name = renamed(tile);
+    const ir::Carried* it = carried(tile);
+    if (other_name && op != nullptr && !is_made_inside(tile)) return true;
+    if (other_name) {
+      tile = *other_name;
+    } else if (it != nullptr) {
+      tile = it->yielded;
+    } else if (op != nullptr && ir::is_renaming(op->kind)) {
+      tile =
+          op->operands[std::min<std::size_t>(program_->value(tile).index, op->operands.size() - 1)];
+    } else {
+      return false;
+    }
+  }
+  return false;
 }
 
 std::optional<ir::ValueId> Meaning::renamed(ir::ValueId value) const {

@@ -69,6 +69,11 @@ class Meaning {
   /// branch.
   std::optional<ir::ValueId> yielded_by(ir::ValueId result, bool holds) const;
 
+  /// Whether the branch makes what its result is named after, rather than to choose among values.
+  bool is_made_inside(ir::ValueId result) const;
+  /// Whether a branch chooses the value, behind views and carried values.
+  bool is_decided(ir::ValueId tile) const;
+
   const std::vector<Input>& inputs(OpId op) const { return inputs_[op.index()]; }
 
   /// The allocation that a memdesc is a view of.
@@ -79,8 +84,8 @@ class Meaning {
   /// Whether the loop writes its contents, and an op behind the loop reads them.
   bool is_left(ir::ValueId root) const;
 
-  /// Computed from arguments, ranges, constants, and single values of arrays that the loop does not
-  /// write: known without the plan's ops.
+  /// Computed from arguments, ranges, constants, and single values or indices of arrays that the
+  /// loop does not write: known without the plan's ops.
   bool is_pure(ir::ValueId value) const { return !impure_.contains(value); }
   bool is_outside(ir::ValueId value) const;
   const ir::Carried* carried(ir::ValueId argument) const;
@@ -97,6 +102,7 @@ class Meaning {
  private:
   Result<void> find_loop(const Kernel& kernel);
   bool is_fixed_load(ir::OpId op) const;
+  void find_absorbed();
   void find_others();
   void note_other(Thing thing, ir::ValueId value);
   void find_impure();
@@ -108,6 +114,7 @@ class Meaning {
   std::vector<ir::OpId> ops_;  ///< in the loop, at any depth
   std::optional<ir::ValueId> condition_;
   std::map<Thing, ir::ValueId> other_;
+  std::set<ir::OpId> absorbed_;  ///< loads of indices, which no op leaves anywhere
   std::span<const extract::OpOrigin> origins_;
   std::vector<std::set<ir::OpId>> made_;
   std::vector<std::vector<Thing>> things_;

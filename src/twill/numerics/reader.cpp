@@ -83,7 +83,9 @@ Result<TilePtr> Reader::chosen(ir::ValueId result, int distance, const Box& box)
   const Thing thing = meaning_.behind_renaming(result);
   const auto made = meaning_.program().value(thing).op;
   const bool here = made && op_ && distance == 0 && meaning_.makes(*op_, *made);
-  if (!here && !makers(thing).empty()) return value(thing, distance, box);
+  if (!here && meaning_.is_made_inside(result) && !makers(thing).empty()) {
+    return value(thing, distance, box);
+  }
   const ir::OpId branch = *meaning_.program().value(result).op;
   TWILL_TRY(const TilePtr condition,
             value(meaning_.program().op(branch).operands[0], distance, Box()));
@@ -125,7 +127,6 @@ Result<TilePtr> Reader::computed(ir::OpId made, ir::ValueId value, int distance,
   return share(std::move(tile));
 }
 
-/// A descriptor from before the loop, or one that the loop makes.
 Result<execute::Descriptor> Reader::descriptor(ir::ValueId value, int distance) {
   const ir::Program& program = meaning_.program();
   if (meaning_.is_outside(value)) {

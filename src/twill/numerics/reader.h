@@ -91,6 +91,8 @@ class Reader {
   Result<TilePtr> gather(Thing thing, const std::vector<Input>& from, const Box& box);
   /// Inputs that hold the thing: those at `distance`, or else the nearest.
   std::vector<Input> holders(Thing thing, std::optional<int> distance) const;
+  /// A descriptor from before the loop, or one that the loop makes.
+  Result<execute::Descriptor> descriptor(ir::ValueId value, int distance);
   /// The tile that a load of the text reads from global memory.
   Result<TilePtr> load(ir::OpId made, int distance, const Box& box);
   Result<std::int64_t> integer(ir::ValueId value);
@@ -103,7 +105,6 @@ class Reader {
   Result<TilePtr> chosen(ir::ValueId result, int distance, const Box& box);
   Result<TilePtr> carried(const ir::Carried& carried, int distance, const Box& box);
   Result<TilePtr> computed(ir::OpId made, ir::ValueId value, int distance, const Box& box);
-  Result<execute::Descriptor> descriptor(ir::ValueId value, int distance);
   Result<TilePtr> allocated(ir::OpId made, ir::ValueId memdesc, int distance, const Box& box);
   std::vector<Input> makers(Thing thing) const;
   tl::unexpected<Diagnostic> lost(ir::ValueId value) const;

@@ -364,7 +364,7 @@ Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
     product.sums = std::move(sums);
     return {};
   }
-  if (!before) {
+  if (!before || (!chained && meaning_.is_decided(operands.accumulator))) {
     TWILL_TRY(const TilePtr sums, reader.operand(operands.accumulator, 0, product.box));
     product.sums = *sums;
     return {};
@@ -398,6 +398,9 @@ Result<void> Worker::begin_store(Work& work, Reader& reader, ir::OpId made) {
   store.source = *access.source;
   store.box = meaning_.box(work.op, store.source);
   TWILL_TRY(store.tile, reader.operand(store.source, 0, store.box));
+  if (access.by_descriptor) {
+    TWILL_TRY(store.descriptor, reader.descriptor(access.address, 0));
+  }
   for (const ir::ValueId value : program.op(made).operands) {
     const ir::Type type = ir::type_of(program, value);
     const bool needed = value != store.source && type->kind != ir::TypeKind::tensordesc &&

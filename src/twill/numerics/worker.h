@@ -43,6 +43,7 @@ class Worker final : public simulate::Listener {
     ir::ValueId source;
     TilePtr tile;
     Box box;
+    std::optional<execute::Descriptor> descriptor;
     std::map<ir::ValueId, TilePtr> operands;
   };
   struct Work {

@@ -67,13 +67,8 @@ Result<void> Worker::finish_product(Work& work) {
 Result<void> Worker::finish_store(Work& work) {
   const ir::Program& program = meaning_.program();
   Store& store = *work.store;
-  const ir::MemoryAccess access = *ir::memory_access(program.op(store.made));
   execute::Interpreter& outside = around_.outside();
-  const execute::Value& address = outside.value(access.address);
-  const auto* descriptor = std::get_if<execute::Descriptor>(&address);
-  if (access.by_descriptor && descriptor == nullptr) {
-    return execute::cannot(program, store.made, "needs a descriptor from before the loop");
-  }
+  const execute::Descriptor* descriptor = store.descriptor ? &*store.descriptor : nullptr;
   const auto lookup = [&](ir::ValueId value) -> Result<TilePtr> {
     return store.operands.at(value);
   };
