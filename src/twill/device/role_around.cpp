@@ -90,6 +90,7 @@ Result<void> RoleBuilder::stage_outside(std::size_t index) {
     const Barriers& free = *memory_.boxes.at(*box.after).free;
     wait(free, {At::From::tile, 0}, box.of_last_tile, "free");
   }
+  if (box.lay) wait(memory_.empty.at(*box.lay), {At::From::tile, 0}, false, "empty");
   for (std::size_t i = 0; i < parts.size(); ++i) {
     emit(NodeKind::write, {tiles[i], rows_of(capture(box.value), {cut, parts[i]})});
   }

@@ -65,7 +65,9 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       if (!once) wait(memory_.empty.at(*step.channel), where, true, "empty");
       return {};
     case StepKind::release:
-      if (!once) arrive(memory_.empty.at(*step.channel), where, "empty");
+      if (memory_.empty.contains(*step.channel)) {
+        arrive(memory_.empty.at(*step.channel), where, "empty");
+      }
       return {};
     case StepKind::wait:
       wait(memory_.full.at(*step.channel), where, false, "full");
@@ -86,7 +88,9 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       if (step.outside) return stage_outside(*step.outside);
       return stage(*step.op, where);
     case StepKind::drain_groups:
-      return step.queue == plan::Mechanism::wgmma ? drain(step.pending) : Result<void>();
+      if (step.queue == plan::Mechanism::wgmma) return drain(step.pending);
+      if (stores_boxes()) emit(NodeKind::wait_stores, {}, {}, {step.pending});
+      return {};
     case StepKind::fence:
       if (step.fence == plan::Fence::proxy && !(tile && behind_loop_)) emit(NodeKind::proxy_fence);
       return {};
@@ -173,11 +177,23 @@ Result<void> RoleBuilder::compute(OpId id, At at) {
                : Result<void>();
 }
 
-/// Moves what other ops made to where a product takes it; false: the op of the plan does no such
-/// thing.
+/// Moves what other ops made to where a product or a store by TMA takes it; false: the op of the
+/// plan does no such thing.
 Result<bool> RoleBuilder::forward(OpId id, At at) {
   if (!sketch_.origin(id).forwards) return false;
   const auto home = sketch_.plan().values[id.index()].home;
+  if (const auto store = sketch_.boxed_by(id)) {
+    const auto access = *ir::memory_access(sketch_.program().op(*store));
+    const ir::ValueId tile = sketch_.behind_relayouts(*access.source);
+    const Rows rows = rows_of(id, tile);
+    if (rows.cut < 0 && sketch_.cut_of(tile) >= 0) {
+      return sketch_.refuse(*store, "stores a box whose rows several groups have");
+    }
+    TWILL_TRY(const ValueId value, want(tile, rows, at));
+    const ValueId one = copy(memory_.rings.at(*home), at, sketch_.plan().problem[id].name);
+    emit(NodeKind::write, {value, rows_of(one, rows)});
+    return true;
+  }
   if (const auto received = sketch_.received_by(id)) {
     const Rows rows = rows_of(id, *received);
     if (makes(sketch_.makers_of(*received), rows)) return true;
@@ -193,6 +209,32 @@ Result<bool> RoleBuilder::forward(OpId id, At at) {
   }
   TWILL_TRY_VOID(write_part(id, *value, *home, at));
   return true;
+}
+
+/// Stores the box of a store by TMA in the loop, which a group has filled.
+Result<void> RoleBuilder::store_box(OpId id, At at) {
+  const ir::OpId store = sketch_.origin(id).sources.front().op;
+  const auto access = ir::memory_access(sketch_.program().op(store));
+  for (std::size_t i = 0; i < sketch_.plan().values.size() && access; ++i) {
+    if (sketch_.boxed_by(OpId(i)) != store) continue;
+    const Ring& ring = memory_.rings.at(*sketch_.plan().values[i].home);
+    TWILL_TRY(const ValueId descriptor, want(access->address, {}, at));
+    std::vector<ValueId> operands = {descriptor, copy(ring, at, "box")};
+    for (const ir::ValueId coordinate : access->coordinates) {
+      TWILL_TRY(operands.emplace_back(), want(coordinate, {}, at));
+    }
+    emit(NodeKind::store_box, std::move(operands)).source = store;
+    return {};
+  }
+  return sketch_.refuse(store, "has no box in the plan");
+}
+
+/// Whether the role stores boxes in the loop, and so waits for its own stores.
+bool RoleBuilder::stores_boxes() const {
+  const auto is_store = [&](OpId op) {
+    return sketch_.plan().mechanisms[op.index()] == plan::Mechanism::bulk_store;
+  };
+  return std::any_of(mine_.begin(), mine_.end(), is_store);
 }
 
 /// Writes the rows of an op of the plan into its ring.
@@ -261,6 +303,8 @@ Result<void> RoleBuilder::issue(const plan::Step& step, At at) {
     case plan::Mechanism::threads:
     case plan::Mechanism::scoreboard:
       return compute(op, at);
+    case plan::Mechanism::bulk_store:
+      return store_box(op, at);
     default:
       return sketch_.refuse(
           sketch_.origin(op).sources.front().op,
