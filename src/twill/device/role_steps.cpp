@@ -185,13 +185,12 @@ Result<bool> RoleBuilder::forward(OpId id, At at) {
   if (const auto store = sketch_.boxed_by(id)) {
     const auto access = *ir::memory_access(sketch_.program().op(*store));
     const ir::ValueId tile = sketch_.behind_relayouts(*access.source);
-    const Rows rows = rows_of(id, tile);
-    if (rows.cut < 0 && sketch_.cut_of(tile) >= 0) {
-      return sketch_.refuse(*store, "stores a box whose rows several groups have");
+    if (sketch_.cut_of(tile) >= 0) {
+      return sketch_.refuse(*store, "stores a box whose rows several groups have",
+                            "choose a pool in which one group works on the whole tile (--pool)");
     }
-    TWILL_TRY(const ValueId value, want(tile, rows, at));
-    const ValueId one = copy(memory_.rings.at(*home), at, sketch_.plan().problem[id].name);
-    emit(NodeKind::write, {value, rows_of(one, rows)});
+    TWILL_TRY(const ValueId value, want(tile, {}, at));
+    emit(NodeKind::write, {value, copy(memory_.rings.at(*home), at, sketch_.plan().problem[id].name)});
     return true;
   }
   if (const auto received = sketch_.received_by(id)) {
