@@ -105,10 +105,12 @@ class Layout {
         add_ring(*value.home, type, false);
       }
       if (const auto store = sketch_.boxed_by(op)) {
+        const auto access = *ir::memory_access(sketch_.program().op(*store));
         TWILL_TRY(const ir::Type type, sketch_.box_type(*store));
-        add_ring(*value.home, type, false);
+        TWILL_TRY_VOID(add_joint(*value.home, {*access.source, *store}, type));
       } else if (!allocation && value.home && sketch_.moved_by(op)) {
-        TWILL_TRY_VOID(add_joint(*value.home, *sketch_.moved_by(op)));
+        const ir::ValueId tile = *sketch_.moved_by(op);
+        TWILL_TRY_VOID(add_joint(*value.home, {tile, {}}, staging(tile_type(tile))));
       }
       if (!value.staged) continue;
       const ir::OpId blamed = sketch_.origin(op).sources.front().op;
@@ -120,34 +122,42 @@ class Layout {
           add_ring(*value.staged, type, false);
           continue;
         }
-        TWILL_TRY_VOID(add_joint(*value.staged, *tile));  // a product reads it from registers
+        // A product reads it from registers.
+        TWILL_TRY_VOID(add_joint(*value.staged, {*tile, {}}, staging(tile_type(*tile))));
         continue;
       }
       TWILL_TRY(const ir::Type type, piece_of(op, *tile));
-      const ir::Attribute layout =
-          dialect::staging_layout(sketch_.types(), type->shape.size(), ir::element_bits(type));
-      add_ring(*value.staged, sketch_.buffer(type->shape, type->element, layout), false);
+      add_ring(*value.staged, staging(type), false);
     }
     return {};
   }
 
-  /// A tile whose parts several ops of the plan write, so that it can be read whole.
-  Result<void> add_joint(plan::BufferId id, ir::ValueId value) {
-    const auto known = joint_.find(value);
+  ir::Type tile_type(ir::ValueId value) { return ir::type_of(sketch_.program(), value); }
+
+  /// A tile as threads write and read it in shared memory.
+  ir::Type staging(ir::Type type) {
+    const ir::Attribute layout =
+        dialect::staging_layout(sketch_.types(), type->shape.size(), ir::element_bits(type));
+    return sketch_.buffer(type->shape, type->element, layout);
+  }
+
+  /// A tile whose parts several ops of the plan write, so that it can be read whole: by all, or by
+  /// one store.
+  using Joint = std::pair<ir::ValueId, ir::OpId>;
+  Result<void> add_joint(plan::BufferId id, Joint what, ir::Type one) {
+    const auto known = joint_.find(what);
     if (known != joint_.end()) {
       const Ring& ring = memory_.rings.at(known->second);
       if (ring.depth != plan()[id].depth) {
-        return sketch_.refuse(*sketch_.definition(value), "has parts with rings of two depths");
+        return sketch_.refuse(*sketch_.definition(what.first),
+                              "has parts with rings of two depths");
       }
       memory_.rings[id] = ring;
       return {};
     }
-    const ir::Type type = ir::type_of(sketch_.program(), value);
-    const ir::Attribute layout =
-        dialect::staging_layout(sketch_.types(), type->shape.size(), ir::element_bits(type));
-    add_ring(id, sketch_.buffer(type->shape, type->element, layout), false);
+    add_ring(id, one, false);
     memory_.rings.at(id).joint = true;
-    joint_[value] = id;
+    joint_[what] = id;
     return {};
   }
 
@@ -316,8 +326,9 @@ class Layout {
   bool is_in_parts(ir::OpId id) const {
     const ir::Op& op = sketch_.program().op(id);
     const auto access = ir::memory_access(op);
-    return op.kind == ir::OpKind::block_store && access && access->source &&
-           sketch_.where(id) == Where::after && sketch_.cut_of(*access->source) >= 0;
+    const bool stores = op.kind == ir::OpKind::block_store || op.kind == ir::OpKind::block_update;
+    return stores && access && access->source && sketch_.where(id) == Where::after &&
+           sketch_.cut_of(*access->source) >= 0;
   }
 
   void free(std::size_t index, Box& box) {
@@ -328,7 +339,7 @@ class Layout {
   Kernel& kernel_;
   Memory memory_;
   std::map<int, ValueId> numbers_;
-  std::map<ir::ValueId, plan::BufferId> joint_;
+  std::map<Joint, plan::BufferId> joint_;
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include "twill/device/role.h"
 #include "twill/dialect/register_layouts.h"
-#include "twill/ir/operands.h"
 
 /// One step of the plan after the other.
 namespace twill::device {
@@ -184,13 +183,7 @@ Result<bool> RoleBuilder::forward(OpId id, At at) {
   const auto home = sketch_.plan().values[id.index()].home;
   if (const auto store = sketch_.boxed_by(id)) {
     const auto access = *ir::memory_access(sketch_.program().op(*store));
-    const ir::ValueId tile = sketch_.behind_relayouts(*access.source);
-    if (sketch_.cut_of(tile) >= 0) {
-      return sketch_.refuse(*store, "stores a box whose rows several groups have",
-                            "choose a pool in which one group works on the whole tile (--pool)");
-    }
-    TWILL_TRY(const ValueId value, want(tile, {}, at));
-    emit(NodeKind::write, {value, copy(memory_.rings.at(*home), at, sketch_.plan().problem[id].name)});
+    TWILL_TRY_VOID(write_part(id, sketch_.behind_relayouts(*access.source), *home, at));
     return true;
   }
   if (const auto received = sketch_.received_by(id)) {
@@ -213,17 +206,10 @@ Result<bool> RoleBuilder::forward(OpId id, At at) {
 /// Stores the box of a store by TMA in the loop, which a group has filled.
 Result<void> RoleBuilder::store_box(OpId id, At at) {
   const ir::OpId store = sketch_.origin(id).sources.front().op;
-  const auto access = ir::memory_access(sketch_.program().op(store));
-  for (std::size_t i = 0; i < sketch_.plan().values.size() && access; ++i) {
+  for (std::size_t i = 0; i < sketch_.plan().values.size(); ++i) {
     if (sketch_.boxed_by(OpId(i)) != store) continue;
     const Ring& ring = memory_.rings.at(*sketch_.plan().values[i].home);
-    TWILL_TRY(const ValueId descriptor, want(access->address, {}, at));
-    std::vector<ValueId> operands = {descriptor, copy(ring, at, "box")};
-    for (const ir::ValueId coordinate : access->coordinates) {
-      TWILL_TRY(operands.emplace_back(), want(coordinate, {}, at));
-    }
-    emit(NodeKind::store_box, std::move(operands)).source = store;
-    return {};
+    return send_box(store, copy(ring, at, "box"), at);
   }
   return sketch_.refuse(store, "has no box in the plan");
 }
@@ -311,15 +297,28 @@ Result<void> RoleBuilder::issue(const plan::Step& step, At at) {
   }
 }
 
-Result<void> RoleBuilder::load_box(ir::OpId load, const Ring& ring, const plan::Step& step, At at) {
-  const auto access = ir::memory_access(sketch_.program().op(load));
-  if (!access || !access->by_descriptor) return sketch_.refuse(load, "is no load of a box");
-  const At iteration = at.from == At::From::tile ? At{} : at;
-  TWILL_TRY(const ValueId descriptor, want(access->address, {}, iteration));
-  std::vector<ValueId> operands = {descriptor};
+/// A descriptor, and the coordinates of the box there that an operation accesses.
+Result<std::vector<ValueId>> RoleBuilder::place_of(ir::OpId op, At at) {
+  const auto access = ir::memory_access(sketch_.program().op(op));
+  if (!access || !access->by_descriptor) return sketch_.refuse(op, "accesses no box");
+  std::vector<ValueId> place;
+  TWILL_TRY(place.emplace_back(), want(access->address, {}, at));
   for (const ir::ValueId coordinate : access->coordinates) {
-    TWILL_TRY(operands.emplace_back(), want(coordinate, {}, iteration));
+    TWILL_TRY(place.emplace_back(), want(coordinate, {}, at));
   }
+  return place;
+}
+
+/// Begins to store what lies in `buffer`.
+Result<void> RoleBuilder::send_box(ir::OpId store, ValueId buffer, At at) {
+  TWILL_TRY(std::vector<ValueId> operands, place_of(store, at));
+  operands.insert(operands.begin() + 1, buffer);
+  emit(NodeKind::store_box, std::move(operands)).source = store;
+  return {};
+}
+
+Result<void> RoleBuilder::load_box(ir::OpId load, const Ring& ring, const plan::Step& step, At at) {
+  TWILL_TRY(std::vector<ValueId> operands, place_of(load, at.from == At::From::tile ? At{} : at));
   const ValueId buffer = copy(ring, at, step.op ? sketch_.plan().problem[*step.op].name : "box");
   const ValueId full = barrier(memory_.full.at(*step.channel), at, "full");
   operands.insert(operands.begin() + 1, {buffer, full, constant(1, sketch_.i1())});
@@ -403,6 +402,18 @@ std::optional<RoleBuilder::Key> RoleBuilder::accumulator(ir::ValueId value, Rows
   return Key{value, rows, at, nullptr};
 }
 
+/// Both factors of rows of a product, and what it adds to.
+Result<std::vector<ValueId>> RoleBuilder::factors(const ir::MmaOperands& operands, Rows rows,
+                                                  At at) {
+  std::vector<ValueId> values;
+  const ir::ValueId inputs[] = {operands.a, operands.b, operands.accumulator};
+  const int cuts[] = {rows.cut == 0 ? 0 : -1, rows.cut == 1 ? 1 : -1, rows.cut};
+  for (int i = 0; i < 3; ++i) {
+    TWILL_TRY(values.emplace_back(), want(inputs[i], {cuts[i], rows.part}, at));
+  }
+  return values;
+}
+
 Result<void> RoleBuilder::product(OpId id, At at) {
   const extract::OpOrigin& origin = sketch_.origin(id);
   TWILL_TRY(const bool in_branch, compute_unit(id, at));
@@ -425,12 +436,7 @@ Result<void> RoleBuilder::product(OpId id, At at) {
   if (operands.use_accumulator && adds_to) {
     return sketch_.refuse(*dot, "adds to its accumulator under a condition");
   }
-  std::vector<ValueId> values;
-  const ir::ValueId inputs[] = {operands.a, operands.b, operands.accumulator};
-  const int cuts[] = {rows.cut == 0 ? 0 : -1, rows.cut == 1 ? 1 : -1, rows.cut};
-  for (int i = 0; i < 3; ++i) {
-    TWILL_TRY(values.emplace_back(), want(inputs[i], {cuts[i], rows.part}, at));
-  }
+  TWILL_TRY(std::vector<ValueId> values, factors(operands, rows, at));
   values.push_back(constant(adds_to ? 1 : 0, sketch_.i1()));
   TWILL_TRY(const ir::Type type, own_type(result, rows));
   const ValueId made = add_value(sketch_.plan().problem[id].name, type);

@@ -159,6 +159,7 @@ class Sketch {
   bool in_other_block(ir::OpId op, ir::OpId branch, ir::BlockId block) const;
   Result<void> find_exits();
   Result<void> find_effects();
+  Result<void> check_stores() const;
   Result<void> front_effect(ir::OpId op, const std::set<ir::OpId>& loads);
   void find_branches();
   void note_last(Unit& unit, OpId op) const;
