@@ -134,7 +134,7 @@ Result<Kernel> build(const Parts& parts) {
     kernel.arguments.emplace_back(kernel.values.size());
     kernel.values.push_back({value.name, value.type});
   }
-  TWILL_TRY(Memory memory, lay_out(sketch, kernel));
+  TWILL_TRY(Memory memory, lay_out(sketch, parts.boxes_in_residents, kernel));
   {
     const Memory nothing;
     RoleBuilder front(sketch, nothing, kernel, "the launch", kLaunchWarps, false);

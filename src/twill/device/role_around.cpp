@@ -90,6 +90,7 @@ Result<void> RoleBuilder::stage_outside(std::size_t index) {
     const Barriers& free = *memory_.boxes.at(*box.after).free;
     wait(free, {At::From::tile, 0}, box.of_last_tile, "free");
   }
+  if (box.lay) wait(memory_.empty.at(*box.lay), {At::From::tile, 0}, false, "empty");
   for (std::size_t i = 0; i < parts.size(); ++i) {
     emit(NodeKind::write, {tiles[i], rows_of(capture(box.value), {cut, parts[i]})});
   }
@@ -131,14 +132,8 @@ Result<void> RoleBuilder::store_boxes() {
   now_ = &behind_;
   behind_loop_ = true;
   for (const auto& [index, box] : memory_.boxes) {
-    const auto access = *ir::memory_access(sketch_.program().op(box.store));
     wait(box.full, {At::From::tile, 0}, false, "full");
-    TWILL_TRY(const ValueId descriptor, want_scalar(access.address));
-    std::vector<ValueId> operands = {descriptor, capture(box.value)};
-    for (const ir::ValueId coordinate : access.coordinates) {
-      TWILL_TRY(operands.emplace_back(), want_scalar(coordinate));
-    }
-    emit(NodeKind::store_box, std::move(operands)).source = box.store;
+    TWILL_TRY_VOID(send_box(box.store, capture(box.value), {}));
     if (box.free) {
       emit(NodeKind::wait_stores, {}, {}, {0});
       arrive(*box.free, {At::From::tile, 0}, "free");
