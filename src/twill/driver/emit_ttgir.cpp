@@ -1,7 +1,9 @@
 #include "twill/driver/emit_ttgir.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <set>
@@ -12,6 +14,7 @@
 #include "twill/device/fit.h"
 #include "twill/device/pressure.h"
 #include "twill/driver/candidates.h"
+#include "twill/driver/emit_cuda.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/propose.h"
 #include "twill/driver/trial.h"
@@ -47,12 +50,33 @@ bool has_own_tiles(const Kernel& kernel) {
   return false;
 }
 
-/// The tree of the plan, as the module has it.
-Result<device::Kernel> tree_of(const PlannedLoop& planned) {
-  const Kernel& kernel = *planned.reading->kernel;
-  return device::build_within(
-      {kernel.program, kernel.choice.loop, planned.outcome.origins, *planned.plan},
-      shared_memory(*kernel.machine));
+/// The tree of a plan of the outcome's schedule, as the module has it. Precondition: the outcome is
+/// of a kernel.
+Result<device::Kernel> tree_of(const Reading& reading, const report::Outcome& outcome,
+                               const plan::ProvenPlan& plan) {
+  const Kernel& kernel = *reading.kernel;
+  return device::build_within({kernel.program, kernel.choice.loop, outcome.origins, plan},
+                              shared_memory(*kernel.machine));
+}
+
+/// What is printed as TTGIR, in any spelling.
+const Door& ttgir_door() {
+  static const Door kDoor = {
+      [](const Reading& reading, const report::Outcome& outcome,
+         const plan::ProvenPlan& plan) -> std::optional<Diagnostic> {
+        const auto tree = tree_of(reading, outcome, plan);
+        if (!tree) return tree.error();
+        const auto text =
+            emit::ttgir_kernel(reading.kernel->program, *tree, dialect::Spelling{});
+        return text ? std::nullopt : std::optional(text.error());
+      },
+      [](const plan::Plan& plan) {
+        return std::none_of(plan.mechanisms.begin(), plan.mechanisms.end(),
+                            [](const plan::Mechanism how) {
+                              return how == plan::Mechanism::tcgen05;
+                            });
+      }};
+  return kDoor;
 }
 
 /// The same schedule with a tile for each CTA; the answer for such tiles if it has no plan.
@@ -68,56 +92,63 @@ Result<PlannedLoop> with_one_tile(const Request& given, const PlannedLoop& plann
   return out;
 }
 
+/// Why the door does not print the plan of the answer, in a line; empty if it does.
+std::string words_of(const Door& door, const PlannedLoop& planned) {
+  const auto why = door.why_not(*planned.reading, planned.outcome, *planned.plan);
+  return why ? in_one_line(*why) : "";
+}
+
 }  // namespace
 
-void look_for_ttgir(const Request& request, PlannedLoop& planned) {
+void look_for_doors(const Request& request, PlannedLoop& planned) {
   if (!planned.plan || !planned.outcome.built) return;
   if (kernel_of(*planned.reading, planned.outcome) == nullptr) return;
+  report::Built& built = *planned.outcome.built;
+  built.not_printable = words_of(cuda_door(), planned);
   const bool walks = planned.plan->plan().kernel->tiles == plan::Tiles::persistent;
   const auto one = walks ? with_one_tile(request, planned) : Result<PlannedLoop>(planned);
-  std::optional<std::string>& why = planned.outcome.built->no_ttgir;
   if (!one) {
-    why = in_one_line(one.error());
-    return;
+    built.no_ttgir = in_one_line(one.error());
+  } else if (!one->plan) {
+    built.no_ttgir = "there is no plan with a tile for each CTA";
+  } else {
+    built.no_ttgir = words_of(ttgir_door(), *one);
   }
-  if (!one->plan) {
-    why = "there is no plan with a tile for each CTA";
-    return;
-  }
-  const auto tree = tree_of(*one);
-  why = tree ? "" : in_one_line(tree.error());
-  if (!tree) return;
-  const auto text = emit::ttgir_kernel(planned.reading->kernel->program, *tree,
-                                       dialect::spelling_of(request.input.text));
-  if (!text) why = in_one_line(text.error());
 }
 
 namespace {
 
 /// Registers to keep free beyond the request's, one after the other.
-constexpr int kSpareRegisters[] = {8, 16, 24, 32};
+constexpr std::array kSpareRegisters = {8, 16, 24, 32};
+
+/// Good plans among which the best is taken.
+constexpr int kEnough = 2;
+
+/// Work for all further plans: half of what the first one took, and no less than this, which is
+/// some tenths of a second.
+constexpr std::uint64_t kLeastWork = 20'000'000;
 
 /// A module of one plan, and what is known of it.
 struct Module {
   EmittedTtgir emitted;              ///< its text without the story
   std::vector<std::string> reasons;  ///< why its code would not be good
+  int missing = 0;                   ///< registers that its roles need beyond those that they have
 };
 
 /// Registers that a second plan is to have beyond the estimate, which errs near the limit.
 constexpr int kMargin = 4;
 
-/// Roles whose tiles need more registers than the role has, less `margin`.
-std::vector<std::string> over_registers(const ir::Program& program, const device::Kernel& tree,
-                                        int margin) {
-  std::vector<std::string> reasons;
+/// Notes the roles whose tiles need more registers than the role has, less `margin`.
+void note_missing_registers(const ir::Program& program, const device::Kernel& tree, int margin,
+                            Module& module) {
   const std::vector<device::Pressure> pressure = device::register_pressure(program, tree);
   for (std::size_t i = 0; i < pressure.size(); ++i) {
     const auto& [needed, available] = pressure[i];
     if (available == 0 || needed + margin <= available) continue;
-    reasons.push_back(fmt::format("{} needs about {} registers of each thread and has {}",
-                                  tree.roles[i].name, needed, available));
+    module.missing = std::max(module.missing, needed - available);
+    module.reasons.push_back(fmt::format("{} needs about {} registers of each thread and has {}",
+                                         tree.roles[i].name, needed, available));
   }
-  return reasons;
 }
 
 Result<Module> module_of(const Request& given, const TtgirChoice& choice, int margin) {
@@ -127,8 +158,8 @@ Result<Module> module_of(const Request& given, const TtgirChoice& choice, int ma
   const bool may_walk = given.tiles == TileWalk::where_possible;
   if (read.kernel && may_walk && !has_own_tiles(*read.kernel)) request.tiles = TileWalk::one;
   const auto reading = std::make_shared<const Reading>(std::move(read));
-  TWILL_TRY(PlannedLoop planned, answer_reading(request, reading));
-  Module out{{std::move(planned), {}, {}, {}}, {}};
+  TWILL_TRY(PlannedLoop planned, answer_reading(request, reading, {true, &ttgir_door()}));
+  Module out{{std::move(planned), {}, {}, {}}, {}, 0};
   EmittedTtgir& emitted = out.emitted;
   if (!emitted.planned.plan) return out;
   if (emitted.planned.outcome.machine.empty()) {
@@ -137,14 +168,15 @@ Result<Module> module_of(const Request& given, const TtgirChoice& choice, int ma
                 "give the TTGIR of the kernel");
   }
   const ir::Program& program = emitted.planned.reading->kernel->program;
-  TWILL_TRY(const device::Kernel tree, tree_of(emitted.planned));
+  TWILL_TRY(const device::Kernel tree, tree_of(*emitted.planned.reading, emitted.planned.outcome,
+                                               *emitted.planned.plan));
   const dialect::Spelling as = choice.spelling.value_or(dialect::spelling_of(request.input.text));
   TWILL_TRY(emitted.text, emit::ttgir_kernel(program, tree, as));
   emitted.notes = tree.notes;
   if (choice.judge) {
     TWILL_TRY(out.reasons, choice.judge(emitted.text));
   } else {
-    out.reasons = over_registers(program, tree, margin);
+    note_missing_registers(program, tree, margin, out);
   }
   return out;
 }
@@ -167,18 +199,42 @@ bool is_better(const Module& module, const Module& other) {
   return as_fast && handed_over(module) < handed_over(other);
 }
 
+/// Numbers of registers to keep free, the likeliest first: as many as are missing, then more, then
+/// fewer. A compiler does not say how many are missing, so it is asked about the fewest first.
+std::vector<int> spares_for(const Module& first) {
+  const auto enough = std::find_if(kSpareRegisters.begin(), kSpareRegisters.end() - 1,
+                                   [&](int spare) { return spare >= first.missing + kMargin; });
+  std::vector<int> spares(enough, kSpareRegisters.end());
+  spares.insert(spares.end(), std::make_reverse_iterator(enough), kSpareRegisters.rend());
+  return spares;
+}
+
+/// The request for a plan in the same pool with registers kept free and no more work than that.
+Request with_spare(const Request& given, const Module& first, int spare, std::uint64_t work) {
+  Request request = given;
+  request.spare_registers = spare;
+  if (request.pool.empty()) request.pool = first.emitted.planned.outcome.pool;
+  request.limits.work_limit = std::min(request.limits.work_limit, work);
+  return request;
+}
+
 /// The best good module with registers kept free, with a note why; else the one at hand.
 Result<Module> with_registers_to_spare(const Request& given, const TtgirChoice& choice,
                                        Module first) {
   std::set<std::string> tried = {first.emitted.text};
   std::optional<Module> best;
-  int kept_free = 0;
-  for (const int spare : kSpareRegisters) {
-    Request request = given;
-    request.spare_registers = spare;
+  int kept_free = 0, good = 0;
+  std::uint64_t left = std::max(first.emitted.planned.outcome.work / 2, kLeastWork);
+  for (const int spare : spares_for(first)) {
+    if (left == 0 || good == kEnough) break;
+    std::uint64_t work = 0;
+    Request request = with_spare(given, first, spare, left);
+    request.limits.tally = &work;
     auto next = module_of(request, choice, kMargin);
-    if (!next || !next->emitted.planned.plan) break;  // with more there is no schedule either
+    left -= std::min(left, work);
+    if (!next || !next->emitted.planned.plan) continue;
     if (!tried.insert(next->emitted.text).second || !next->reasons.empty()) continue;
+    ++good;
     if (best && !is_better(*next, *best)) continue;
     best = *std::move(next);
     kept_free = spare;

@@ -5,6 +5,7 @@
 #include "twill/extract/assemble.h"
 #include "twill/extract/behind.h"
 #include "twill/extract/body.h"
+#include "twill/extract/branches.h"
 #include "twill/extract/contract.h"
 #include "twill/extract/fuse.h"
 #include "twill/extract/memory_order.h"
@@ -141,6 +142,7 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   graph.notes.insert(graph.notes.end(), left_out.begin(), left_out.end());
   TWILL_TRY(SubTiling tiling, cut(graph, machine, options));
   tiling.graph.together = meetings(body, tiling.graph);
+  keep_for_branches(body, tiling.graph);
   const Pricing pricing{&machine, options.rate, compute_groups_of(*pool),
                         std::max(1, compute_width(*pool) / kWarpgroup)};
   auto extraction = assemble(tiling, *pool, pricing, kernel_name(program, loop), options);
