@@ -212,7 +212,9 @@ Result<void> RoleBuilder::effect(ir::OpId id, int part, At at) {
     cut = std::max(cut, sketch_.cut_of(operand));
   }
   std::vector<int> parts = {part};
-  if (cut >= 0 && part < 0) parts = parts_held(id);
+  if (cut >= 0 && part < 0) {
+    TWILL_TRY(parts, parts_held(id));
+  }
   for (const int one : parts) {
     TWILL_TRY_VOID(clone(id, cut < 0 ? Rows{} : Rows{cut, one}, at));
   }

@@ -66,15 +66,13 @@ const Door& ttgir_door() {
          const plan::ProvenPlan& plan) -> std::optional<Diagnostic> {
         const auto tree = tree_of(reading, outcome, plan);
         if (!tree) return tree.error();
-        const auto text =
-            emit::ttgir_kernel(reading.kernel->program, *tree, dialect::Spelling{});
+        const auto text = emit::ttgir_kernel(reading.kernel->program, *tree, dialect::Spelling{});
         return text ? std::nullopt : std::optional(text.error());
       },
       [](const plan::Plan& plan) {
-        return std::none_of(plan.mechanisms.begin(), plan.mechanisms.end(),
-                            [](const plan::Mechanism how) {
-                              return how == plan::Mechanism::tcgen05;
-                            });
+        return std::none_of(
+            plan.mechanisms.begin(), plan.mechanisms.end(),
+            [](const plan::Mechanism how) { return how == plan::Mechanism::tcgen05; });
       }};
   return kDoor;
 }
@@ -168,8 +166,8 @@ Result<Module> module_of(const Request& given, const TtgirChoice& choice, int ma
                 "give the TTGIR of the kernel");
   }
   const ir::Program& program = emitted.planned.reading->kernel->program;
-  TWILL_TRY(const device::Kernel tree, tree_of(*emitted.planned.reading, emitted.planned.outcome,
-                                               *emitted.planned.plan));
+  TWILL_TRY(const device::Kernel tree,
+            tree_of(*emitted.planned.reading, emitted.planned.outcome, *emitted.planned.plan));
   const dialect::Spelling as = choice.spelling.value_or(dialect::spelling_of(request.input.text));
   TWILL_TRY(emitted.text, emit::ttgir_kernel(program, tree, as));
   emitted.notes = tree.notes;

@@ -39,7 +39,8 @@ struct TtgirChoice {
 Result<EmittedTtgir> emit_ttgir(const Request& request, const TtgirChoice& choice = {});
 
 /// Says in `planned.outcome.built` which doors print the kernel of the answer, or why they do not:
-/// as TTGIR with a tile for each CTA, as the kernel is launched by its own grid, and as CUDA. Leaves
+/// as TTGIR with a tile for each CTA, as the kernel is launched by its own grid, and as CUDA.
+/// Leaves
 /// `.loop` texts alone. Cost: where the answer walks tiles, a plan and its proof, and a search if
 /// that schedule has no such plan.
 void look_for_doors(const Request& request, PlannedLoop& planned);

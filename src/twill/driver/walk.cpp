@@ -219,8 +219,8 @@ class Walk {
     const bool better = !best_ || simulated(step).value_or(0) < least();
     if (unprintable && !best_) {
       why_not_first_ = "cannot be printed: " + unprintable->message;
-      may_walk_on_ = !alone() && request_.pool.empty() &&
-                     choice_.door->may_differ(made.plan->plan());
+      may_walk_on_ =
+          !alone() && request_.pool.empty() && choice_.door->may_differ(made.plan->plan());
       print_refusal_ = unprintable;
     }
     const bool same_strategy = step.proposal.outcome.strategy == first_->strategy;
@@ -248,7 +248,8 @@ class Walk {
   /// Why the door that was asked for does not print the plan; nothing if it does, if none was, or
   /// if it is no kernel.
   std::optional<Diagnostic> why_not_printed(const Step& step, const plan::ProvenPlan& plan) const {
-    if (choice_.door == nullptr || kernel_of(*reading_, step.proposal.outcome) == nullptr) return {};
+    if (choice_.door == nullptr || kernel_of(*reading_, step.proposal.outcome) == nullptr)
+      return {};
     report::Outcome outcome = step.proposal.outcome;
     leave_what_exists(outcome);
     return choice_.door->why_not(*reading_, outcome, plan);

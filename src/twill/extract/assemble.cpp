@@ -257,8 +257,7 @@ class Assembler {
     const TileOp& op = graph_.ops[index];
     if (op.result.size() != 1) return false;
     for (const TileEdge& edge : graph_.edges) {
-      if (edge.from.index() != index || edge.flow == Flow::order ||
-          edge.flow == Flow::memory) {
+      if (edge.from.index() != index || edge.flow == Flow::order || edge.flow == Flow::memory) {
         continue;
       }
       const Space& space = graph_.ops[edge.to.index()].space;

@@ -94,7 +94,8 @@ class Keeper {
     std::set<std::pair<ir::ValueId, int>> seen;
     std::vector<std::pair<ir::ValueId, int>> open;
     const auto open_operands = [&](ir::OpId of, int distance) {
-      for (const ir::ValueId value : read_by(*body_.program, of)) open.emplace_back(value, distance);
+      for (const ir::ValueId value : read_by(*body_.program, of))
+        open.emplace_back(value, distance);
     };
     open_operands(op, 0);
     while (!open.empty()) {
@@ -130,8 +131,8 @@ class Keeper {
   void keep(const TileEdge& edge, TileOpId op, const Branch& branch) {
     const TileOp& from = graph_.ops[edge.from.index()];
     if (from.home == Home::none || !meet(from.part, graph_.ops[op.index()].part)) return;
-    const bool known = std::any_of(
-        graph_.edges.begin(), graph_.edges.end(), [&](const TileEdge& it) {
+    const bool known =
+        std::any_of(graph_.edges.begin(), graph_.edges.end(), [&](const TileEdge& it) {
           return it.from == edge.from && it.to == op && it.distance >= edge.distance &&
                  it.flow != Flow::order && it.flow != Flow::memory;
         });
