@@ -370,6 +370,10 @@ Result<void> RoleBuilder::product(OpId id, At at) {
   std::optional<ir::OpId> dot;
   for (const extract::Source& source : origin.sources) {
     const ir::OpKind kind = sketch_.program().op(source.op).kind;
+    if (kind == ir::OpKind::mma) {  // by the threads, which have it at once
+      const ir::ValueId result = sketch_.program().op(source.op).results.front();
+      return clone(source.op, rows_of(id, result), at).map([](ValueId) {});
+    }
     if (kind == ir::OpKind::wgmma && !dot) {
       dot = source.op;
     } else if (kind != ir::OpKind::wgmma_wait && kind != ir::OpKind::relayout) {

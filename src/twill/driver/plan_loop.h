@@ -46,6 +46,8 @@ struct AnswerChoice {
   bool other_strategies = true;
   /// The answer is the best that this door prints. Without one, printing is not asked about.
   const Door* door = nullptr;
+  /// Only the schedules of the first look: none is searched for in the place of what is refused.
+  bool first_look = false;
 };
 
 /// Reads the input once and walks the list of candidates: schedules of each pool at each end of its

@@ -91,7 +91,7 @@ class Walk {
 
   Result<void> walk() {
     TWILL_TRY_VOID(try_steps());
-    if (found() && (alone() || !better_was_refused())) return {};
+    if (choice_.first_look || (found() && (alone() || !better_was_refused()))) return {};
     if (!alone()) {
       TWILL_TRY_VOID(add_pools());
       TWILL_TRY_VOID(try_steps());
