@@ -18,7 +18,7 @@ struct EmittedCuda {
   std::vector<emit::ExpectedLoop> loops;  ///< the loops that the machine code should have
 };
 
-/// What is printed as CUDA. Another plan may be printed where one with transfers is not.
+/// Door of CUDA. Another plan may be printed where one with transfers is not.
 const Door& cuda_door();
 
 /// Prints the kernel of the request's answer (`answer_loop`, by `cuda_door`) with the runtime

@@ -60,7 +60,7 @@ Result<device::Kernel> tree_of(const Reading& reading, const report::Outcome& ou
                               shared_memory(*kernel.machine));
 }
 
-/// What is printed as TTGIR, in any spelling.
+/// Door of TTGIR, in any spelling.
 const Door& ttgir_door() {
   static const Door kDoor = {
       [](const Reading& reading, const report::Outcome& outcome,

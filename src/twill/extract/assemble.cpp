@@ -163,8 +163,8 @@ class Assembler {
     if (!objectives.empty()) parts_.objectives = std::move(objectives);
   }
 
-  /// Sets the compute groups that the machine wants to have ops, among those that the ops can use:
-  /// the ops of a branch need one group.
+  /// Sets the compute groups that the machine wants to have ops, among those that the ops can use.
+  /// Ops that share a group count once.
   void set_minimum_groups() {
     int apart = problem::compute_ops(parts_);
     for (const std::vector<problem::OpId>& same : parts_.same_group) {

@@ -197,7 +197,7 @@ std::vector<std::vector<TileOpId>> meetings(const Body& body, const TileGraph& g
     members[sets.find(op)].emplace_back(op);
   }
   // Row vectors that are linked with their product are left out: every optimum seen has them with
-  // it, and a constraint leads to refutations of three equal groups without a certificate.
+  // it. A constraint for them leads to refutations of three equal groups without a certificate.
   Sets linked = linked_in_registers(graph);
   std::vector<std::vector<TileOpId>> together;
   for (auto& [root, ops] : members) {

@@ -71,8 +71,8 @@ class Keeper {
     return last;
   }
 
-  /// What ops of the branch read from outside, as far as values flow, and what its other side
-  /// reads: that one has no ops, so the reader is any op of the branch.
+  /// Edges by which ops of the branch read values from outside. Of what its other side reads, which
+  /// has no ops, the reader is any op of the branch.
   std::vector<TileEdge> read_in(const Branch& branch) const {
     std::vector<TileEdge> read;
     std::copy_if(graph_.edges.begin(), graph_.edges.end(), std::back_inserter(read),

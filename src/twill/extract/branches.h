@@ -7,10 +7,10 @@
 /// last of its ops stands.
 namespace twill::extract {
 
-/// Lets the last ops of each branch read all that the branch reads from outside, so that it is kept
-/// until then: copies of loads, and tiles made in front of the branch. For each part of the tile,
-/// the last ops are those that no other op of the branch follows in the same iteration. The ops of
-/// a part must run in one group, and join the sets of `graph.together`.
+/// Lets the last ops of each branch read all that the branch reads from outside: copies of loads,
+/// and tiles made in front of it. So these are kept until then. Of each part of the tile, the last
+/// ops are those that no other op of the branch follows in the same iteration. The ops of a part
+/// must run in one group, and join the sets of `graph.together`.
 /// Cost: ops of branches times edges.
 void keep_for_branches(const Body& body, TileGraph& graph);
 
