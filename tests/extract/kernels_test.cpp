@@ -111,6 +111,36 @@ TEST(Kernels, WhatIsStoredApartNeedNotMeet) {
   EXPECT_TRUE(same_groups(kernel("gemm_rowsum/sm_90/128x128x64.pre.ttgir").problem).empty());
 }
 
+/// A kernel of tests/emit/kinds.
+Extraction of_kind(const std::string& name) {
+  return extracted(text_of(project() / "tests/emit/kinds" / (name + ".ttgir")), "h200");
+}
+
+// A row sum of an operand scales the product behind the loop. No value in registers links the two
+// in the loop, and in a group of its own nobody could finish the rows.
+TEST(Kernels, SumsThatMeetTheProductBehindTheLoopShareItsGroup) {
+  for (const Names& names : same_groups(of_kind("rms_gemm").problem)) {
+    EXPECT_TRUE(std::find(names.begin(), names.end(), "mmaA") != names.end() ||
+                std::find(names.begin(), names.end(), "mmaB") != names.end());
+    EXPECT_EQ(names.size(), 2U);
+  }
+  EXPECT_EQ(same_groups(of_kind("rms_gemm").problem).size(), 2U);
+}
+
+// A branch is printed as a whole where its last op stands, the second product: the keys of the
+// first one are kept until then, and one group runs all ops of the branch.
+TEST(Kernels, BranchesKeepWhatTheyReadUntilTheirLastOp) {
+  const Extraction loop = of_kind("skip_block");
+  for (const char* const part : {"A", "B"}) {
+    EXPECT_NE(find_dependence(loop.problem, "load_k", std::string("mma1") + part), nullptr);
+  }
+  for (const Names& names : same_groups(loop.problem)) {
+    EXPECT_THAT(names, ::testing::AllOf(::testing::Contains(::testing::StartsWith("mma0")),
+                                        ::testing::Contains(::testing::StartsWith("mma1"))));
+  }
+  EXPECT_EQ(same_groups(loop.problem).size(), 2U);
+}
+
 // Every bundled kernel, in every state of Triton's pipeline, gives a problem or is refused in
 // words. Nothing crashes, and before pipelining, tensor-core work always gives a problem.
 TEST(Kernels, AllExtract) {

@@ -128,7 +128,7 @@ int run(ScheduleChoices choices) {
   end_progress_line();
   if (!planned) return refuse(planned.error());
   add_ignored(choices.given, choices.request.input, planned->outcome);
-  driver::look_for_ttgir(choices.request, *planned);
+  driver::look_for_doors(choices.request, *planned);
   return show(choices, *planned, certificate);
 }
 

@@ -27,7 +27,11 @@ Result<void> Sketch::find_outer() {
     if (program_->op(*around).kind == ir::OpKind::branch) {
       TWILL_TRY_VOID(find_guard(*around, inner));
     } else if (outer_ || !guards_.empty()) {
-      return refuse(*around, "stands around what stands around the loop");
+      return refuse(*around,
+                    outer_ ? "is a second loop around the main loop, and one is printed as TTGIR"
+                           : "is a loop around a branch around the main loop, which is not printed "
+                             "as TTGIR yet",
+                    "take all tiles in one loop");
     } else {
       outer_ = ir::as_loop(*program_, *around);
       const bool is_known = outer_ && (outer_->induction || outer_->before);

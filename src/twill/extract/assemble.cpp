@@ -167,8 +167,13 @@ class Assembler {
   }
 
   /// Sets the compute groups that the machine wants to have ops, among those that the ops can use.
+  /// Ops that share a group count once.
   void set_minimum_groups() {
-    const int usable = std::min(problem::compute_groups(parts_), problem::compute_ops(parts_));
+    int apart = problem::compute_ops(parts_);
+    for (const std::vector<problem::OpId>& same : parts_.same_group) {
+      apart -= static_cast<int>(same.size()) - 1;
+    }
+    const int usable = std::min(problem::compute_groups(parts_), apart);
     const int wanted = (*pricing_.machine)->minimum_compute_groups;
     parts_.minimum_compute_groups = std::clamp(usable, 1, wanted);
   }

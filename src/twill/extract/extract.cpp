@@ -5,6 +5,7 @@
 #include "twill/extract/assemble.h"
 #include "twill/extract/behind.h"
 #include "twill/extract/body.h"
+#include "twill/extract/branches.h"
 #include "twill/extract/contract.h"
 #include "twill/extract/fuse.h"
 #include "twill/extract/load_chains.h"
@@ -139,6 +140,7 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   }
   tiling.graph.together = meetings(body, tiling.graph);
   tiling.graph.chains = load_chains(body, tiling.graph);
+  keep_for_branches(body, tiling.graph);
   const Pricing pricing{&machine, options.rate, compute_groups_of(*pool),
                         std::max(1, compute_width(*pool) / kWarpgroup)};
   auto extraction = assemble(tiling, *pool, pricing, kernel_name(program, loop), options);
