@@ -80,7 +80,7 @@ std::vector<std::string> Lowering::coordinates(const Place& place, const Where& 
   return all;
 }
 
-Result<TileType> Lowering::type_of(const Place& place, const Where& where) const {
+Result<TileType> Lowering::type_of(const Place& place, const Where& where) {
   const tasks::Argument& argument = tree_.root.task->arguments[place.argument];
   TWILL_TRY(TileType type, type_of(place.extent, argument.scalar, argument.name, where));
   if (type.shape.size() == 1) return type;
@@ -118,8 +118,8 @@ std::string Lowering::pointers(const Place& place, const TileType& type, std::si
   const std::string scalar(name_of(type.scalar));
   const std::string base = parameter(place.argument, "!tt.ptr<" + scalar + ">");
   const std::int64_t length = type.shape[0];
-  const std::string integers = fmt::format("tensor<{}xi32>", length);
-  const std::string addresses = fmt::format("tensor<{}x!tt.ptr<{}>>", length, scalar);
+  const std::string integers = tensor_text(type, "i32");
+  const std::string addresses = tensor_text(type, fmt::format("!tt.ptr<{}>", scalar));
   ModuleText& text = state_.text;
   const std::string range = text.once(
       0, "r",
@@ -142,9 +142,8 @@ std::string Lowering::pointers(const Place& place, const TileType& type, std::si
                    where);
 }
 
-Result<std::string> Lowering::load(const Place& place, const std::string& name,
-                                   const Where& where) {
-  TWILL_TRY(const TileType type, type_of(place, where));
+Result<Loaded> Lowering::load(const Place& place, const std::string& name, const Where& where) {
+  TWILL_TRY(TileType type, type_of(place, where));
   const bool constant =
       tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::reads;
   const std::size_t scope = constant ? scope_of(place) : state_.text.innermost();
@@ -156,24 +155,28 @@ Result<std::string> Lowering::load(const Place& place, const std::string& name,
                          fmt::format("arith.constant dense<{}> : {}", number_text(0, type.scalar),
                                      tensor_text(type)),
                          where);
-    const std::string what = fmt::format("tt.load {}, {}, {} : tensor<{}x!tt.ptr<{}>>", from, mask,
-                                         zero, type.shape[0], name_of(type.scalar));
-    return constant ? state_.text.once(scope, name, what, where)
-                    : state_.text.put(scope, name, what, where);
+    const std::string what =
+        fmt::format("tt.load {}, {}, {} : {}", from, mask, zero,
+                    tensor_text(type, fmt::format("!tt.ptr<{}>", name_of(type.scalar))));
+    const std::string value = constant ? state_.text.once(scope, name, what, where)
+                                       : state_.text.put(scope, name, what, where);
+    return Loaded{value, std::move(type)};
   }
+  type.layout = state_.text.layouts().loaded(type.shape, bytes_of(type.scalar));
   state_.text.use_layout(swizzle_of(type), false, 8 * bytes_of(type.scalar));
   const std::string descriptor = parameter(place.argument, descriptor_text(type));
   const std::string what = fmt::format("tt.descriptor_load {}[{}] : {} -> {}", descriptor,
                                        fmt::join(coordinates(place, where), ", "),
                                        descriptor_text(type), tensor_text(type));
-  return constant ? state_.text.once(scope, name, what, where)
-                  : state_.text.put(scope, name, what, where);
+  const std::string value = constant ? state_.text.once(scope, name, what, where)
+                                     : state_.text.put(scope, name, what, where);
+  return Loaded{value, std::move(type)};
 }
 
 Result<std::string> Lowering::load_shared(const Place& place, const std::string& name,
                                           const Where& where) {
-  TWILL_TRY(const std::string tile, load(place, name, where));
-  TWILL_TRY(const TileType type, type_of(place, where));
+  TWILL_TRY(const Loaded loaded, load(place, name, where));
+  const auto& [tile, type] = loaded;
   const bool constant =
       tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::reads;
   const std::size_t scope = constant ? scope_of(place) : state_.text.innermost();
@@ -189,8 +192,8 @@ Result<void> Lowering::store(const Place& place, const std::string& tile, const 
     std::string mask;
     const std::string to = pointers(place, type, scope, mask, where);
     state_.text.line(scope,
-                     fmt::format("tt.store {}, {}, {} : tensor<{}x!tt.ptr<{}>>", to, tile, mask,
-                                 type.shape[0], name_of(type.scalar)),
+                     fmt::format("tt.store {}, {}, {} : {}", to, tile, mask,
+                                 tensor_text(type, fmt::format("!tt.ptr<{}>", name_of(type.scalar)))),
                      where);
     return {};
   }

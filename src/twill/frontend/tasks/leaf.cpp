@@ -146,13 +146,27 @@ class LeafLowering {
   Result<std::string> spread(std::size_t index, const TileType& type, const Where& where) {
     const Node& node = leaf_.nodes[index];
     if (types_[index].is_constant) return constant(node.number, type, where);
-    TWILL_TRY(const Tile from, tile(index));
+    TWILL_TRY(Tile from, tile(index));
+    from = laid(from, type.layout, where);
     if (from.type.shape == type.shape) return from.value;
     return put("w",
                fmt::format("tt.broadcast {} : {} -> {}", from.value, tensor_text(from.type),
                            tensor_text(type)),
                where);
   }
+
+  /// The tile in a layout.
+  Tile laid(const Tile& from, const std::string& layout, const Where& where) {
+    if (from.type.layout == layout || from.type.shape.empty()) return from;
+    const TileType type{from.type.shape, from.type.scalar, layout};
+    const std::string text = fmt::format("ttg.convert_layout {} : {} -> {}", from.value,
+                                         tensor_text(from.type), tensor_text(type));
+    return {put("y", text, where), type};
+  }
+  Tile at_home(const Tile& from, const Where& where) {
+    return laid(from, layouts().home(from.type.shape), where);
+  }
+  TileLayouts& layouts() { return it_.state_.text.layouts(); }
 
   Result<Tile> made(std::size_t index, const Node& node) {
     const Scalar scalar = types_[index].scalar;
@@ -169,8 +183,11 @@ class LeafLowering {
       case Function::column:
       case Function::row: {
         TWILL_TRY(Tile from, tile(node.operands[0]));
-        TileType type = from.type;
         const bool row = node.function == Function::row;
+        TileType type = from.type;
+        type.layout =
+            row ? layouts().row(from.type.shape[0]) : layouts().column(from.type.shape[0]);
+        from = laid(from, TileLayouts::without(row ? 0 : 1, type.layout), node.where);
         type.shape.insert(row ? type.shape.begin() : type.shape.end(), 1);
         const std::string text =
             fmt::format("tt.expand_dims {} {{axis = {} : i32}} : {} -> {}", from.value, row ? 0 : 1,
@@ -179,7 +196,11 @@ class LeafLowering {
       }
       case Function::transpose: {
         TWILL_TRY(Tile from, tile(node.operands[0]));
-        TileType type{{from.type.shape[1], from.type.shape[0]}, scalar};
+        const int bytes = bytes_of(scalar);
+        from = laid(from, layouts().loaded(from.type.shape, bytes), node.where);
+        const TileType type{{from.type.shape[1], from.type.shape[0]},
+                            scalar,
+                            layouts().turned(from.type.shape, bytes)};
         const std::string text = fmt::format("tt.trans {} {{order = array<i32: 1, 0>}} : {} -> {}",
                                              from.value, tensor_text(from.type), tensor_text(type));
         return Tile{put("t", text, node.where), type};
@@ -192,9 +213,8 @@ class LeafLowering {
   Result<Tile> argument(const Node& node) {
     const Place& place = place_of(node);
     if (place.is_global) {
-      TWILL_TRY(std::string value, it_.load(place, node.argument, node.where));
-      TWILL_TRY(TileType type, it_.type_of(place, node.where));
-      return Tile{std::move(value), std::move(type)};
+      TWILL_TRY(const Loaded loaded, it_.load(place, node.argument, node.where));
+      return at_home({loaded.value, loaded.type}, node.where);
     }
     const Cell& cell = it_.state_.cells[place.cell];
     if (!cell.value.empty()) return Tile{cell.value, cell.type};
@@ -211,6 +231,7 @@ class LeafLowering {
       TWILL_TRY(const Tile from, tile(operand));
       type.shape = common_shape(type.shape, from.type.shape);
     }
+    if (!type.shape.empty()) type.layout = layouts().home(type.shape);
     std::vector<std::string> operands;
     for (const std::size_t operand : node.operands) {
       TWILL_TRY(std::string value, spread(operand, type, node.where));
@@ -226,7 +247,7 @@ class LeafLowering {
     if (from.type.scalar == node.scalar) return from;
     Tile at = from;
     const auto convert = [&](const char* op, Scalar to) {
-      const TileType type{at.type.shape, to};
+      const TileType type{at.type.shape, to, at.type.layout};
       at = {put("h",
                 fmt::format("{} {} : {} to {}", op, at.value, tensor_text(at.type),
                             tensor_text(type)),
@@ -240,7 +261,9 @@ class LeafLowering {
 
   Result<Tile> reduced(const Node& node) {
     TWILL_TRY(const Tile from, tile(node.operands[0]));
-    const TileType type{{from.type.shape[0]}, from.type.scalar};
+    const TileType type{{from.type.shape[0]},
+                        from.type.scalar,
+                        TileLayouts::without(1, from.type.layout)};
     const std::string scalar(name_of(type.scalar));
     const std::string indent(4 + 2 * scope(), ' ');
     const std::string text = fmt::format(
@@ -258,6 +281,7 @@ class LeafLowering {
     std::string value;
     std::string type;
     Extents shape;
+    std::optional<Tile> tile = {};  ///< in registers
   };
 
   /// Operand of a product: a buffer, or for its left side a tile in registers.
@@ -276,7 +300,7 @@ class LeafLowering {
           "one");
     }
     TWILL_TRY(const Tile from, tile(index));
-    return Operand{from.value, tensor_text(from.type), from.type.shape};
+    return Operand{from.value, tensor_text(from.type), from.type.shape, from};
   }
 
   Result<Operand> buffer(const Node& node, bool transposed, const Where& where) {
@@ -324,10 +348,17 @@ class LeafLowering {
   }
 
   Result<Tile> product(const Node& node) {
-    TWILL_TRY(const Operand a, operand(node.operands[0], false, node.where));
+    TWILL_TRY(Operand a, operand(node.operands[0], false, node.where));
     TWILL_TRY(const Operand b, operand(node.operands[1], true, node.where));
-    const TileType type{{a.shape[0], b.shape[1]}, Scalar::f32};
+    TileType type{{a.shape[0], b.shape[1]}, Scalar::f32};
     TWILL_TRY_VOID(check_instruction(type, a.shape[1], node.where));
+    type.layout = layouts().product(type.shape[1]);
+    it_.state_.products.push_back(type.shape);
+    if (a.tile) {
+      const Tile tile = laid(*a.tile, layouts().left_operand(type.shape[1]), node.where);
+      a.value = tile.value;
+      a.type = tensor_text(tile.type);
+    }
     std::string onto = constant(0, type, node.where);
     if (node.operands.size() > 2) {
       TWILL_TRY(onto, spread(node.operands[2], type, node.where));

@@ -37,6 +37,12 @@ struct Parameter {
   std::string type;
 };
 
+/// A tile that was loaded into registers.
+struct Loaded {
+  std::string value;
+  TileType type;
+};
+
 /// A variant that is being walked.
 struct Frame {
   const tasks::TreeNode* node = nullptr;
@@ -54,9 +60,11 @@ struct Index {
 
 class Lowering {
  public:
-  Lowering(const tasks::Tree& tree, std::string file)
-      : tree_(tree), state_(ModuleText(std::move(file))) {}
+  Lowering(const tasks::Tree& tree, std::string file, const Products& products)
+      : tree_(tree), state_(ModuleText(std::move(file), products)) {}
   Result<std::string> run();
+  /// Facts of the products that were met; those that were given where there is none.
+  Products products() const;
 
  private:
   // Inner variants: walk.cpp.
@@ -72,18 +80,18 @@ class Lowering {
   Result<void> check_nested(const Place& place, const tasks::Block& block,
                             const tasks::SizeMap& sizes, const tasks::Piece& piece) const;
   Result<TileType> type_of(const std::vector<tasks::Size>& shape, tasks::Scalar scalar,
-                           const std::string& name, const tasks::Where& where) const;
+                           const std::string& name, const tasks::Where& where);
 
   // Leaves: leaf.cpp.
   friend class LeafLowering;
   Result<void> leaf(const Frame& frame, const tasks::Where& where);
 
   // Global memory: access.cpp.
-  Result<std::string> load(const Place& place, const std::string& name, const tasks::Where& where);
+  Result<Loaded> load(const Place& place, const std::string& name, const tasks::Where& where);
   Result<std::string> load_shared(const Place& place, const std::string& name,
                                   const tasks::Where& where);
   Result<void> store(const Place& place, const std::string& tile, const tasks::Where& where);
-  Result<TileType> type_of(const Place& place, const tasks::Where& where) const;
+  Result<TileType> type_of(const Place& place, const tasks::Where& where);
   std::string parameter(std::size_t argument, const std::string& type);
   std::string pointers(const Place& place, const TileType& type, std::size_t scope,
                        std::string& mask, const tasks::Where& where);
@@ -105,6 +113,7 @@ class Lowering {
     std::map<std::string, bool> sizes;  ///< of the entry, that the kernel needs
     std::size_t count = 0;              ///< of indices
     bool has_grid = false;
+    std::vector<Extents> products;  ///< shapes of their results
   };
 
   const tasks::Tree& tree_;

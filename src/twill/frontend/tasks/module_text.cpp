@@ -4,16 +4,20 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "twill/ir/type.h"
 
 namespace twill::frontend::from_tasks {
 
 std::string tensor_text(const TileType& type) {
-  std::string text = "tensor<";
-  for (const std::int64_t extent : type.shape) text += std::to_string(extent) + "x";
-  const std::string scalar(name_of(type.scalar));
-  return type.shape.empty() ? scalar : text + scalar + ">";
+  return tensor_text(type, std::string(name_of(type.scalar)));
+}
+
+std::string tensor_text(const TileType& type, const std::string& element) {
+  if (type.shape.empty()) return element;
+  const std::string layout = type.layout.empty() ? "" : ", " + type.layout;
+  return fmt::format("tensor<{}x{}{}>", fmt::join(type.shape, "x"), element, layout);
 }
 
 int swizzle_of(const TileType& type) {
@@ -36,9 +40,9 @@ std::string buffer_text(const TileType& type, int swizzle, bool transposed) {
 }
 
 std::string descriptor_text(const TileType& type) {
-  const std::string tensor = tensor_text(type);
-  return fmt::format("!tt.tensordesc<{}, {}>>", tensor.substr(0, tensor.size() - 1),
-                     layout_name(swizzle_of(type), false, 8 * bytes_of(type.scalar)));
+  const int bits = 8 * bytes_of(type.scalar);
+  const TileType box{type.shape, type.scalar, layout_name(swizzle_of(type), false, bits)};
+  return fmt::format("!tt.tensordesc<{}>", tensor_text(box));
 }
 
 std::string number_text(double number, tasks::Scalar scalar) {
@@ -102,7 +106,7 @@ std::string ModuleText::integer(std::int64_t value) {
 }
 
 void ModuleText::use_layout(int swizzle, bool transposed, int bits) {
-  layouts_.insert(fmt::format(
+  shared_layouts_.insert(fmt::format(
       "{} = #ttg.nvmma_shared<{{swizzlingByteWidth = {}, transposed = {}, elementBitWidth = {}}}>",
       layout_name(swizzle, transposed, bits), swizzle, transposed, bits));
 }
@@ -110,12 +114,14 @@ void ModuleText::use_layout(int swizzle, bool transposed, int bits) {
 std::string ModuleText::module(const std::string& name, const std::string& arguments, int target,
                                const std::string& stated) const {
   std::string text;
-  for (const std::string& layout : layouts_) text += layout + "\n";
+  for (const auto* of : {&layouts_.definitions(), &shared_layouts_}) {
+    for (const std::string& layout : *of) text += layout + "\n";
+  }
   text += "#smem = #ttg.shared_memory\n";
   text += fmt::format(
-      "module attributes {{\"ttg.num-ctas\" = 1 : i32, ttg.target = \"cuda:{}\", "
-      "twill.any_extents{}}} {{\n",
-      target, stated);
+      "module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = {} : i32, ttg.target = "
+      "\"cuda:{}\", \"ttg.threads-per-warp\" = 32 : i32, twill.any_extents{}}} {{\n",
+      warps_, target, stated);
   text += fmt::format("  tt.func public @{}({}) {{\n", name, arguments);
   return text + scopes_[0].text + "    tt.return\n  }\n}\n";
 }

@@ -50,8 +50,17 @@ Result<std::string> Lowering::run() {
                             stated_text(tree_, state_.text.file()));
 }
 
+Products Lowering::products() const {
+  if (state_.products.empty()) return {};
+  constexpr std::int64_t kRowsOfTwoGroups = 128;
+  const bool two_groups =
+      std::all_of(state_.products.begin(), state_.products.end(),
+                  [](const Extents& shape) { return shape[0] % kRowsOfTwoGroups == 0; });
+  return {two_groups ? 8 : 4, state_.products.front()[1]};
+}
+
 Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar scalar,
-                                   const std::string& name, const Where& where) const {
+                                   const std::string& name, const Where& where) {
   TileType type{{}, scalar};
   std::int64_t count = 1;
   for (const Size& size : shape) {
@@ -71,6 +80,7 @@ Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar
     }
     type.shape.push_back(*value);
   }
+  if (!type.shape.empty()) type.layout = state_.text.layouts().home(type.shape);
   return type;
 }
 
