@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "twill/frontend/tasks/lowering.h"
+#include "twill/support/check.h"
 
 namespace twill::frontend::from_tasks {
 
@@ -20,21 +21,24 @@ using tasks::Where;
 
 namespace {
 
-const char* op_of(Function function) {
+/// The op, and in front of its operands what it compares by.
+std::string op_of(Function function, Scalar scalar) {
+  const bool whole = scalar == Scalar::i32 || scalar == Scalar::i1;
   switch (function) {
     case Function::add:
-      return "arith.addf";
+    case Function::row_sum:
+      return whole ? "arith.addi" : "arith.addf";
     case Function::sub:
-      return "arith.subf";
+      return whole ? "arith.subi" : "arith.subf";
     case Function::mul:
-      return "arith.mulf";
+      return whole ? "arith.muli" : "arith.mulf";
     case Function::div:
       return "arith.divf";
     case Function::max:
     case Function::row_max:
-      return "arith.maxnumf";
+      return whole ? "arith.maxsi" : "arith.maxnumf";
     case Function::min:
-      return "arith.minnumf";
+      return whole ? "arith.minsi" : "arith.minnumf";
     case Function::neg:
       return "arith.negf";
     case Function::exp:
@@ -55,8 +59,29 @@ const char* op_of(Function function) {
       return "math.erf";
     case Function::abs:
       return "math.absf";
+    case Function::less:
+      return whole ? "arith.cmpi slt," : "arith.cmpf olt,";
+    case Function::less_equal:
+      return whole ? "arith.cmpi sle," : "arith.cmpf ole,";
+    case Function::greater:
+      return whole ? "arith.cmpi sgt," : "arith.cmpf ogt,";
+    case Function::greater_equal:
+      return whole ? "arith.cmpi sge," : "arith.cmpf oge,";
+    case Function::equal:
+      return whole ? "arith.cmpi eq," : "arith.cmpf oeq,";
+    case Function::unequal:
+      return whole ? "arith.cmpi ne," : "arith.cmpf une,";
+    case Function::both:
+      return "arith.andi";
+    case Function::either:
+      return "arith.ori";
+    case Function::opposite:
+      return "arith.xori";
+    case Function::select:
+      return "arith.select";
     default:
-      return "arith.addf";
+      TWILL_CHECK(false, "functions with operands of one shape have an op");
+      return "";
   }
 }
 
@@ -97,10 +122,17 @@ class LeafLowering {
       const tasks::Output& output = leaf_.outputs[o];
       const Place& place = frame_.tensors.at(output.argument);
       if (place.is_global) {
-        TWILL_TRY_VOID(it_.store(place, made[o], output.where));
-      } else {
-        it_.state_.cells[place.cell].value = made[o];
+        TWILL_TRY_VOID(output.adds ? it_.add(place, made[o], output.where)
+                                   : it_.store(place, made[o], output.where));
+        continue;
       }
+      Cell& cell = it_.state_.cells[place.cell];
+      if (output.adds) {
+        const std::string type = tensor_text(cell.type);
+        made[o] = put("v", fmt::format("arith.addf {}, {} : {}", cell.value, made[o], type),
+                      output.where);
+      }
+      cell.value = made[o];
     }
     return {};
   }
@@ -149,8 +181,9 @@ class LeafLowering {
     TWILL_TRY(Tile from, tile(index));
     from = laid(from, type.layout, where);
     if (from.type.shape == type.shape) return from.value;
+    const char* op = from.type.shape.empty() ? "tt.splat" : "tt.broadcast";
     return put("w",
-               fmt::format("tt.broadcast {} : {} -> {}", from.value, tensor_text(from.type),
+               fmt::format("{} {} : {} -> {}", op, from.value, tensor_text(from.type),
                            tensor_text(type)),
                where);
   }
@@ -177,6 +210,8 @@ class LeafLowering {
         return cast(node);
       case Function::mma:
         return product(node);
+      case Function::iota:
+        return counted(node);
       case Function::row_max:
       case Function::row_sum:
         return reduced(node);
@@ -210,7 +245,19 @@ class LeafLowering {
     }
   }
 
+  Result<Tile> counted(const Node& node) {
+    TWILL_TRY(const TileType type, it_.type_of({substituted(node.length, frame_.sizes)},
+                                               Scalar::i32, "iota", node.where));
+    const std::string text = fmt::format("tt.make_range {{end = {} : i32, start = 0 : i32}} : {}",
+                                         type.shape[0], tensor_text(type));
+    return Tile{it_.state_.text.once(0, "r", text, node.where), type};
+  }
+
   Result<Tile> argument(const Node& node) {
+    if (has_position(*frame_.node->task, node.argument)) {
+      const Size position = substituted(Size::named(node.argument), frame_.sizes);
+      return Tile{it_.integer(position, node.where), {{}, Scalar::i32}};
+    }
     const Place& place = place_of(node);
     if (place.is_global) {
       TWILL_TRY(const Loaded loaded, it_.load(place, node.argument, node.where));
@@ -225,20 +272,30 @@ class LeafLowering {
   }
 
   Result<Tile> elementwise(const Node& node, Scalar scalar) {
-    TileType type{{}, scalar};
+    TileType of{{}, scalar};  // the operands' type
     for (const std::size_t operand : node.operands) {
       if (types_[operand].is_constant) continue;
       TWILL_TRY(const Tile from, tile(operand));
-      type.shape = common_shape(type.shape, from.type.shape);
+      of.shape = common_shape(of.shape, from.type.shape);
+      if (is_comparison(node.function)) of.scalar = from.type.scalar;
     }
-    if (!type.shape.empty()) type.layout = layouts().home(type.shape);
+    if (!of.shape.empty()) of.layout = layouts().home(of.shape);
+    TileType condition = of;
+    condition.scalar = Scalar::i1;
+    const bool selects = node.function == Function::select;
     std::vector<std::string> operands;
-    for (const std::size_t operand : node.operands) {
-      TWILL_TRY(std::string value, spread(operand, type, node.where));
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      TWILL_TRY(std::string value,
+                spread(node.operands[i], selects && i == 0 ? condition : of, node.where));
       operands.push_back(std::move(value));
     }
-    const std::string text = fmt::format("{} {} : {}", op_of(node.function),
-                                         fmt::join(operands, ", "), tensor_text(type));
+    if (node.function == Function::opposite) operands.push_back(constant(1, of, node.where));
+    std::string types = tensor_text(of);
+    if (selects) types = tensor_text(condition) + ", " + types;
+    const std::string text =
+        fmt::format("{} {} : {}", op_of(node.function, of.scalar), fmt::join(operands, ", "), types);
+    TileType type = of;
+    type.scalar = scalar;
     return Tile{put("v", text, node.where), type};
   }
 
@@ -254,6 +311,7 @@ class LeafLowering {
                 node.where),
             type};
     };
+    if (at.type.scalar == Scalar::i32) convert("arith.sitofp", Scalar::f32);
     if (at.type.scalar != Scalar::f32) convert("arith.extf", Scalar::f32);
     if (node.scalar != Scalar::f32) convert("arith.truncf", node.scalar);
     return at;
@@ -270,7 +328,7 @@ class LeafLowering {
         "\"tt.reduce\"({0}) <{{axis = 1 : i32}}> ({{\n{1}^bb0(%left_: {2}, %right_: {2}):\n{1}  "
         "%both_ = {3} %left_, %right_ : {2}\n{1}  tt.reduce.return %both_ : {2}\n{1}}}) : ({4}) -> "
         "{5}",
-        from.value, indent, scalar, op_of(node.function), tensor_text(from.type),
+        from.value, indent, scalar, op_of(node.function, type.scalar), tensor_text(from.type),
         tensor_text(type));
     return Tile{put("r", text, node.where), type};
   }

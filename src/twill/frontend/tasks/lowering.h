@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "twill/frontend/tasks/module_text.h"
@@ -21,6 +22,9 @@ struct Place {
   std::vector<tasks::Size> offset;  ///< in elements, by sizes and indices of the kernel
   std::vector<tasks::Size> extent;  ///< also of values
   std::size_t cell = 0;             ///< of a value
+  /// By dimension of the part that of the argument: those that were picked are missing.
+  std::vector<std::size_t> dimensions;
+  bool may_begin_before = false;  ///< in front of the argument's first element
 };
 
 /// A temporary tensor: the newest of its values.
@@ -56,6 +60,7 @@ struct Index {
   std::string value;      ///< of the variable that counts
   std::int64_t step = 1;  ///< of that variable from one index to the next
   std::size_t scope = 0;
+  std::optional<std::int64_t> count = {};  ///< of indices, from 0 on
 };
 
 class Lowering {
@@ -69,7 +74,7 @@ class Lowering {
  private:
   // Inner variants: walk.cpp.
   Result<void> walk(const tasks::TreeNode& node, std::vector<Place> arguments,
-                    const tasks::Where& where);
+                    const std::vector<tasks::Size>& positions, const tasks::Where& where);
   Result<void> walk_body(const std::vector<tasks::Statement>& body, Frame& frame);
   Result<void> make(const tasks::Make& make, Frame& frame);
   Result<void> launch(const tasks::Launch& launch, Frame& frame);
@@ -77,6 +82,10 @@ class Lowering {
   Result<void> loop(const tasks::Range& range, Frame& frame);
   Result<void> rows(const tasks::Range& range, Frame& frame);
   Result<Place> place_of(const tasks::Piece& piece, const Frame& frame) const;
+  void split(const tasks::Range& range, const std::string& counter, Frame& frame);
+  /// The least and the greatest value; nullopt if nothing is known.
+  std::optional<std::pair<std::int64_t, std::int64_t>> bounds_of(const tasks::Size& size) const;
+  static Place part_of(Place place, const tasks::Block& block, const tasks::SizeMap& sizes);
   Result<void> check_nested(const Place& place, const tasks::Block& block,
                             const tasks::SizeMap& sizes, const tasks::Piece& piece) const;
   Result<TileType> type_of(const std::vector<tasks::Size>& shape, tasks::Scalar scalar,
@@ -92,9 +101,20 @@ class Lowering {
                                   const tasks::Where& where);
   Result<void> store(const Place& place, const std::string& tile, const tasks::Where& where);
   Result<TileType> type_of(const Place& place, const tasks::Where& where);
+  /// Adds a tile to what is there, as one whole.
+  Result<void> add(const Place& place, const std::string& tile, const tasks::Where& where);
+  Result<TileType> box_of(const Place& place, const TileType& tile, const tasks::Where& where);
+  tasks::Size stride_of(const Place& place, std::size_t dimension) const;
+  std::string base_of(const Place& place, const std::string& scalar, std::size_t scope,
+                      const tasks::Where& where);
   std::string parameter(std::size_t argument, const std::string& type);
-  std::string pointers(const Place& place, const TileType& type, std::size_t scope,
-                       std::string& mask, const tasks::Where& where);
+  /// One pointer for each element; `mask`: those that the tensor has.
+  struct Pointers {
+    std::string addresses, mask, type;
+  };
+  Pointers pointers(const Place& place, const TileType& type, std::size_t scope,
+                    const tasks::Where& where);
+  friend class PointerText;
   std::vector<std::string> coordinates(const Place& place, const tasks::Where& where);
   std::string integer(const tasks::Size& size, const tasks::Where& where);
   std::size_t scope_of(const tasks::Size& size) const;

@@ -1,5 +1,6 @@
 #include "twill/frontend/tasks/module_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -28,8 +29,9 @@ int swizzle_of(const TileType& type) {
   return bytes == 64 || bytes == 32 ? static_cast<int>(bytes) : 0;
 }
 
-std::string layout_name(int swizzle, bool transposed, int bits) {
-  return fmt::format("#shared{}_{}{}", swizzle, bits, transposed ? "t" : "");
+std::string layout_name(int swizzle, bool transposed, int bits, std::size_t rank) {
+  const std::string dimensions = rank > 2 ? fmt::format("_{}d", rank) : "";
+  return fmt::format("#shared{}_{}{}{}", swizzle, bits, transposed ? "t" : "", dimensions);
 }
 
 std::string buffer_text(const TileType& type, int swizzle, bool transposed) {
@@ -41,11 +43,18 @@ std::string buffer_text(const TileType& type, int swizzle, bool transposed) {
 
 std::string descriptor_text(const TileType& type) {
   const int bits = 8 * bytes_of(type.scalar);
-  const TileType box{type.shape, type.scalar, layout_name(swizzle_of(type), false, bits)};
+  const TileType box{type.shape, type.scalar,
+                     layout_name(swizzle_of(type), false, bits, type.shape.size())};
   return fmt::format("!tt.tensordesc<{}>", tensor_text(box));
 }
 
 std::string number_text(double number, tasks::Scalar scalar) {
+  if (scalar == tasks::Scalar::i1) return number != 0 ? "true" : "false";
+  if (scalar == tasks::Scalar::i32) {
+    constexpr double kMost = 2147483647;
+    const double within = std::isnan(number) ? 0 : std::min(kMost, std::max(-kMost, number));
+    return std::to_string(static_cast<std::int64_t>(within));
+  }
   if (!std::isinf(number))
     return fmt::format("{:.9e}", static_cast<double>(static_cast<float>(number)));
   const bool negative = number < 0;
@@ -54,7 +63,7 @@ std::string number_text(double number, tasks::Scalar scalar) {
       return negative ? "0xFC00" : "0x7C00";
     case tasks::Scalar::bf16:
       return negative ? "0xFF80" : "0x7F80";
-    case tasks::Scalar::f32:
+    default:
       break;
   }
   return negative ? "0xFF800000" : "0x7F800000";
@@ -105,10 +114,12 @@ std::string ModuleText::integer(std::int64_t value) {
   return once(0, "c", fmt::format("arith.constant {} : i32", value), {});
 }
 
-void ModuleText::use_layout(int swizzle, bool transposed, int bits) {
+void ModuleText::use_layout(int swizzle, bool transposed, int bits, std::size_t rank) {
+  const std::string dimensions = rank > 2 ? fmt::format(", rank = {}", rank) : "";
   shared_layouts_.insert(fmt::format(
-      "{} = #ttg.nvmma_shared<{{swizzlingByteWidth = {}, transposed = {}, elementBitWidth = {}}}>",
-      layout_name(swizzle, transposed, bits), swizzle, transposed, bits));
+      "{} = #ttg.nvmma_shared<{{swizzlingByteWidth = {}, transposed = {}, elementBitWidth = "
+      "{}{}}}>",
+      layout_name(swizzle, transposed, bits, rank), swizzle, transposed, bits, dimensions));
 }
 
 std::string ModuleText::module(const std::string& name, const std::string& arguments, int target,

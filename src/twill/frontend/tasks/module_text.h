@@ -27,8 +27,8 @@ std::string tensor_text(const TileType& type, const std::string& element);
 /// of these fits.
 int swizzle_of(const TileType& type);
 /// "#shared128_16": swizzled by 128 bytes, of 16-bit elements; read with exchanged dimensions
-/// "#shared128_16t".
-std::string layout_name(int swizzle, bool transposed, int bits);
+/// "#shared128_16t"; of more than two dimensions "#shared128_16_3d".
+std::string layout_name(int swizzle, bool transposed, int bits, std::size_t rank = 2);
 std::string buffer_text(const TileType& type, int swizzle, bool transposed);
 std::string descriptor_text(const TileType& type);
 /// "1.275000000e-01", or in hexadecimal where it is infinite.
@@ -63,7 +63,7 @@ class ModuleText {
   /// "%c64": an i32.
   std::string integer(std::int64_t value);
   /// "#shared128"
-  void use_layout(int swizzle, bool transposed, int bits);
+  void use_layout(int swizzle, bool transposed, int bits, std::size_t rank = 2);
   /// Of tiles in registers.
   TileLayouts& layouts() { return layouts_; }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,12 +39,13 @@ Result<std::string> Lowering::run() {
     state_.text.keep_free(tree_.root.task->arguments[a].name);
     for (const Size& size : tree_.root.task->arguments[a].shape) {
       state_.text.keep_free(size.name());
+      place.dimensions.push_back(place.dimensions.size());
       place.offset.emplace_back(0);
       place.extent.push_back(substituted(size, fixed));
     }
     arguments.push_back(std::move(place));
   }
-  TWILL_TRY_VOID(walk(tree_.root, std::move(arguments), tree_.root.task->where));
+  TWILL_TRY_VOID(walk(tree_.root, std::move(arguments), {}, tree_.root.task->where));
   constexpr int kHopper = 90;
   TWILL_TRY(const std::string parameters, argument_text());
   return state_.text.module(tree_.root.task->name, parameters, kHopper,
@@ -85,9 +87,12 @@ Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar
 }
 
 Result<void> Lowering::walk(const tasks::TreeNode& node, std::vector<Place> arguments,
-                            const Where& where) {
+                            const std::vector<Size>& positions, const Where& where) {
   Frame frame{&node, {}, {}, 0};
   for (const auto& [name, value] : node.tunables) frame.sizes[name] = Size(value);
+  for (std::size_t p = 0; p < positions.size(); ++p) {
+    frame.sizes[node.task->positions[p]] = positions[p];
+  }
   for (std::size_t a = 0; a < arguments.size(); ++a) {
     const tasks::Argument& argument = node.task->arguments[a];
     for (std::size_t d = 0; d < argument.shape.size(); ++d) {
@@ -140,21 +145,76 @@ Result<void> Lowering::make(const tasks::Make& made, Frame& frame) {
 
 // --- Pieces -------------------------------------------------------------------------------------
 
-/// Blocks of blocks end at the edge of the outer ones; memory goes on behind it.
+/// Parts of parts end at the edge of the outer ones; memory goes on behind it.
 Result<void> Lowering::check_nested(const Place& place, const tasks::Block& block,
                                     const SizeMap& sizes, const tasks::Piece& piece) const {
   const tasks::Argument& argument = tree_.root.task->arguments[place.argument];
+  const bool windows = block.cut == tasks::Cut::windows;
   for (std::size_t d = 0; d < block.tile.size(); ++d) {
-    const Size all = substituted(argument.shape[d], fixed_sizes());
+    const Size all = substituted(argument.shape[place.dimensions[d]], fixed_sizes());
     const Size tile = substituted(block.tile[d], sizes);
-    if (place.extent[d] == all || place.extent[d] == tile) continue;
-    if (value_of(place.extent[d] / tile, {})) continue;
+    const bool is_whole = place.extent[d] == tile && (!windows || block.index[d] == Size(0));
+    if (place.extent[d] == all || is_whole) continue;
+    if (windows) {
+      const auto begin = bounds_of(substituted(block.index[d] * block.step[d], sizes));
+      const auto room = value_of(place.extent[d] - tile, {});
+      if (begin && room && begin->first >= 0 && begin->second <= *room) continue;
+    }
+    if (!windows && value_of(place.extent[d] / tile, {})) continue;
     return fail_task("T11", piece.where,
-                     fmt::format("blocks of {} do not divide the block of {} of '{}' that they are "
-                                 "parts of",
-                                 to_string(tile), to_string(place.extent[d]), argument.name));
+                     fmt::format("{} of {} {} the block of {} of '{}' that they are parts of",
+                                 windows ? "windows" : "blocks", to_string(tile),
+                                 windows ? "may go beyond" : "do not divide",
+                                 to_string(place.extent[d]), argument.name));
   }
   return {};
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> Lowering::bounds_of(const Size& size) const {
+  if (const auto number = size.constant()) return std::pair(*number, *number);
+  if (size.kind() == Size::Kind::name) {
+    const auto index = state_.indices.find(size.name());
+    if (index == state_.indices.end() || !index->second.count) return std::nullopt;
+    return std::pair(std::int64_t{0}, std::max<std::int64_t>(0, *index->second.count - 1));
+  }
+  const auto a = bounds_of(size.left()), b = bounds_of(size.right());
+  if (!a || !b) return std::nullopt;
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  for (const std::int64_t it : {a->first, a->second, b->first, b->second}) {
+    if (it < -kMost || it > kMost) return std::nullopt;
+  }
+  switch (size.kind()) {
+    case Size::Kind::add:
+      return std::pair(a->first + b->first, a->second + b->second);
+    case Size::Kind::sub:
+      return std::pair(a->first - b->second, a->second - b->first);
+    case Size::Kind::mul:
+      if (a->first < 0 || b->first < 0) return std::nullopt;
+      return std::pair(a->first * b->first, a->second * b->second);
+    default:
+      return std::nullopt;
+  }
+}
+
+/// The part of a place in global memory.
+Place Lowering::part_of(Place place, const tasks::Block& block, const SizeMap& sizes) {
+  if (block.cut == tasks::Cut::pick) {
+    const auto at = static_cast<std::ptrdiff_t>(block.picked);
+    Size& offset = place.offset[place.dimensions[block.picked]];
+    offset = offset + substituted(block.index[0], sizes);
+    place.dimensions.erase(place.dimensions.begin() + at);
+    place.extent.erase(place.extent.begin() + at);
+    return place;
+  }
+  const bool windows = block.cut == tasks::Cut::windows;
+  for (std::size_t d = 0; d < block.tile.size(); ++d) {
+    const Size step = substituted(windows ? block.step[d] : block.tile[d], sizes);
+    Size& offset = place.offset[place.dimensions[d]];
+    offset = offset + substituted(block.index[d], sizes) * step;
+    place.extent[d] = substituted(block.tile[d], sizes);
+  }
+  place.may_begin_before = place.may_begin_before || windows;
+  return place;
 }
 
 Result<Place> Lowering::place_of(const tasks::Piece& piece, const Frame& frame) const {
@@ -162,22 +222,21 @@ Result<Place> Lowering::place_of(const tasks::Piece& piece, const Frame& frame) 
   for (const tasks::Block& block : piece.blocks) {
     if (place.is_global) {
       TWILL_TRY_VOID(check_nested(place, block, frame.sizes, piece));
+      place = part_of(std::move(place), block, frame.sizes);
+      continue;
     }
+    bool is_whole = block.cut != tasks::Cut::pick;
     for (std::size_t d = 0; d < block.tile.size(); ++d) {
-      const Size tile = substituted(block.tile[d], frame.sizes);
       const Size index = substituted(block.index[d], frame.sizes);
-      if (place.is_global) {
-        place.offset[d] = place.offset[d] + index * tile;
-        place.extent[d] = tile;
-      } else if (place.extent[d] != tile || index != Size(0)) {
-        return fail_task(
-            "M08", piece.where,
-            fmt::format("{} is a part of a tensor in registers, which would have to be "
-                        "copied to be cut",
-                        to_string(piece)),
-            "cut it by rows, in a prange around a launch of a leaf");
-      }
+      is_whole = is_whole && place.extent[d] == substituted(block.tile[d], frame.sizes) &&
+                 index == Size(0);
     }
+    if (is_whole) continue;
+    return fail_task("M08", piece.where,
+                     fmt::format("{} is a part of a tensor in registers, which would have to be "
+                                 "copied to be cut",
+                                 to_string(piece)),
+                     "cut it by rows, in a prange around a launch of a leaf");
   }
   return place;
 }
@@ -189,18 +248,23 @@ Result<void> Lowering::launch(const tasks::Launch& what, Frame& frame) {
     TWILL_TRY(Place place, place_of(piece, frame));
     arguments.push_back(std::move(place));
   }
-  return walk(child, std::move(arguments), what.where);
+  std::vector<Size> positions;
+  for (const Size& it : what.positions) positions.push_back(substituted(it, frame.sizes));
+  return walk(child, std::move(arguments), positions, what.where);
 }
 
 // --- Ranges -------------------------------------------------------------------------------------
 
 Result<void> Lowering::grid(const tasks::Range& range, Frame& frame) {
   constexpr const char* kDimensions[] = {"x", "y", "z"};
-  if (range.dimensions.size() > 3 || state_.has_grid) {
-    return fail_task("M05", range.where,
-                     "a grid has up to three dimensions, and a kernel one grid");
-  }
+  if (state_.has_grid) return fail_task("M05", range.where, "a kernel has one grid");
   state_.has_grid = true;
+  if (range.dimensions.size() > std::size(kDimensions)) {
+    const std::string all =
+        state_.text.once(0, "all", "tt.get_program_id x : i32", range.where);
+    split(range, all, frame);
+    return walk_body(range.body, frame);
+  }
   for (std::size_t d = 0; d < range.dimensions.size(); ++d) {
     const std::string& name = range.dimensions[d].index;
     const std::string unique = fmt::format("{}.{}", name, ++state_.count);
@@ -210,6 +274,27 @@ Result<void> Lowering::grid(const tasks::Range& range, Frame& frame) {
     frame.sizes[name] = Size::named(unique);
   }
   return walk_body(range.body, frame);
+}
+
+/// The indices of a range, from a variable that counts all iterations; the last index comes first.
+void Lowering::split(const tasks::Range& range, const std::string& counter, Frame& frame) {
+  ModuleText& text = state_.text;
+  const std::size_t scope = text.innermost();
+  std::string rest = counter;
+  for (std::size_t d = range.dimensions.size(); d-- > 0;) {
+    const tasks::Dimension& dimension = range.dimensions[d];
+    const Size extent = substituted(dimension.extent, frame.sizes);
+    std::string index = rest;
+    if (d > 0) {
+      const std::string by = integer(extent, range.where);
+      index = text.once(scope, dimension.index, fmt::format("arith.remsi {}, {} : i32", rest, by),
+                        range.where);
+      rest = text.once(scope, "i", fmt::format("arith.divsi {}, {} : i32", rest, by), range.where);
+    }
+    const std::string unique = fmt::format("{}.{}", dimension.index, ++state_.count);
+    state_.indices[unique] = {index, 1, scope, extent.constant()};
+    frame.sizes[dimension.index] = Size::named(unique);
+  }
 }
 
 /// A prange within a block: parts for several warpgroups. Leaves that go by rows are carried out on
@@ -235,13 +320,18 @@ Result<void> Lowering::rows(const tasks::Range& range, Frame& frame) {
       tasks::Piece& piece = whole.pieces[p];
       if (piece.blocks.empty()) continue;
       tasks::Block& block = piece.blocks.back();
-      if (block.index[0] != Size::named(index)) return refuse(to_string(piece));
+      if (block.cut != tasks::Cut::blocks || block.index[0] != Size::named(index)) {
+        return refuse(to_string(piece));
+      }
       block.tile[0] = block.tile[0] * count;
       block.index[0] = Size(0);
       cut.push_back(child.task->arguments[p].name);
     }
     if (!goes_by_rows(std::get<tasks::Leaf>(child.variant->body), cut)) {
       return refuse("rows of '" + what->task + "' need rows of others");
+    }
+    for (const Size& position : whole.positions) {
+      if (names_in(position).count(index) > 0) return refuse(to_string(position));
     }
     for (const tasks::Piece& piece : whole.pieces) {
       for (const tasks::Block& block : piece.blocks) {
@@ -256,18 +346,20 @@ Result<void> Lowering::rows(const tasks::Range& range, Frame& frame) {
 }
 
 Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
-  if (range.dimensions.size() != 1) {
-    return fail_task("M05", range.where, "a loop within a block has one index",
-                     "write one srange in another");
-  }
   if (state_.text.innermost() >= kMostLoops) {
     return fail_task("M05", range.where,
                      fmt::format("there are more than {} loops in each other", kMostLoops));
   }
+  const bool is_split = range.dimensions.size() > 1;
   const tasks::Dimension& dimension = range.dimensions[0];
-  const Size extent = substituted(dimension.extent, frame.sizes);
-  const bool by_steps = extent.kind() == Size::Kind::cdiv || extent.kind() == Size::Kind::div;
+  Size extent = 1;
+  for (const tasks::Dimension& it : range.dimensions) {
+    extent = extent * substituted(it.extent, frame.sizes);
+  }
+  const bool by_steps = !is_split && (extent.kind() == Size::Kind::cdiv ||
+                                      extent.kind() == Size::Kind::div);
   Index index;
+  index.count = extent.constant();
   Size bound = extent;
   if (by_steps && extent.right().constant().value_or(0) > 0) {
     bound = extent.left();
@@ -279,14 +371,20 @@ Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
   const std::string step = integer(Size(index.step), range.where);
   index.value = state_.text.fresh(dimension.index);
   index.scope = state_.text.innermost() + 1;
-  frame.sizes[dimension.index] = Size::named(unique);
+  const SizeMap sizes = frame.sizes;
+  const auto enter = [&] {
+    frame.sizes = sizes;
+    state_.indices[unique] = index;
+    state_.text.open();
+    if (is_split) split(range, index.value, frame);
+    if (!is_split) frame.sizes[dimension.index] = Size::named(unique);
+  };
 
   // Values that the body carries: temporaries with a value that it changes.
   const State before = state_;
   const std::size_t launches = frame.launches;
   const auto tensors = frame.tensors;
-  state_.indices[unique] = index;
-  state_.text.open();
+  enter();
   TWILL_TRY_VOID(walk_body(range.body, frame));
   std::vector<std::size_t> carried;
   for (std::size_t c = 0; c < before.cells.size(); ++c) {
@@ -296,7 +394,6 @@ Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
   state_ = before;
   frame.launches = launches;
   frame.tensors = tensors;
-  state_.indices[unique] = index;
 
   std::vector<std::string> entering, types;
   for (const std::size_t c : carried) {
@@ -306,7 +403,7 @@ Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
     types.push_back(tensor_text(cell.type));
     cell.value = argument;
   }
-  state_.text.open();
+  enter();
   TWILL_TRY_VOID(walk_body(range.body, frame));
   std::vector<std::string> leaving;
   for (const std::size_t c : carried) leaving.push_back(state_.cells[c].value);
