@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "twill/device/memory.h"
 #include "twill/device/role.h"
 #include "twill/device/sketch.h"

@@ -340,7 +340,11 @@ Result<std::string> Lowering::load_shared(const Place& place, const std::string&
 Result<void> Lowering::store(const Place& place, const std::string& tile, const Where& where) {
   TWILL_TRY(const TileType type, type_of(place, where));
   const std::size_t scope = state_.text.innermost();
-  if (type.shape.size() == 1) {
+  // TMA stores panels of 128 bytes; what has fewer is stored by threads, and so are vectors.
+  constexpr int kPanel = 128;
+  const bool by_threads =
+      type.shape.size() == 1 || swizzle_of(type) != kPanel || bytes_of(type.scalar) != 2;
+  if (by_threads) {
     const Pointers to = pointers(place, type, scope, where);
     state_.text.line(
         scope, fmt::format("tt.store {}, {}, {} : {}", to.addresses, tile, to.mask, to.type), where);
