@@ -225,6 +225,35 @@ TEST(LoweredTasks, CausalAttentionIsItsTasksToTheLastBit) {
       .run();
 }
 
+// A tensor that a branch changes is what it was where the condition does not hold.
+TEST(LoweredTasks, BranchesAreTheirTasksToTheLastBit) {
+  TasksAndModule({R"(
+task t(writes C: f32[M, N], reads A: f16[M, K], reads B: f16[K, N])
+task begin(writes S: f32[M, N])
+task add(updates S: f32[M, N], reads A: f16[M, K], reads B: f16[K, N])
+task halve(updates S: f32[M, N])
+task give(writes C: f32[M, N], reads S: f32[M, N])
+inner t.host tunable U { prange i < cdiv(M, U) { t(blocks(C, U, N)[i, 0], blocks(A, U, K)[i, 0], B) } }
+inner t.block tunable W {
+  S = tensor f32[M, N]
+  begin(S)
+  srange k < cdiv(K, W) {
+    if k != 1 { add(S, blocks(A, M, W)[0, k], blocks(B, W, N)[k, 0]) } else { halve(S) }
+    if k >= 2 { halve(S) }
+  }
+  give(C, S)
+}
+leaf begin.l { S = 0 }
+leaf add.l { S += mma(A, B) }
+leaf halve.l { S = S * 0.5 }
+leaf give.l { C = S }
+map m for t { U = 64  N = 32  W = 16 }
+)",
+                  {{"M", 100}, {"N", 32}, {"K", 60}},
+                  {2, 1, 1}})
+      .run();
+}
+
 // Masks by the user's own condition, with numbers of conditions and positions as numbers.
 TEST(LoweredTasks, ConditionsAndPositions) {
   TasksAndModule({R"(

@@ -111,6 +111,8 @@ const LanguageCase kRefused[] = {
     {"T09", "task t(updates C: f16[M])\ninner t.v { bumb(C) }", "did you mean 'bump'?"},
     {"T13", "task t(updates C: f16[M])\ninner t.v { bump(blocks(C, W)[0]) }",
      "T13: there is no size 'W' here"},
+    {"T13Condition", "task t(updates C: f16[M])\ninner t.v { if W < 1 { bump(C) } }",
+     "T13: there is no size 'W' here"},
     {"T14Inner", "task t(writes C: f16[M])\ninner t.v { a = tensor f16[M]\n fill(a) }",
      "T14: 't' writes 'C', but 't.v' launches nothing that does"},
     {"T14Leaf", "task t(writes C: f16[M], writes D: f16[M])\nleaf t.v { C = 0 }",

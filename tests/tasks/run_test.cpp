@@ -282,5 +282,29 @@ inner t.v { prange i < 8 { own = tensor f16[1]
   EXPECT_TRUE(ran) << to_string(ran.error());
 }
 
+// Each comparison of sizes, and the opposite of each.
+TEST(Run, ConditionsOfSizes) {
+  const auto ran = run_text(R"(
+task t(updates C: f16[M], reads A: f16[M])
+task one(writes C: f16[M])
+task none(writes C: f16[M])
+leaf one.l { C = 1 }
+leaf none.l { C = 0 }
+inner t.v {
+  srange i < 8 {
+    if i < 1 { one(blocks(C, 1)[i]) } else {
+      if i == 3 { one(blocks(C, 1)[i]) } else {
+        if i >= 6 { one(blocks(C, 1)[i]) } else { none(blocks(C, 1)[i]) }
+      }
+    }
+  }
+}
+)");
+  ASSERT_TRUE(ran) << to_string(ran.error());
+  const Tile c = ran->at("C");
+  EXPECT_EQ(std::vector<float>(c.numbers().begin(), c.numbers().end()),
+            (std::vector<float>{1, 0, 0, 1, 0, 0, 1, 1}));
+}
+
 }  // namespace
 }  // namespace twill::tasks

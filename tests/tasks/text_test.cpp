@@ -45,6 +45,21 @@ TEST(Text, OrderOfStatementsCounts) {
   EXPECT_EQ(b, must_read(print_tasks(b)));
 }
 
+// `else` is the opposite condition, and prints as what it is.
+TEST(Text, ElseIsTheOppositeCondition) {
+  const TaskText read = must_read(kPair + R"(
+inner t.v {
+  srange i < 4 {
+    if i * 2 < M - 1 { t(x, y) } else { t(y, x) }
+    if i == 3 { t(x, y) }
+  }
+}
+)");
+  const std::string printed = print_tasks(read);
+  EXPECT_NE(printed.find("if i * 2 >= M - 1 {"), std::string::npos) << printed;
+  EXPECT_EQ(must_read(printed), read);
+}
+
 TEST(Text, MappingWithEverything) {
   const std::string text = R"(task t(writes x: f32[M])
 
@@ -116,6 +131,8 @@ const Wrong kWrong[] = {
     {"Privilege", "task t(C: f16[M])",
      "t.task:1:8: error: expected 'reads', 'writes', 'updates' or 'reduces(+)'"},
     {"Reduction", "task t(reduces(max) C: f16[M])", "t.task:1:16: error: expected '+', not 'max'"},
+    {"NoComparison", "task t(updates C: f16[M])\ninner t.v { if M { t(C) } }",
+     "t.task:2:18: error: expected a comparison of sizes, not '{'"},
     {"Windows", "task t(updates C: f16[M])\ninner t.v { t(windows(C, 4)[0]) }",
      "t.task:2:27: error: expected 'by' and the steps of the windows"},
     {"Dimension", "task t(updates C: f16[M])\ninner t.v { t(pick(C, 0, 99)) }",

@@ -118,6 +118,9 @@ class InnerCheck {
     for (const Dimension& dimension : range.dimensions) {
       TWILL_TRY_VOID(check_names(dimension.extent, range.where));
     }
+    if (range.when) {
+      TWILL_TRY_VOID(check_names({range.when->left, range.when->right}, range.where));
+    }
     for (const Dimension& dimension : range.dimensions) {
       if (names_.insert(dimension.index).second) continue;
       return fail_task("T02", range.where, "the name '" + dimension.index + "' is taken already");

@@ -123,8 +123,11 @@ class Analysis {
       loop.dimensions.push_back(
           {unique(dimension.index), substituted(dimension.extent, scope.sizes)});
     }
+    if (range.when) {
+      loop.dimensions.push_back({unique("when"), count_of(substituted(*range.when, scope.sizes))});
+    }
     const SizeMap outside = scope.sizes;
-    for (std::size_t d = 0; d < loop.dimensions.size(); ++d) {
+    for (std::size_t d = 0; d < range.dimensions.size(); ++d) {
       scope.sizes[range.dimensions[d].index] = Size::named(loop.dimensions[d].index);
     }
     walk_body(range.body, scope, loop.body);

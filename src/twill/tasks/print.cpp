@@ -57,8 +57,10 @@ class InnerPrinter {
     const std::string dimensions = joined(range.dimensions, [](const Dimension& it) {
       return it.index + " < " + to_string(it.extent);
     });
-    return fmt::format("{} {} {{\n{}{}}}", range.parallel ? "prange" : "srange", dimensions, body,
-                       indent_);
+    const std::string head =
+        range.when ? "if " + to_string(*range.when)
+                   : fmt::format("{} {}", range.parallel ? "prange" : "srange", dimensions);
+    return fmt::format("{} {{\n{}{}}}", head, body, indent_);
   }
 
   std::string& out_;
@@ -208,6 +210,11 @@ std::string text_of(const TaskValue& task, const Variant& variant) {
 }
 
 }  // namespace
+
+std::string to_string(const Condition& condition) {
+  return fmt::format("{} {} {}", to_string(condition.left), spelling_of(condition.how).name,
+                     to_string(condition.right));
+}
 
 std::string to_string(const Piece& piece) {
   std::string text = piece.tensor;

@@ -129,10 +129,37 @@ class TextReader {
     TWILL_TRY_VOID(cursor_.expect("{"));
     std::vector<Statement> body;
     while (!cursor_.take("}")) {
+      if (cursor_.is("if")) {
+        TWILL_TRY_VOID(branch(body));
+        continue;
+      }
       TWILL_TRY(Statement next, statement());
       body.push_back(std::move(next));
     }
     return body;
+  }
+  /// `if SIZE < SIZE { ... } else { ... }`: what stands behind `else` is done if the opposite holds.
+  Result<void> branch(std::vector<Statement>& body) {
+    Range range;
+    range.where = cursor_.here();
+    cursor_.next();
+    TWILL_TRY(const Size left, cursor_.size());
+    std::optional<Function> how;
+    for (const Function it : {Function::less, Function::less_equal, Function::greater,
+                              Function::greater_equal, Function::equal, Function::unequal}) {
+      if (!how && cursor_.take(spelling_of(it).name)) how = it;
+    }
+    if (!how) return cursor_.unexpected("a comparison of sizes");
+    TWILL_TRY(const Size right, cursor_.size());
+    range.when = Condition{left, *how, right};
+    TWILL_TRY(range.body, block());
+    const Condition other = opposite(*range.when);
+    body.push_back({std::move(range)});
+    Range rest{false, {}, {}, cursor_.here(), other};
+    if (!cursor_.take("else")) return {};
+    TWILL_TRY(rest.body, block());
+    body.push_back({std::move(rest)});
+    return {};
   }
   Result<Statement> statement() {
     const Where where = cursor_.here();

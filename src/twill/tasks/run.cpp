@@ -199,6 +199,7 @@ class Run {
   Result<void> run_range(const Range& range, Frame& frame) {
     std::vector<Size> sizes;
     for (const Dimension& dimension : range.dimensions) sizes.push_back(dimension.extent);
+    if (range.when) sizes.push_back(count_of(*range.when));
     TWILL_TRY(const Shape extents, values(sizes, frame, 0, range.where));
     std::vector<std::int64_t> order(static_cast<std::size_t>(execute::size_of(extents)));
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
@@ -223,7 +224,7 @@ class Run {
 
   static void set_indices(const Range& range, const Shape& extents, std::int64_t iteration,
                           Frame& frame) {
-    for (std::size_t d = extents.size(); d-- > 0;) {
+    for (std::size_t d = range.dimensions.size(); d-- > 0;) {
       frame.sizes[range.dimensions[d].index] = iteration % extents[d];
       iteration /= extents[d];
     }

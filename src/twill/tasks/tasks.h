@@ -165,6 +165,15 @@ class Inner {
     range(false, {std::move(extent)}, body, site);
   }
 
+  /// The body, which takes nothing, if the condition holds: `t.when(i < 4, [&] { ... })`.
+  template <class Body>
+  void when(Condition condition, Body body, Site site = Site::current()) {
+    open_range(false, {}, site);
+    open_.back().when = std::move(condition);
+    body();
+    close_range();
+  }
+
   tasks::Inner take() && { return std::move(inner_); }
 
  private:

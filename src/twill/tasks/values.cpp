@@ -66,6 +66,50 @@ const Argument* find_argument(const TaskValue& task, std::string_view name) {
   return find_named(task.arguments, name);
 }
 
+Condition opposite(const Condition& condition) {
+  const auto how = [&] {
+    switch (condition.how) {
+      case Function::less:
+        return Function::greater_equal;
+      case Function::less_equal:
+        return Function::greater;
+      case Function::greater:
+        return Function::less_equal;
+      case Function::greater_equal:
+        return Function::less;
+      case Function::equal:
+        return Function::unequal;
+      default:
+        return Function::equal;
+    }
+  };
+  return {condition.left, how(), condition.right};
+}
+
+Size count_of(const Condition& condition) {
+  const Size& a = condition.left;
+  const Size& b = condition.right;
+  const auto if_positive = [](const Size& size) { return min(Size(1), max(Size(0), size)); };
+  switch (condition.how) {
+    case Function::less:
+      return if_positive(b - a);
+    case Function::less_equal:
+      return if_positive(b - a + 1);
+    case Function::greater:
+      return if_positive(a - b);
+    case Function::greater_equal:
+      return if_positive(a - b + 1);
+    case Function::unequal:
+      return if_positive(max(a - b, b - a));
+    default:
+      return Size(1) - if_positive(max(a - b, b - a));
+  }
+}
+
+Condition substituted(const Condition& condition, const SizeMap& by) {
+  return {substituted(condition.left, by), condition.how, substituted(condition.right, by)};
+}
+
 bool has_position(const TaskValue& task, std::string_view name) {
   return std::find(task.positions.begin(), task.positions.end(), name) != task.positions.end();
 }

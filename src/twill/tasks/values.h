@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -109,13 +110,33 @@ struct Dimension {
 
 struct Statement;
 
+/// A comparison of sizes.
+struct Condition {
+  Size left;
+  Function how = Function::less;
+  Size right;
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+inline Condition operator<(const Size& a, const Size& b) { return {a, Function::less, b}; }
+inline Condition operator<=(const Size& a, const Size& b) { return {a, Function::less_equal, b}; }
+inline Condition operator>(const Size& a, const Size& b) { return {a, Function::greater, b}; }
+inline Condition operator>=(const Size& a, const Size& b) {
+  return {a, Function::greater_equal, b};
+}
+Condition opposite(const Condition& condition);
+/// 1 where it holds, else 0.
+Size count_of(const Condition& condition);
+Condition substituted(const Condition& condition, const SizeMap& by);
+
 /// The body for each index, in order (srange), or in any order and at once (prange): then no two
-/// iterations may write the same element, or one read what another writes.
+/// iterations may write the same element, or one read what another writes. Without an index: once,
+/// if the condition holds.
 struct Range {
   bool parallel = false;
   std::vector<Dimension> dimensions;
   std::vector<Statement> body;
   Where where;
+  std::optional<Condition> when = {};
   friend bool operator==(const Range&, const Range&);
 };
 
@@ -125,7 +146,8 @@ struct Statement {
 };
 
 inline bool operator==(const Range& a, const Range& b) {
-  return a.parallel == b.parallel && a.dimensions == b.dimensions && a.body == b.body;
+  return a.parallel == b.parallel && a.dimensions == b.dimensions && a.body == b.body &&
+         a.when == b.when;
 }
 
 /// A variant that partitions and launches, and touches no element.

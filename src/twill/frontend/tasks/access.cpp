@@ -44,7 +44,7 @@ std::size_t Lowering::scope_of(const Size& size) const {
 }
 
 std::size_t Lowering::scope_of(const Place& place) const {
-  std::size_t scope = 0;
+  std::size_t scope = state_.branch;
   for (const Size& offset : place.offset) scope = std::max(scope, scope_of(offset));
   return scope;
 }

@@ -21,7 +21,18 @@ using tasks::Where;
 
 namespace {
 
-/// The op, and in front of its operands what it compares by.
+/// A dimension in which one of two may be spread.
+Extents common_shape(const Extents& a, const Extents& b) {
+  if (a.empty()) return b;
+  Extents shape = a;
+  for (std::size_t d = 0; d < b.size(); ++d) {
+    if (shape[d] == 1) shape[d] = b[d];
+  }
+  return shape;
+}
+
+}  // namespace
+
 std::string op_of(Function function, Scalar scalar) {
   const bool whole = scalar == Scalar::i32 || scalar == Scalar::i1;
   switch (function) {
@@ -84,18 +95,6 @@ std::string op_of(Function function, Scalar scalar) {
       return "";
   }
 }
-
-/// A dimension in which one of two may be spread.
-Extents common_shape(const Extents& a, const Extents& b) {
-  if (a.empty()) return b;
-  Extents shape = a;
-  for (std::size_t d = 0; d < b.size(); ++d) {
-    if (shape[d] == 1) shape[d] = b[d];
-  }
-  return shape;
-}
-
-}  // namespace
 
 /// One leaf on its places. Nodes become values when somebody wants them.
 class LeafLowering {

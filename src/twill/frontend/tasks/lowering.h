@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -63,6 +64,9 @@ struct Index {
   std::optional<std::int64_t> count = {};  ///< of indices, from 0 on
 };
 
+/// The op of operands of that type, and in front of these what it compares by.
+std::string op_of(tasks::Function function, tasks::Scalar scalar);
+
 class Lowering {
  public:
   Lowering(const tasks::Tree& tree, std::string file, const Products& products)
@@ -81,6 +85,9 @@ class Lowering {
   Result<void> grid(const tasks::Range& range, Frame& frame);
   Result<void> loop(const tasks::Range& range, Frame& frame);
   Result<void> rows(const tasks::Range& range, Frame& frame);
+  Result<void> branch(const tasks::Range& range, Frame& frame);
+  Result<std::vector<std::size_t>> changed_by(const std::vector<tasks::Statement>& body,
+                                              Frame& frame, const std::function<void()>& enter);
   Result<Place> place_of(const tasks::Piece& piece, const Frame& frame) const;
   void split(const tasks::Range& range, const std::string& counter, Frame& frame);
   /// The least and the greatest value; nullopt if nothing is known.
@@ -132,6 +139,7 @@ class Lowering {
     std::vector<Parameter> parameters;
     std::map<std::string, bool> sizes;  ///< of the entry, that the kernel needs
     std::size_t count = 0;              ///< of indices
+    std::size_t branch = 0;             ///< scope of the innermost branch; loads stay within it
     bool has_grid = false;
     std::vector<Extents> products;  ///< shapes of their results
   };

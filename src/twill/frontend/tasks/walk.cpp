@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -120,6 +121,10 @@ Result<void> Lowering::walk_body(const std::vector<tasks::Statement>& body, Fram
                          "a kernel is one prange of the host, and there is more beside this one");
       }
       const bool is_rows = range->parallel && !is_grid;
+      if (range->when) {
+        TWILL_TRY_VOID(branch(*range, frame));
+        continue;
+      }
       TWILL_TRY_VOID(is_grid   ? grid(*range, frame)
                      : is_rows ? rows(*range, frame)
                                : loop(*range, frame));
@@ -345,6 +350,86 @@ Result<void> Lowering::rows(const tasks::Range& range, Frame& frame) {
   return {};
 }
 
+/// Tensors that a walk of the body, in a scope that `enter` opens, gives another value, of those
+/// that had one. Leaves all else as it was.
+Result<std::vector<std::size_t>> Lowering::changed_by(const std::vector<tasks::Statement>& body,
+                                                      Frame& frame,
+                                                      const std::function<void()>& enter) {
+  const State before = state_;
+  const std::size_t launches = frame.launches;
+  const auto tensors = frame.tensors;
+  enter();
+  TWILL_TRY_VOID(walk_body(body, frame));
+  std::vector<std::size_t> changed;
+  for (std::size_t c = 0; c < before.cells.size(); ++c) {
+    const bool is_other = before.cells[c].value != state_.cells[c].value;
+    if (is_other && !before.cells[c].value.empty()) changed.push_back(c);
+  }
+  state_ = before;
+  frame.launches = launches;
+  frame.tensors = tensors;
+  return changed;
+}
+
+/// A body that is done if a condition of sizes holds.
+Result<void> Lowering::branch(const tasks::Range& range, Frame& frame) {
+  if (frame.node->processor == Processor::host) {
+    return fail_task("M05", range.where, "the host of a kernel has a grid alone",
+                     "ask within the block");
+  }
+  if (state_.text.innermost() >= kMostLoops) {
+    return fail_task("M05", range.where,
+                     fmt::format("there are more than {} loops in each other", kMostLoops));
+  }
+  const tasks::Condition condition = substituted(*range.when, frame.sizes);
+  const std::size_t scope = state_.text.innermost();
+  const std::string left = integer(condition.left, range.where);
+  const std::string right = integer(condition.right, range.where);
+  const std::string holds = state_.text.once(
+      scope, "when",
+      fmt::format("{} {}, {} : i32", op_of(condition.how, tasks::Scalar::i32), left, right),
+      range.where);
+  const std::size_t outer = state_.branch;
+  const auto enter = [&] {
+    state_.text.open();
+    state_.branch = state_.text.innermost();
+  };
+  TWILL_TRY(const std::vector<std::size_t> changed, changed_by(range.body, frame, enter));
+  std::vector<std::string> types, else_values, values;
+  for (const std::size_t c : changed) {
+    types.push_back(tensor_text(state_.cells[c].type));
+    else_values.push_back(state_.cells[c].value);
+  }
+  const std::vector<Cell> before = state_.cells;
+  enter();
+  TWILL_TRY_VOID(walk_body(range.body, frame));
+  state_.branch = outer;
+  for (const std::size_t c : changed) values.push_back(state_.cells[c].value);
+  std::string body = state_.text.close();
+  const std::string indent(4 + 2 * scope, ' ');
+  std::string head = fmt::format("scf.if {} ", holds), tail = "}";
+  const std::string result = state_.text.fresh("if");
+  if (!changed.empty()) {
+    const std::string count = changed.size() > 1 ? fmt::format(":{}", changed.size()) : "";
+    const auto yield = [&](const std::vector<std::string>& what) {
+      return fmt::format("{}  scf.yield {} : {}\n", indent, fmt::join(what, ", "),
+                         fmt::join(types, ", "));
+    };
+    head = fmt::format("{}{} = {}-> ({}) ", result, count, head, fmt::join(types, ", "));
+    body += yield(values);
+    tail = fmt::format("}} else {{\n{}{}}}", yield(else_values), indent);
+  }
+  state_.text.line(scope, fmt::format("{}{{\n{}{}{}", head, body, indent, tail), range.where);
+  for (std::size_t c = 0; c < state_.cells.size(); ++c) {
+    const bool was = c < before.size() && !before[c].value.empty();
+    if (!was) state_.cells[c].value.clear();  // made where the condition holds alone
+  }
+  for (std::size_t i = 0; i < changed.size(); ++i) {
+    state_.cells[changed[i]].value = changed.size() > 1 ? fmt::format("{}#{}", result, i) : result;
+  }
+  return {};
+}
+
 Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
   if (state_.text.innermost() >= kMostLoops) {
     return fail_task("M05", range.where,
@@ -380,20 +465,8 @@ Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
     if (!is_split) frame.sizes[dimension.index] = Size::named(unique);
   };
 
-  // Values that the body carries: temporaries with a value that it changes.
-  const State before = state_;
-  const std::size_t launches = frame.launches;
-  const auto tensors = frame.tensors;
-  enter();
-  TWILL_TRY_VOID(walk_body(range.body, frame));
-  std::vector<std::size_t> carried;
-  for (std::size_t c = 0; c < before.cells.size(); ++c) {
-    const bool changed = before.cells[c].value != state_.cells[c].value;
-    if (changed && !before.cells[c].value.empty()) carried.push_back(c);
-  }
-  state_ = before;
-  frame.launches = launches;
-  frame.tensors = tensors;
+  const std::vector<Cell> before = state_.cells;
+  TWILL_TRY(const std::vector<std::size_t> carried, changed_by(range.body, frame, enter));
 
   std::vector<std::string> entering, types;
   for (const std::size_t c : carried) {
@@ -423,7 +496,7 @@ Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
                        stated_text(frame.node->depth, state_.text.file()),
                    range.where);
   for (std::size_t c = 0; c < state_.cells.size(); ++c) {
-    const bool was = c < before.cells.size() && !before.cells[c].value.empty();
+    const bool was = c < before.size() && !before[c].value.empty();
     if (!was) state_.cells[c].value.clear();  // made by iterations, and gone with them
   }
   for (std::size_t i = 0; i < carried.size(); ++i) {
