@@ -210,7 +210,8 @@ TEST(LoweredTasks, ConvolutionIsItsTasksToTheLastBit) {
 
 // A grid of four dimensions is walked along one.
 TEST(LoweredTasks, GridOfFourDimensions) {
-  std::string text = with_mapping("batched_gemm.task", "map m for batched { U = 64 V = 16 W = 16 }");
+  std::string text =
+      with_mapping("batched_gemm.task", "map m for batched { U = 64 V = 16 W = 16 }");
   const std::size_t at = text.find("l < L");
   text.replace(at, 5, "z < 1, l < L");
   TasksAndModule({text, {{"L", 2}, {"M", 70}, {"N", 24}, {"K", 40}}, {8, 1, 1}}).run();

@@ -175,7 +175,8 @@ TEST(SplitK, AddsPartsOfTheSum) {
 
 // Each batch is a product of its own.
 TEST(Batched, EachIsAProductOfItsOwn) {
-  const auto tree = tree_of(must_read(bundled("batched_gemm.task")), {{"U", 8}, {"V", 4}, {"W", 5}});
+  const auto tree =
+      tree_of(must_read(bundled("batched_gemm.task")), {{"U", 8}, {"V", 4}, {"W", 5}});
   ASSERT_TRUE(tree) << to_string(tree.error());
   const Tile a = halves(numbers({3, 9, 7}, 1)), b = halves(numbers({3, 5, 7}, 2));
   const auto ran = run(*tree, {{"A", a}, {"B", b}, {"C", numbers({3, 9, 5}, 3)}}, {});

@@ -87,7 +87,8 @@ void pass_captures(Kernel& kernel, const std::vector<std::map<ValueId, ValueId>>
   }
 }
 
-/// An op that makes a tile with an extent that is no power of two, as kernels of tasks may have them.
+/// An op that makes a tile with an extent that is no power of two, as kernels of tasks may have
+/// them.
 std::optional<std::pair<ir::OpId, std::int64_t>> odd_extent(const ir::Program& program) {
   for (const ir::OpId op : ir::walk(program, program.module())) {
     for (const ir::ValueId result : program.op(op).results) {

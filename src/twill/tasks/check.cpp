@@ -309,7 +309,8 @@ class InnerCheck {
   }
   /// Windows of one dimension share no elements.
   static bool is_disjoint(const Size& tile, const Size& step) {
-    return tile == step || (tile.constant() && step.constant() && *tile.constant() <= *step.constant());
+    return tile == step ||
+           (tile.constant() && step.constant() && *tile.constant() <= *step.constant());
   }
 
   static bool depends_on(const Piece& piece, const std::string& index) {

@@ -251,9 +251,7 @@ Tile added(Scalar scalar, const Tile& a, const Tile& b) {
   return sum;
 }
 
-Tile position_tile(std::int64_t position) {
-  return {{}, Numbers{static_cast<float>(position)}};
-}
+Tile position_tile(std::int64_t position) { return {{}, Numbers{static_cast<float>(position)}}; }
 
 float rounded(Scalar scalar, double number) {
   ir::TypeNode type;

@@ -56,8 +56,8 @@ class Analysis {
   }
 
   /// The four steps of the paper: a fresh buffer, a copy in, the task, a copy out.
-  void walk(const TreeNode& node, const std::vector<Ref>& given,
-            const std::vector<Size>& positions, const Where& where, std::vector<FlowStep>& steps) {
+  void walk(const TreeNode& node, const std::vector<Ref>& given, const std::vector<Size>& positions,
+            const Where& where, std::vector<FlowStep>& steps) {
     std::vector<Ref> arguments = given;
     for (std::size_t a = 0; a < given.size(); ++a) {
       const Argument& argument = node.task->arguments[a];

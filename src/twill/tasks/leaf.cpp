@@ -207,9 +207,9 @@ class Typing {
                    argument.shape.end();
           });
       if (known) continue;
-      return fail_task("T13", node.where,
-                       "there is no size " + in_quotes(name) + " in the signature of '" +
-                           task_.name + "'");
+      return fail_task(
+          "T13", node.where,
+          "there is no size " + in_quotes(name) + " in the signature of '" + task_.name + "'");
     }
     return NodeType{false, Scalar::i32, {node.length}};
   }
@@ -221,11 +221,10 @@ class Typing {
       return fail_task("T02", node.where, "'" + node.argument + "' is no argument of the task");
     }
     if (!may_read(found->privilege)) {
-      return fail_task(
-          "T05", node.where,
-          "the leaf reads '" + found->name + "', which '" + task_.name + "' only " +
-              (found->privilege == Privilege::reduces ? "adds to" : "writes"),
-          "declare it as 'updates " + found->name + "'");
+      return fail_task("T05", node.where,
+                       "the leaf reads '" + found->name + "', which '" + task_.name + "' only " +
+                           (found->privilege == Privilege::reduces ? "adds to" : "writes"),
+                       "declare it as 'updates " + found->name + "'");
     }
     return NodeType{false, found->scalar, {found->shape.begin(), found->shape.end()}};
   }
@@ -255,8 +254,9 @@ class Typing {
       if (!types_[it].is_constant || all.is_constant || all.scalar != Scalar::i32) continue;
       if (number == std::floor(number) && std::abs(number) < kMostPosition) continue;
       return fail_task("T04", leaf_.nodes[it].where,
-                       name(node) + " of positions, which are whole numbers, and a number that "
-                                    "is none",
+                       name(node) +
+                           " of positions, which are whole numbers, and a number that "
+                           "is none",
                        "use cast(f32, x) on the positions");
     }
     if (is_comparison(node.function)) all.scalar = Scalar::i1;
@@ -359,10 +359,10 @@ class Typing {
           "the leaf writes '" + argument->name + "', which '" + task_.name + "' only reads");
     }
     if (argument->privilege == Privilege::reduces && !output.adds) {
-      return fail_task("T05", output.where,
-                       "the leaf replaces '" + argument->name + "', which '" + task_.name +
-                           "' only adds to",
-                       "write " + argument->name + " += ...");
+      return fail_task(
+          "T05", output.where,
+          "the leaf replaces '" + argument->name + "', which '" + task_.name + "' only adds to",
+          "write " + argument->name + " += ...");
     }
     const NodeType& type = types_[output.node];
     if (type.is_constant) return {};

@@ -138,7 +138,8 @@ class TextReader {
     }
     return body;
   }
-  /// `if SIZE < SIZE { ... } else { ... }`: what stands behind `else` is done if the opposite holds.
+  /// `if SIZE < SIZE { ... } else { ... }`: what stands behind `else` is done if the opposite
+  /// holds.
   Result<void> branch(std::vector<Statement>& body) {
     Range range;
     range.where = cursor_.here();

@@ -67,9 +67,8 @@ class LeafReader {
   /// One comparison at most, of sums.
   Result<std::size_t> comparison() {
     TWILL_TRY(const std::size_t left, sum());
-    for (const Function function :
-         {Function::less, Function::less_equal, Function::greater, Function::greater_equal,
-          Function::equal, Function::unequal}) {
+    for (const Function function : {Function::less, Function::less_equal, Function::greater,
+                                    Function::greater_equal, Function::equal, Function::unequal}) {
       const Where where = cursor_.here();
       if (!cursor_.take(spelling_of(function).name)) continue;
       TWILL_TRY(const std::size_t right, sum());

@@ -168,8 +168,8 @@ class Run {
                          fmt::format("blocks of {} do not divide the {} of '{}'", part->tile[d],
                                      shape[d], piece.tensor));
       }
-      const bool inside = block.cut == Cut::pick ||
-                          (block.cut == Cut::windows && block.edge == Edge::exact);
+      const bool inside =
+          block.cut == Cut::pick || (block.cut == Cut::windows && block.edge == Edge::exact);
       if (inside && !is_within(window, *part)) {
         return fail_task(
             "T13", piece.where,

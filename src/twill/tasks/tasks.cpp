@@ -169,9 +169,7 @@ Value operator-(const Operand& a, const Operand& b) { return applied(Function::s
 Value operator*(const Operand& a, const Operand& b) { return applied(Function::mul, {a, b}); }
 Value operator/(const Operand& a, const Operand& b) { return applied(Function::div, {a, b}); }
 Value operator-(const Operand& a) { return applied(Function::neg, {a}); }
-void operator+=(Slot slot, const Operand& value) {
-  slot.add(value.in(slot.leaf()), value.where);
-}
+void operator+=(Slot slot, const Operand& value) { slot.add(value.in(slot.leaf()), value.where); }
 Value operator<(const Operand& a, const Operand& b) { return applied(Function::less, {a, b}); }
 Value operator<=(const Operand& a, const Operand& b) {
   return applied(Function::less_equal, {a, b});

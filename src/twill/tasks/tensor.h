@@ -98,7 +98,8 @@ void for_each_element(const Window& window, Visit visit) {
     bool inside = true;
     for (std::size_t d = 0; d < at.size(); ++d) {
       const std::int64_t coordinate = window.extents[d].begin + at[d];
-      inside = inside && coordinate >= window.extents[d].first && coordinate < window.extents[d].end;
+      inside =
+          inside && coordinate >= window.extents[d].first && coordinate < window.extents[d].end;
       element += coordinate * strides[d];
     }
     if (inside) visit(static_cast<std::size_t>(element), place);

@@ -45,8 +45,8 @@ enum class Function {
   both,    ///< of conditions
   either,  ///< of conditions, or both of them
   opposite,
-  select,  ///< the second where the first, a condition, holds, else the third
-  iota,    ///< 0, 1, 2 ... of a length, i32
+  select,     ///< the second where the first, a condition, holds, else the third
+  iota,       ///< 0, 1, 2 ... of a length, i32
   cast,       ///< to another type, rounded to the nearest, ties to even
   column,     ///< [M] as the columns of [M, any]
   row,        ///< [N] as the rows of [any, N]

@@ -150,8 +150,7 @@ Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
         coordinates += fmt::format(", {} + {}", at, is_column ? column : is_row ? first : 0);
       }
       text.line(fmt::format("twill::tma_store(&args.{}, {} + {}{});", map, address(*buffer, ""),
-                            static_cast<std::int64_t>(panel) * rows * 2 * kPanel +
-                                row * 2 * kPanel,
+                            static_cast<std::int64_t>(panel) * rows * 2 * kPanel + row * 2 * kPanel,
                             coordinates));
     }
     row += shape.rows;

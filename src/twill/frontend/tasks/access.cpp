@@ -159,8 +159,8 @@ std::string Lowering::base_of(const Place& place, const std::string& scalar, std
   }
   if (offset == Size(0)) return base;
   return state_.text.once(
-      scope, "b",
-      fmt::format("tt.addptr {}, {} : {}, i32", base, integer(offset, where), pointer), where);
+      scope, "b", fmt::format("tt.addptr {}, {} : {}, i32", base, integer(offset, where), pointer),
+      where);
 }
 
 /// The text of pointers to a tile, and of what masks it.
@@ -172,7 +172,8 @@ class PointerText {
 
   Lowering::Pointers run() {
     const std::string scalar(name_of(type_.scalar));
-    const std::string base = it_.base_of(place_, scalar, scope_, where_);
+    const std::size_t outer = it_.scope_of(place_);
+    const std::string base = it_.base_of(place_, scalar, outer, where_);
     const std::string element = "!tt.ptr<" + scalar + ">";
     std::string addresses, mask;
     TileType at;  // of the addresses so far
@@ -183,8 +184,9 @@ class PointerText {
       const std::string offset = times_stride(d, index, along);
       if (d == 0) {
         at = along;
-        addresses = put(0, "b", fmt::format("tt.splat {} : {} -> {}", base, element,
-                                            tensor_text(at, element)));
+        addresses =
+            put(outer, "b",
+                fmt::format("tt.splat {} : {} -> {}", base, element, tensor_text(at, element)));
       } else {
         addresses = spread(addresses, at, element);
         at = type_;
@@ -218,10 +220,10 @@ class PointerText {
                         type_.scalar,
                         vector ? type_.layout : TileLayouts::without(gone, type_.layout)};
     const std::string integers = tensor_text(line, "i32");
-    const std::string range = put(
-        0, "r",
-        fmt::format("tt.make_range {{end = {} : i32, start = 0 : i32}} : {}", line.shape[0],
-                    integers));
+    const std::string range =
+        put(0, "r",
+            fmt::format("tt.make_range {{end = {} : i32, start = 0 : i32}} : {}", line.shape[0],
+                        integers));
     const std::string first = it_.integer(place_.offset[place_.dimensions[d]], where_);
     const std::string splat =
         put(scope_, "s", fmt::format("tt.splat {} : i32 -> {}", first, integers));
@@ -229,8 +231,8 @@ class PointerText {
         put(scope_, "x", fmt::format("arith.addi {}, {} : {}", splat, range, integers));
     if (vector) return index;
     return put(scope_, "u",
-               fmt::format("tt.expand_dims {} {{axis = {} : i32}} : {} -> {}", index, gone, integers,
-                           tensor_text(along, "i32")));
+               fmt::format("tt.expand_dims {} {{axis = {} : i32}} : {} -> {}", index, gone,
+                           integers, tensor_text(along, "i32")));
   }
 
   std::string number(const Size& size, const TileType& type) {
@@ -346,8 +348,9 @@ Result<void> Lowering::store(const Place& place, const std::string& tile, const 
       type.shape.size() == 1 || swizzle_of(type) != kPanel || bytes_of(type.scalar) != 2;
   if (by_threads) {
     const Pointers to = pointers(place, type, scope, where);
-    state_.text.line(
-        scope, fmt::format("tt.store {}, {}, {} : {}", to.addresses, tile, to.mask, to.type), where);
+    state_.text.line(scope,
+                     fmt::format("tt.store {}, {}, {} : {}", to.addresses, tile, to.mask, to.type),
+                     where);
     return {};
   }
   TWILL_TRY(TileType box, box_of(place, type, where));
@@ -368,11 +371,11 @@ Result<void> Lowering::store(const Place& place, const std::string& tile, const 
   } else {
     box.layout = type.layout;
   }
-  state_.text.line(scope,
-                   fmt::format("tt.descriptor_store {}[{}], {} : {}, {}", descriptor,
-                               fmt::join(coordinates(place, where), ", "), value, box_text,
-                               tensor_text(box)),
-                   where);
+  state_.text.line(
+      scope,
+      fmt::format("tt.descriptor_store {}[{}], {} : {}, {}", descriptor,
+                  fmt::join(coordinates(place, where), ", "), value, box_text, tensor_text(box)),
+      where);
   return {};
 }
 
@@ -399,7 +402,8 @@ Result<std::string> Lowering::argument_text() const {
       if (it.type.starts_with("!tt.ptr")) continue;
       const std::size_t rank = tree_.root.task->arguments[a].shape.size();
       for (std::size_t d = 0; d < rank; ++d) {
-        const std::string size = rank == 2 ? (d == 0 ? "_rows" : "_columns") : fmt::format("_size{}", d);
+        const std::string size =
+            rank == 2 ? (d == 0 ? "_rows" : "_columns") : fmt::format("_size{}", d);
         all.emplace_back(it.name + size, "i32");
       }
       for (std::size_t d = 0; d < rank; ++d) {

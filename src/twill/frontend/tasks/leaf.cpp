@@ -181,10 +181,10 @@ class LeafLowering {
     from = laid(from, type.layout, where);
     if (from.type.shape == type.shape) return from.value;
     const char* op = from.type.shape.empty() ? "tt.splat" : "tt.broadcast";
-    return put("w",
-               fmt::format("{} {} : {} -> {}", op, from.value, tensor_text(from.type),
-                           tensor_text(type)),
-               where);
+    return put(
+        "w",
+        fmt::format("{} {} : {} -> {}", op, from.value, tensor_text(from.type), tensor_text(type)),
+        where);
   }
 
   /// The tile in a layout.
@@ -290,9 +290,9 @@ class LeafLowering {
     }
     if (node.function == Function::opposite) operands.push_back(constant(1, of, node.where));
     std::string types = tensor_text(of);
-    if (selects) types = tensor_text(condition) + ", " + types;
-    const std::string text =
-        fmt::format("{} {} : {}", op_of(node.function, of.scalar), fmt::join(operands, ", "), types);
+    if (selects && !of.shape.empty()) types = tensor_text(condition) + ", " + types;
+    const std::string text = fmt::format("{} {} : {}", op_of(node.function, of.scalar),
+                                         fmt::join(operands, ", "), types);
     TileType type = of;
     type.scalar = scalar;
     return Tile{put("v", text, node.where), type};
@@ -318,9 +318,8 @@ class LeafLowering {
 
   Result<Tile> reduced(const Node& node) {
     TWILL_TRY(const Tile from, tile(node.operands[0]));
-    const TileType type{{from.type.shape[0]},
-                        from.type.scalar,
-                        TileLayouts::without(1, from.type.layout)};
+    const TileType type{
+        {from.type.shape[0]}, from.type.scalar, TileLayouts::without(1, from.type.layout)};
     const std::string scalar(name_of(type.scalar));
     const std::string indent(4 + 2 * scope(), ' ');
     const std::string text = fmt::format(

@@ -265,8 +265,7 @@ Result<void> Lowering::grid(const tasks::Range& range, Frame& frame) {
   if (state_.has_grid) return fail_task("M05", range.where, "a kernel has one grid");
   state_.has_grid = true;
   if (range.dimensions.size() > std::size(kDimensions)) {
-    const std::string all =
-        state_.text.once(0, "all", "tt.get_program_id x : i32", range.where);
+    const std::string all = state_.text.once(0, "all", "tt.get_program_id x : i32", range.where);
     split(range, all, frame);
     return walk_body(range.body, frame);
   }
@@ -441,8 +440,8 @@ Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
   for (const tasks::Dimension& it : range.dimensions) {
     extent = extent * substituted(it.extent, frame.sizes);
   }
-  const bool by_steps = !is_split && (extent.kind() == Size::Kind::cdiv ||
-                                      extent.kind() == Size::Kind::div);
+  const bool by_steps =
+      !is_split && (extent.kind() == Size::Kind::cdiv || extent.kind() == Size::Kind::div);
   Index index;
   index.count = extent.constant();
   Size bound = extent;
