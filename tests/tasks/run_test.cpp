@@ -150,7 +150,7 @@ inner t.v { prange i < 2 { bump(blocks(blocks(C, 8)[0], 4)[i])
 
 // --- More than one product ----------------------------------------------------------------------
 
-// What CTAs add up is added to what was there, in any order.
+// Sums of several CTAs are added to the array, in any order.
 TEST(SplitK, AddsPartsOfTheSum) {
   const auto tree =
       tree_of(must_read(bundled("split_k.task")), {{"U", 8}, {"V", 4}, {"W", 4}, {"S", 8}});

@@ -211,7 +211,7 @@ std::string text_of(const TaskValue& task, const Variant& variant) {
 
 }  // namespace
 
-std::string to_string(const Condition& condition) {
+std::string to_string(const SizeComparison& condition) {
   return fmt::format("{} {} {}", to_string(condition.left), spelling_of(condition.how).name,
                      to_string(condition.right));
 }

@@ -152,9 +152,9 @@ class TextReader {
     }
     if (!how) return cursor_.unexpected("a comparison of sizes");
     TWILL_TRY(const Size right, cursor_.size());
-    range.when = Condition{left, *how, right};
+    range.when = SizeComparison{left, *how, right};
     TWILL_TRY(range.body, block());
-    const Condition other = opposite(*range.when);
+    const SizeComparison other = opposite(*range.when);
     body.push_back({std::move(range)});
     Range rest{false, {}, {}, cursor_.here(), other};
     if (!cursor_.take("else")) return {};

@@ -167,7 +167,7 @@ class Inner {
 
   /// The body, which takes nothing, if the condition holds: `t.when(i < 4, [&] { ... })`.
   template <class Body>
-  void when(Condition condition, Body body, Site site = Site::current()) {
+  void when(SizeComparison condition, Body body, Site site = Site::current()) {
     open_range(false, {}, site);
     open_.back().when = std::move(condition);
     body();
@@ -260,7 +260,7 @@ Value operator>(const Operand& a, const Operand& b);
 Value operator>=(const Operand& a, const Operand& b);
 Value equal(const Operand& a, const Operand& b);
 Value unequal(const Operand& a, const Operand& b);
-/// Of conditions.
+/// Combinations of conditions.
 Value both(const Operand& a, const Operand& b);
 Value either(const Operand& a, const Operand& b);
 Value opposite(const Operand& a);

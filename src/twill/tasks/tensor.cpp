@@ -49,13 +49,13 @@ tl::expected<execute::Shape, std::string> numbers_of(
 }
 
 /// Where a part of one dimension begins in it.
-std::int64_t begin_of(const Part& part, std::size_t dimension) {
+std::int64_t begin_of(const PartNumbers& part, std::size_t dimension) {
   const auto& step = part.cut == Cut::windows ? part.step : part.tile;
   return part.cut == Cut::pick ? part.index[0] : part.index[dimension] * step[dimension];
 }
 
 /// Dimensions of the tensor that a part of the window has, in the order of the part's.
-std::vector<std::size_t> dimensions_of(const Window& window, const Part& part) {
+std::vector<std::size_t> dimensions_of(const Window& window, const PartNumbers& part) {
   std::vector<std::size_t> dimensions;
   for (std::size_t d = 0; d < window.extents.size(); ++d) {
     if (!window.extents[d].picked) dimensions.push_back(d);
@@ -66,16 +66,16 @@ std::vector<std::size_t> dimensions_of(const Window& window, const Part& part) {
 
 }  // namespace
 
-tl::expected<Part, std::string> part_of(const Block& block,
-                                        const std::map<std::string, std::int64_t>& names) {
-  Part part{block.cut, {}, {}, {}, block.picked};
+tl::expected<PartNumbers, std::string> part_of(const Block& block,
+                                               const std::map<std::string, std::int64_t>& names) {
+  PartNumbers part{block.cut, {}, {}, {}, block.picked};
   TWILL_TRY(part.tile, numbers_of(block.tile, names, false));
   TWILL_TRY(part.step, numbers_of(block.step, names, false));
   TWILL_TRY(part.index, numbers_of(block.index, names, block.cut == Cut::windows));
   return part;
 }
 
-Window part_of(const Window& window, const Part& part) {
+Window part_of(const Window& window, const PartNumbers& part) {
   Window out = window;
   const std::vector<std::size_t> dimensions = dimensions_of(window, part);
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
@@ -88,7 +88,7 @@ Window part_of(const Window& window, const Part& part) {
   return out;
 }
 
-bool is_within(const Window& window, const Part& part) {
+bool is_within(const Window& window, const PartNumbers& part) {
   const std::vector<std::size_t> dimensions = dimensions_of(window, part);
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     const std::int64_t begin = begin_of(part, i);

@@ -42,20 +42,20 @@ std::shared_ptr<Storage> make_storage(std::string name, Scalar scalar, execute::
 Window whole_of(std::shared_ptr<Storage> storage);
 
 /// The numbers of a part.
-struct Part {
+struct PartNumbers {
   Cut cut = Cut::blocks;
   execute::Shape tile, index, step;
   std::size_t picked = 0;
 };
 /// The sizes of `block` with the names' values. Fails, with the reason, for a size without a value,
 /// a negative tile, or a negative index of what is no window.
-tl::expected<Part, std::string> part_of(const Block& block,
-                                        const std::map<std::string, std::int64_t>& names);
+tl::expected<PartNumbers, std::string> part_of(const Block& block,
+                                               const std::map<std::string, std::int64_t>& names);
 
 /// The part of the window. Precondition: it has the part's rank.
-Window part_of(const Window& window, const Part& part);
+Window part_of(const Window& window, const PartNumbers& part);
 /// Whether the whole part is within the window.
-bool is_within(const Window& window, const Part& part);
+bool is_within(const Window& window, const PartNumbers& part);
 
 /// Elements that iterations of a prange touch, of tensors that were there before it.
 class Touches {

@@ -66,7 +66,7 @@ const Argument* find_argument(const TaskValue& task, std::string_view name) {
   return find_named(task.arguments, name);
 }
 
-Condition opposite(const Condition& condition) {
+SizeComparison opposite(const SizeComparison& condition) {
   const auto how = [&] {
     switch (condition.how) {
       case Function::less:
@@ -86,7 +86,7 @@ Condition opposite(const Condition& condition) {
   return {condition.left, how(), condition.right};
 }
 
-Size count_of(const Condition& condition) {
+Size count_of(const SizeComparison& condition) {
   const Size& a = condition.left;
   const Size& b = condition.right;
   const auto if_positive = [](const Size& size) { return min(Size(1), max(Size(0), size)); };
@@ -106,7 +106,7 @@ Size count_of(const Condition& condition) {
   }
 }
 
-Condition substituted(const Condition& condition, const SizeMap& by) {
+SizeComparison substituted(const SizeComparison& condition, const SizeMap& by) {
   return {substituted(condition.left, by), condition.how, substituted(condition.right, by)};
 }
 

@@ -57,9 +57,9 @@ enum class Edge {
   exact,  ///< nothing is beyond: blocks divide the tensor
 };
 
-/// One part of a tensor. Of blocks and windows `tile` and `index` have its rank, and so has `step`
-/// of windows, which begin at the index times the step, in front of the first element too. Of a
-/// pick `index` is one.
+/// One part of a tensor. Of blocks and windows `tile`, `index` and, of windows, `step` have its
+/// rank. A window begins at the index times the step, which may be in front of the first element. A
+/// pick has one index.
 struct Block {
   std::vector<Size> tile;
   Edge edge = Edge::zero;
@@ -111,22 +111,24 @@ struct Dimension {
 struct Statement;
 
 /// A comparison of sizes.
-struct Condition {
+struct SizeComparison {
   Size left;
   Function how = Function::less;
   Size right;
-  friend bool operator==(const Condition&, const Condition&) = default;
+  friend bool operator==(const SizeComparison&, const SizeComparison&) = default;
 };
-inline Condition operator<(const Size& a, const Size& b) { return {a, Function::less, b}; }
-inline Condition operator<=(const Size& a, const Size& b) { return {a, Function::less_equal, b}; }
-inline Condition operator>(const Size& a, const Size& b) { return {a, Function::greater, b}; }
-inline Condition operator>=(const Size& a, const Size& b) {
+inline SizeComparison operator<(const Size& a, const Size& b) { return {a, Function::less, b}; }
+inline SizeComparison operator<=(const Size& a, const Size& b) {
+  return {a, Function::less_equal, b};
+}
+inline SizeComparison operator>(const Size& a, const Size& b) { return {a, Function::greater, b}; }
+inline SizeComparison operator>=(const Size& a, const Size& b) {
   return {a, Function::greater_equal, b};
 }
-Condition opposite(const Condition& condition);
+SizeComparison opposite(const SizeComparison& condition);
 /// 1 where it holds, else 0.
-Size count_of(const Condition& condition);
-Condition substituted(const Condition& condition, const SizeMap& by);
+Size count_of(const SizeComparison& condition);
+SizeComparison substituted(const SizeComparison& condition, const SizeMap& by);
 
 /// The body for each index, in order (srange), or in any order and at once (prange): then no two
 /// iterations may write the same element, or one read what another writes. Without an index: once,
@@ -136,7 +138,7 @@ struct Range {
   std::vector<Dimension> dimensions;
   std::vector<Statement> body;
   Where where;
-  std::optional<Condition> when = {};
+  std::optional<SizeComparison> when = {};
   friend bool operator==(const Range&, const Range&);
 };
 

@@ -61,8 +61,8 @@ namespace {
 
 constexpr std::int64_t kPanel = 64;  ///< columns of a 128-byte panel
 
-/// First columns of the panels of a stored tile. The last panel ends where the tile does: where it
-/// is not filled otherwise it begins in the one before, and both store the same there.
+/// First columns of the panels of a stored tile. The last panel ends with the tile. If that leaves
+/// it unfilled, it begins in the panel before, and both store the same there.
 std::vector<std::int64_t> panels_of(std::int64_t columns) {
   std::vector<std::int64_t> first;
   for (std::int64_t column = 0; column < columns; column += kPanel) {
