@@ -256,7 +256,7 @@ class PointerText {
     return both(compared("sge", index, 0, along), along, before_end, along);
   }
 
-  /// Of two masks, one of which may be empty, that of what both let through.
+  /// A mask of what two masks let through; the first may be empty.
   std::string both(const std::string& a, const TileType& of_a, const std::string& b,
                    const TileType& of_b) {
     if (a.empty()) return b;

@@ -64,7 +64,7 @@ class ModuleText {
   std::string integer(std::int64_t value);
   /// "#shared128"
   void use_layout(int swizzle, bool transposed, int bits, std::size_t rank = 2);
-  /// Of tiles in registers.
+  /// Layouts of tiles in registers.
   TileLayouts& layouts() { return layouts_; }
 
   /// The module with one function. `stated`: further attributes.
