@@ -113,8 +113,10 @@ class Printer : Names {
       if (!key.ends_with(".num-warps")) continue;
       value = table().integer(kernel_.roles.front().warps, value->type);
     }
-    const auto is_name = [](const ir::NamedAttribute& a) { return a.first == "sym_name"; };
-    std::erase_if(attributes, is_name);
+    // Triton knows no attributes of Twill's, which modules made of tasks have.
+    std::erase_if(attributes, [](const ir::NamedAttribute& a) {
+      return a.first == "sym_name" || a.first.starts_with("twill.");
+    });
     open("module attributes " + words_.entries(attributes));
     const ir::Op& function = program_.op(kernel_.function);
     const ir::Attribute arguments = dialect::attribute(function, "arg_attrs");
