@@ -171,8 +171,8 @@ Result<Printed> print(const Reading& reading, const report::Outcome& outcome,
   return out;
 }
 
-/// The input, with tiles walked as a module can have it: Triton launches the grid of the text, so
-/// only a loop over tiles of the text's own is.
+/// The input, with tiles walked as a module can have it. Triton launches the grid of the text, so
+/// only a loop over tiles of the text's own is walked.
 Result<std::shared_ptr<const Reading>> read_for_ttgir(Request& request) {
   TWILL_TRY(Reading read, read_once(request));
   const bool may_walk = request.tiles == TileWalk::where_possible;
@@ -215,8 +215,8 @@ std::ptrdiff_t handed_over(const Module& module) {
                        [](const plan::Value& value) { return value.staged.has_value(); });
 }
 
-/// Whether a module is better than one with fewer registers kept free: faster by more than the
-/// model errs, or as fast with fewer values handed over, whose barriers Triton makes dearer.
+/// True if a module is better than one with fewer registers kept free: faster by more than the
+/// model errs, or as fast with fewer transfers. Triton makes their barriers dearer.
 bool is_better(const Module& module, const Module& other) {
   const auto& a = module.planned.outcome.built;
   const auto& b = other.planned.outcome.built;

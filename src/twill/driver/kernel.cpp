@@ -48,8 +48,8 @@ Result<machine::Machine> machine_for(const Request& request, const ir::Program& 
       "docs/howto/ttgir-from-triton.md");
 }
 
-/// Fails for TTIR, in which tiles have no layouts: whether a product is one of a tensor core's, and
-/// where its operands lie, is not decided there.
+/// Fails for TTIR, in which tiles have no layouts. It does not decide whether a product is one of a
+/// tensor core's, and where its operands lie.
 Result<void> check_layouts(const ir::Program& program, ir::OpId loop) {
   for (const ir::OpId id : ir::walk(program, loop)) {
     if (program.op(id).kind != ir::OpKind::mma) continue;  // others name their instruction
