@@ -226,7 +226,7 @@ class Straightener {
   }
 
   /// Keeps both values of a result. It goes by the other name where the side that is taken yields
-  /// nothing of the loop, such as zeros: what is carried on by it must be seen.
+  /// nothing of the loop, such as zeros. Else nobody would see that the other is carried on.
   void note_alternatives(ir::OpId id, ir::BlockId block) {
     const auto yield = ir::terminator(program(), block);
     if (!yield) return;
