@@ -156,8 +156,8 @@ TEST(Answer, DoesNotDependOnWhatIsPrinted) {
   }
 }
 
-// Where the best plan needs more registers than its roles have, the plans that are tried in its
-// place take no more than half of its work, or some tenths of a second.
+// The best plan needs more registers than its roles have. What is tried in its place takes no more
+// than half of its work, or some tenths of a second.
 TEST(Answer, OtherPlansForWantOfRegistersTakeLittle) {
   Request request = request_for("kernels/fa_fwd_bias/sm_90/d128_causal.pre.ttgir");
   std::uint64_t first = 0, all = 0;

@@ -127,8 +127,8 @@ TEST(Kernels, SumsThatMeetTheProductBehindTheLoopShareItsGroup) {
   EXPECT_EQ(same_groups(of_kind("rms_gemm").problem).size(), 2U);
 }
 
-// A branch is printed as a whole where its last op stands, the second product: the keys of the
-// first one are kept until then, and one group runs all ops of the branch.
+// A branch is printed as a whole where its last op stands, the second product. Until then the keys
+// of the first one are kept, and one group runs all ops of the branch.
 TEST(Kernels, BranchesKeepWhatTheyReadUntilTheirLastOp) {
   const Extraction loop = of_kind("skip_block");
   for (const char* const part : {"A", "B"}) {
