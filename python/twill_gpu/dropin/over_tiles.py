@@ -64,11 +64,12 @@ def over_tiles(text: str) -> str:
     function = _FUNCTION.fullmatch(lines[begin - 1])
     if function is None:
         raise NoTiles("its function is written in an unknown way")
-    groups, names = _grouped(lines[begin:end]), {}
-    for group in groups:
-        _look_at(group, names)
+    groups = _grouped(lines[begin:end])
     if not groups or _name(groups[-1]) != "tt.return":
-        raise NoTiles("it does not end with its only return")
+        raise NoTiles("its last operation is no return")
+    names: dict[str, str] = {}
+    for group in groups[:-1]:
+        _look_at(group, names)
     if not any(name in _TILE for name in names.values()):
         raise NoTiles("each of its CTAs does the same")
     front, inside = _parted(groups[:-1])
@@ -134,8 +135,6 @@ def _look_at(group: Sequence[str], names: dict[str, str]) -> None:
                 raise NoTiles(f"a line is not understood: {line.strip()[:60]}")
             continue
         name = operation["name"]
-        if name == "tt.return" and line.startswith("    tt.return"):
-            continue
         if name not in _PURE and name not in _WITH_MEMORY and not name.startswith(("arith.", "math.")):
             raise NoTiles(f"{name} in a loop over tiles")
         program = _program(line)
