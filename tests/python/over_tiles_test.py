@@ -1,5 +1,7 @@
 """Kernels that walk tiles, without a GPU: each tile once, by the operations of the kernel; all else is refused; it compiles and can be launched."""
 
+import concurrent.futures
+import dataclasses
 import itertools
 import os
 import pathlib
@@ -191,6 +193,19 @@ class Answers(unittest.TestCase):
             self.assertEqual(heard, [True])
         asked = (self.folder / "calls").read_text().splitlines()
         self.assertEqual(asked, ["emit ttgir - --machine h200"] * 2)
+
+    def test_attempts_begin_where_the_kernel_itself_did_not_spill(self):
+        """Protects the time until it is there: a kernel that spilled over one tile does so over many."""
+        tried = []
+        with twill_gpu.enabled(patience=float("inf")):
+            kernel = compile_gemm()
+            key = kernel.metadata.twill_kernel["key"]
+            itself = dataclasses.replace(later.find(key, kernel.metadata).result(), spare_registers=16)
+            first = concurrent.futures.Future()
+            first.set_result(itself)
+            with mock.patch.object(later, "answer", lambda request, key: tried.append(request.settings.spare_registers) or itself):
+                later.begin_over_tiles(key, kernel.metadata, first, self.prepared.append).result()
+        self.assertEqual(tried, [(16, 32)])
 
     def test_whatever_goes_wrong_is_a_reason(self):
         with fresh_cache():

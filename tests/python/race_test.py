@@ -597,9 +597,10 @@ class Calls(unittest.TestCase):
         """Protects the cost of a launch: with its decision, it is fewer instructions than Triton's launcher alone."""
         launcher = self.launcher(launch=lambda *_: None)
         plain = steps(lambda: launcher(*self.ARGUMENTS))
-        for decision in (False, call.one_kernel(launcher, "another", "other facts")):
+        for decision, more in ((False, 0), (call.one_kernel(launcher, "another", "other facts"), 0),
+                               (call.walking_kernel(launcher, "another", "other facts", 132), 20)):  # it cuts the grid, and hands it on
             made = call.decided_call(launcher, [2], {(8, 4, 2, 512): decision}, None)
-            self.assertLess(steps(lambda: made(*self.ARGUMENTS)), plain)
+            self.assertLess(steps(lambda: made(*self.ARGUMENTS)), plain + more)
         integers = [2] * 12  # as a kernel through pointers has, sizes and strides
         made = call.decided_call(launcher, integers, {(8, 4, 2, *[512] * 12): False}, None)
         self.assertLess(steps(lambda: made(*self.ARGUMENTS)), plain + 10)

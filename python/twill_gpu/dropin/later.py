@@ -43,7 +43,8 @@ def begin_over_tiles(key: str, metadata: Any, first: concurrent.futures.Future[A
     its_key = over_tiles.key_of(key)
 
     def make() -> Answer:
-        if not first.result().accepted:
+        itself = first.result()
+        if not itself.accepted:
             return Answer(its_key, "the kernel itself is refused")
         request = _request_again(key, metadata)
         try:
@@ -51,7 +52,9 @@ def begin_over_tiles(key: str, metadata: Any, first: concurrent.futures.Future[A
         except over_tiles.NoTiles as wrong:
             return Answer(its_key, placed(str(wrong), request.text))
         write_whole(store.text_path(its_key), text.encode())
-        found = _by_one_process(dataclasses.replace(request, text=text), its_key)
+        spare = [number for number in request.settings.spare_registers if number >= itself.spare_registers]  # it needs no fewer
+        chosen = request.settings.changed(spare_registers=spare or (itself.spare_registers, ))
+        found = _by_one_process(dataclasses.replace(request, text=text, settings=chosen), its_key)
         if found.accepted:
             prepare(found)
         return found
