@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import dataclasses
+import functools
 import itertools
 import os
 import pathlib
@@ -24,7 +25,13 @@ POINTERS = {"x_ptr": "*fp32", "y_ptr": "*fp32"}
 
 
 def ttgir_of(kernel, signature, constants):
-    """A kernel as Twill gets it: TTGIR before pipelining."""
+    """A kernel as Twill gets it: TTGIR before pipelining. Made once for all tests."""
+    return _ttgir_of(kernel, tuple(signature.items()), tuple(constants.items()))
+
+
+@functools.lru_cache(maxsize=None)
+def _ttgir_of(kernel, *facts):
+    signature, constants = map(dict, facts)
     backend = CUDABackend(SM_90)
     options = backend.parse_options({"num_warps": 4, "num_stages": 3, "arch": "sm90"})
     source = gemm_source() if kernel is gemm else source_of(kernel, signature, constants)

@@ -40,6 +40,17 @@ _WITH_MEMORY = frozenset({
 # Made once for all tiles where they are the same for each, as those that only compute: a descriptor is memory of the CTA.
 _ONCE = frozenset({"tt.make_tensor_descriptor", "llvm.intr.assume"})
 
+# The loop, in front of what is in it: CTA `first` of `step` takes every step-th tile.
+_LOOP = ("    %twill_first = tt.get_program_id x : i32 loc(unknown)",
+         "    %twill_step = tt.get_num_programs x : i32 loc(unknown)",
+         "    %twill_plane = arith.muli %twill_x, %twill_y : i32 loc(unknown)",
+         "    %twill_tiles = arith.muli %twill_plane, %twill_z : i32 loc(unknown)",
+         "    scf.for %twill_tile = %twill_first to %twill_tiles step %twill_step  : i32 {")
+_IN_TILE = ("      %twill_tile_x = arith.remsi %twill_tile, %twill_x : i32 loc(unknown)",
+            "      %twill_row = arith.divsi %twill_tile, %twill_x : i32 loc(unknown)",
+            "      %twill_tile_y = arith.remsi %twill_row, %twill_y : i32 loc(unknown)",
+            "      %twill_tile_z = arith.divsi %twill_row, %twill_y : i32 loc(unknown)")
+
 
 class NoTiles(TwillError):
     """The kernel does not walk tiles, and why."""
@@ -70,28 +81,14 @@ def over_tiles(text: str) -> str:
     names: dict[str, str] = {}
     for group in groups[:-1]:
         _look_at(group, names)
-    if not any(name in _TILE for name in names.values()):
+    if not any(name.startswith("%twill_tile_") for name in names.values()):
         raise NoTiles("each of its CTAs does the same")
     front, inside = _parted(groups[:-1])
-    named = [_renamed(line, names) for group in inside for line in group if _program(line) is None]
-    outside = [_renamed(line, names) for group in front for line in group if _program(line) is None]
+    tile = [line for line in _IN_TILE if _results(line)[0] in _needed(names)]
     arguments = ", ".join([*filter(None, [function["arguments"]]), *(f"%{name}: i32 loc(unknown)" for name in GRID)])
-    head = lines[begin - 1][:function.start("arguments")] + arguments + lines[begin - 1][function.end("arguments"):]
-    walk = [*_BEFORE, *(line for line in _IN_TILE if _defined(line) in _needed(names))]
-    return "\n".join([*lines[:begin - 1], head, *outside, *walk, *("  " + line if line else line for line in named),
-                      "    } loc(unknown)", *groups[-1], *lines[end:]])
-
-
-_TILE = {"%twill_tile_x": "x", "%twill_tile_y": "y", "%twill_tile_z": "z"}
-_BEFORE = ("    %twill_first = tt.get_program_id x : i32 loc(unknown)",
-           "    %twill_step = tt.get_num_programs x : i32 loc(unknown)",
-           "    %twill_plane = arith.muli %twill_x, %twill_y : i32 loc(unknown)",
-           "    %twill_tiles = arith.muli %twill_plane, %twill_z : i32 loc(unknown)",
-           "    scf.for %twill_tile = %twill_first to %twill_tiles step %twill_step  : i32 {")
-_IN_TILE = ("      %twill_tile_x = arith.remsi %twill_tile, %twill_x : i32 loc(unknown)",
-            "      %twill_row = arith.divsi %twill_tile, %twill_x : i32 loc(unknown)",
-            "      %twill_tile_y = arith.remsi %twill_row, %twill_y : i32 loc(unknown)",
-            "      %twill_tile_z = arith.divsi %twill_row, %twill_y : i32 loc(unknown)")
+    head = function[0][:function.start("arguments")] + arguments + function[0][function.end("arguments"):]
+    return "\n".join([*lines[:begin - 1], head, *_written(front, names), *_LOOP, *tile,
+                      *("  " + line for line in _written(inside, names)), "    } loc(unknown)", *groups[-1], *lines[end:]])
 
 
 def _needed(names: dict[str, str]) -> set[str]:
@@ -153,8 +150,10 @@ def _program(line: str) -> tuple[str, str] | None:
     return operation["results"], f"%twill_{'tile_' if operation['name'] == 'tt.get_program_id' else ''}{axis[1]}"
 
 
-def _renamed(line: str, names: dict[str, str]) -> str:
-    return _VALUE.sub(lambda value: names.get(value[0], value[0]), line)
+def _written(groups: Sequence[Sequence[str]], names: dict[str, str]) -> list[str]:
+    """Lines of operations, without those that ask for a CTA's place: `names` has what their results are over tiles."""
+    lines = [line for group in groups for line in group if _program(line) is None]
+    return [_VALUE.sub(lambda value: names.get(value[0], value[0]), line) for line in lines]
 
 
 def _name(group: Sequence[str]) -> str:
@@ -162,9 +161,10 @@ def _name(group: Sequence[str]) -> str:
     return operation["name"] if operation else ""
 
 
-def _defined(line: str) -> str:
+def _results(line: str) -> list[str]:
+    """Names of an operation's results."""
     operation = _OPERATION.fullmatch(line)
-    return operation["results"] or "" if operation else ""
+    return _VALUE.findall(operation["results"] or "") if operation else []
 
 
 def _parted(groups: Sequence[list[str]]) -> tuple[list[list[str]], list[list[str]]]:
@@ -179,5 +179,5 @@ def _parted(groups: Sequence[list[str]]) -> tuple[list[list[str]], list[list[str
             front.append(group)
         else:
             inside.append(group)
-            of_tile |= {re.sub(r":\d+$", "", value) for value in _defined(group[0]).split(", ") if value}
+            of_tile.update(_results(group[0]))
     return front, inside
