@@ -82,7 +82,7 @@ def streams_and_threads(case):
 
 
 def walks_in_streams(case):
-    """Whether launches over tiles on several streams at once leave the bits of one: each on its own output, all on all SMs."""
+    """Whether launches over tiles on several streams at once, each of which wants all SMs, leave the bits of one."""
     with walking(case) as expected:
         streams = [torch.cuda.Stream() for _ in range(3)]
         for _ in range(20):

@@ -19,7 +19,7 @@ import twill_gpu
 from triton.backends.nvidia import driver as nvidia_driver
 from triton.backends.nvidia.compiler import CUDABackend
 from triton.runtime import driver
-from twill_gpu.dropin import later, lowering, over_tiles, race, records, store
+from twill_gpu.dropin import beside, later, lowering, over_tiles, race, records, store
 
 POINTERS = {"x_ptr": "*fp32", "y_ptr": "*fp32"}
 
@@ -183,13 +183,13 @@ class Answers(unittest.TestCase):
         self.assertEqual(grid, [3])
 
     def test_it_comes_behind_the_first_and_is_waited_for(self):
-        """Protects launches and captures: the first one is not kept waiting, and wait() is over when both are there."""
+        """Protects launches and captures: the first one is not kept waiting, and wait() is over when both are there. A program's end waits for the first."""
         gate = self.folder / "gate"
         with fresh_cache():
             plain = compile_gemm().asm["ttgir"]
         triton.knobs.cache.dir = str(self.folder)
         self.fake(plain, FAKE_GATE=str(gate))
-        with twill_gpu.enabled():
+        with twill_gpu.enabled(), mock.patch.object(beside, "start", wraps=beside.start) as started:
             first, walks = self.begun(compile_gemm())
             self.assertFalse(twill_gpu.wait(0.0))
             self.assertFalse(first.done() or walks.done())
@@ -198,6 +198,7 @@ class Answers(unittest.TestCase):
             gate.touch()
             self.assertTrue(twill_gpu.wait())
             self.assertEqual(heard, [True])
+            self.assertEqual([given.kwargs.get("awaited", True) for given in started.call_args_list], [True, True, False])
         asked = (self.folder / "calls").read_text().splitlines()
         self.assertEqual(asked, ["emit ttgir - --machine h200"] * 2)
 

@@ -96,7 +96,7 @@ def _begin(key: str, make: Callable[[], Answer], text: str,
 
     def start(_: Any = None) -> None:
         try:
-            beside.start(work)
+            beside.start(work, awaited=after is None)  # a program has a kernel of Twill's without the further one
         except BaseException as wrong:  # there may be no more threads to be had
             end(Answer(key, placed(first_line(wrong), text)))
 
