@@ -104,7 +104,7 @@ void add_ctas_option(CLI::App& command, driver::Request& request) {
   command
       .add_option("--ctas-per-sm", request.ctas_per_sm,
                   "CTAs that an SM has at once, 1 or 2, each with its share of memory and registers "
-                  "[2 where an SM is no slower with them, by estimate]")
+                  "[2 where an SM is faster with them, by estimate]")
       ->transform(whole_number(1, 2));
 }
 
