@@ -40,6 +40,7 @@ ALLOWED = {
     "src/twill/frontend persons": 1,
     "src/twill/ir persons": 1,
     "src/twill/problem persons": 1,
+    "src/twill/machine comments": 1,
     "src/twill/run comments": 1,
     "src/twill/run persons": 1,
     "src/twill/solve persons": 1,

@@ -184,8 +184,8 @@ bool has_company(const EmittedTtgir& emitted) {
   return limited;
 }
 
-// A tile of 64 rows leaves a CTA half of the registers: two CTAs have more of the tensor core than
-// two groups that hand tiles to each other (measured: 1.36 instead of 0.87 of plain Triton).
+// A tile of 64 rows leaves a CTA half of the registers. Two CTAs have more of the tensor core than
+// two groups that pass tiles to each other (measured: 1.36 instead of 0.87 of plain Triton).
 TEST(Answer, TwoCtasShareAnSmWhereThatIsFaster) {
   Request request = request_for("kernels/fa_fwd/sm_90/d128m64.pre.ttgir");
   const auto emitted = emit_ttgir(request);

@@ -221,8 +221,8 @@ std::ptrdiff_t handed_over(const Module& module) {
                        [](const plan::Value& value) { return value.staged.has_value(); });
 }
 
-/// True if a module is better than one with fewer registers kept free: faster by more than the
-/// model errs, or as fast with fewer transfers. Triton makes their barriers dearer.
+/// True if a module is better than one with fewer registers kept free. It is faster by more than
+/// the model errs, or as fast with fewer transfers. Triton makes their barriers dearer.
 bool is_better(const Module& module, const Module& other) {
   const auto& a = module.planned.outcome.built;
   const auto& b = other.planned.outcome.built;
@@ -305,8 +305,8 @@ Result<Module> best_module(const Request& request, const TtgirChoice& choice) {
 /// CTAs that share an SM, where each had one. With more, no pool has the registers.
 constexpr int kCtasTogether = 2;
 
-/// Whether the module's CTAs come one after the other, so that one can begin while another ends,
-/// and the request leaves open how many an SM has.
+/// True if the module's CTAs come one after the other, so that one can begin while another ends.
+/// The request leaves open how many an SM has.
 bool may_share_an_sm(const Request& request, const Module& module) {
   const bool open = !request.ctas_per_sm && request.pool.empty() && !request.names_schedule() &&
                     request.spare_registers == 0 && request.cluster == 1 &&
@@ -326,8 +326,8 @@ Result<std::optional<double>> sm_interval(const Request& request, const Module& 
                         bracket ? static_cast<double>(bracket->fastest) : 0, machine.ctas_per_sm);
 }
 
-/// The module for two CTAs an SM, if an SM is faster with it by more than the model errs: what one
-/// CTA leaves idle, the other uses. Else the module at hand.
+/// The module for two CTAs an SM, if an SM is faster with it by more than the model errs. Each CTA
+/// uses units that the other leaves idle. Else the module at hand.
 Result<Module> with_company(const Request& request, const TtgirChoice& choice, Module alone) {
   Request shared = request;
   shared.ctas_per_sm = kCtasTogether;

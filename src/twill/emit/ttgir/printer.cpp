@@ -8,6 +8,7 @@
 #include "twill/dialect/roles.h"
 #include "twill/emit/ttgir.h"
 #include "twill/emit/ttgir/names.h"
+#include "twill/emit/ttgir/node_words.h"
 #include "twill/emit/ttgir/spell.h"
 #include "twill/ir/builder.h"
 
@@ -19,52 +20,6 @@ using device::Block;
 using device::Node;
 using device::NodeKind;
 using device::ValueId;
-
-/// How a node is spelled that is no operation of the Program: its op, and what its operands are.
-struct Spelled {
-  const char* op;
-  std::vector<std::string> roles;
-};
-
-const std::map<NodeKind, Spelled>& spelled() {
-  static const std::map<NodeKind, Spelled> kNodes = {
-      {NodeKind::add, {"arith.addi", {}}},
-      {NodeKind::subtract, {"arith.subi", {}}},
-      {NodeKind::multiply, {"arith.muli", {}}},
-      {NodeKind::divide, {"arith.divsi", {}}},
-      {NodeKind::exclusive_or, {"arith.xori", {}}},
-      {NodeKind::equal, {"arith.cmpi", {}}},
-      {NodeKind::at_most, {"arith.cmpi", {}}},
-      {NodeKind::choose, {"arith.select", {}}},
-      {NodeKind::both, {"arith.andi", {}}},
-      {NodeKind::spread, {"tt.splat", {}}},
-      {NodeKind::allocate, {"ttg.local_alloc", {}}},
-      {NodeKind::element, {"ttg.memdesc_index", {"source", "index"}}},
-      {NodeKind::rows, {"ttg.memdesc_subslice", {}}},
-      {NodeKind::read, {"ttg.local_load", {"source"}}},
-      {NodeKind::write, {"ttg.local_store", {"source", "destination"}}},
-      {NodeKind::relayout, {"ttg.convert_layout", {}}},
-      {NodeKind::transpose, {"ttg.memdesc_trans", {}}},
-      {NodeKind::init_barrier, {"ttng.init_barrier", {}}},
-      {NodeKind::end_barrier, {"ttng.inval_barrier", {}}},
-      {NodeKind::wait, {"ttng.wait_barrier", {"barrier", "phase"}}},
-      {NodeKind::arrive, {"ttng.arrive_barrier", {}}},
-      {NodeKind::expect, {"ttng.barrier_expect", {"barrier", "pred"}}},
-      {NodeKind::load_box,
-       {"ttng.async_tma_copy_global_to_local",
-        {"desc", "destination", "barrier", "pred", "indices"}}},
-      {NodeKind::store_box, {"ttng.async_tma_copy_local_to_global", {"desc", "source", "indices"}}},
-      {NodeKind::copy,
-       {"ttg.async_copy_global_to_local", {"source", "destination", "mask", "other"}}},
-      {NodeKind::arrive_copied, {"ttng.async_copy_mbarrier_arrive", {}}},
-      {NodeKind::wait_products, {"ttng.warp_group_dot_wait", {}}},
-      {NodeKind::scratch, {"ttg.global_scratch_alloc", {}}},
-      {NodeKind::create_map, {"ttng.tensormap_create", {"desc", "base"}}},
-      {NodeKind::acquire_map, {"ttng.tensormap_fenceproxy_acquire", {}}},
-      {NodeKind::as_descriptor, {"ttng.reinterpret_tensor_descriptor", {}}},
-  };
-  return kNodes;
-}
 
 class Printer : Names {
  public:
@@ -345,7 +300,7 @@ class Printer : Names {
   }
 
   void spelled_node(const Node& node) {
-    const Spelled& how = spelled().at(node.kind);
+    const NodeWords& how = words_of(node.kind);
     std::vector<std::string> roles = how.roles;
     if (node.kind == NodeKind::create_map) {  // no stride of the innermost dimension
       const auto rank = static_cast<std::size_t>(node.numbers[0]);
