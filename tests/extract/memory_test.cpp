@@ -59,6 +59,24 @@ TEST(Memory, StoresAndLoadsOfTheSamePlacesAreOrdered) {
   EXPECT_TRUE(again->through_memory);
 }
 
+// Places that move on by half a tile are written by other threads in the next iteration: the store
+// comes after itself. Whole tiles, and places that stay, need no order.
+TEST(Memory, AStoreThatMovesByLessThanItsTileIsOrderedWithItself) {
+  for (const auto& [step, ordered] : {std::pair(8192, true), {16384, false}, {0, false}}) {
+    const std::string moving =
+        "      %step = arith.constant " + std::to_string(step / 64) + " : i32\n" + R"(
+      %by = arith.muli %i, %step : i32
+      %from = tt.splat %by : i32 -> tensor<128x128xi32, #blocked>
+      %there = tt.addptr %places, %from : tensor<128x128x!tt.ptr<f16>, #blocked>, tensor<128x128xi32, #blocked>
+      tt.store %there, %hb : tensor<128x128x!tt.ptr<f16>, #blocked>
+)";
+    const std::string body = loads() + product() + kHalves + moving;
+    const Extraction loop = extracted(hopper_kernel(body, "%d", kPlaces), "h200", kWhole);
+    const problem::Dependence* again = find_dependence(loop.problem, "store", "store", 1);
+    EXPECT_EQ(again != nullptr && again->through_memory, ordered) << step;
+  }
+}
+
 // The order of the text decides: a load in front of the store reads what the iteration before left.
 TEST(Memory, LoadsInFrontOfAStoreReadTheIterationBefore) {
   const std::string body = loads() + product() + kHalves + kLoad + kStore;

@@ -114,9 +114,19 @@ class Follower {
         const auto other = operand(left ? 1 : 0);
         return other ? scaled(*other, left ? *left : *right) : std::nullopt;
       }
+      case OpKind::sdiv:
+      case OpKind::udiv:
+        return divided(operand(0), ir::constant_integer(program_, op.operands[1]));
       default:
         return std::nullopt;
     }
+  }
+
+  /// Counters divided by what they and their steps are multiples of.
+  static std::optional<Sum> divided(std::optional<Sum> sum, std::optional<std::int64_t> by) {
+    if (!sum || !by || *by <= 0 || !sum->invariants.empty() || !sum->by.empty()) return {};
+    if (sum->constant % *by != 0 || sum->each % *by != 0) return {};
+    return known({sum->constant / *by, sum->each / *by, {}, {}});
   }
 
   static std::optional<Sum> expanded(const ir::Op& op, std::optional<Sum> sum) {
@@ -221,28 +231,32 @@ class Parts {
  public:
   explicit Parts(const Body& body) : body_(body), follow_(body) {}
 
-  /// By factor: the sum of the parts. False if a part that changes from iteration to iteration is
-  /// no such sum.
-  bool collect(ir::ValueId value, int depth = 0) {
+  /// Takes the parts of `times` this value. False if a part that changes from iteration to
+  /// iteration is no such sum.
+  bool collect(ir::ValueId value, std::int64_t times, int depth = 0) {
     const ir::Program& program = *body_.program;
-    if (depth > kDeepest) return false;
-    if (const auto sum = follow_.of(value)) return add(std::nullopt, *sum, value);
+    if (depth > kDeepest || times >= kLargest >> 20 || times <= -(kLargest >> 20)) return false;
+    if (const auto sum = follow_.of(value)) return add(std::nullopt, *sum, times, value);
     const ir::Op* op = ir::defining_op(program, value);
     if (op == nullptr) return false;
     if (op->kind == OpKind::add || op->kind == OpKind::pointer_add) {
-      return collect(op->operands[0], depth + 1) && collect(op->operands[1], depth + 1);
+      return collect(op->operands[0], times, depth + 1) &&
+             collect(op->operands[1], times, depth + 1);
     }
-    if (op->kind == OpKind::mul) {
-      for (const std::size_t side : {0U, 1U}) {
-        const auto factor = number_of(op->operands[side]);
-        const auto sum = factor ? follow_.of(op->operands[1 - side]) : std::nullopt;
-        if (sum) return add(factor, *sum, op->operands[1 - side]);
+    for (const std::size_t side : {0U, 1U}) {
+      if (op->kind != OpKind::mul) break;
+      const ir::ValueId other = op->operands[1 - side];
+      if (const auto number = ir::constant_integer(program, op->operands[side])) {
+        return collect(other, times * *number, depth + 1);
       }
+      const auto factor = number_of(op->operands[side]);
+      const auto sum = factor ? follow_.of(other) : std::nullopt;
+      if (sum) return add(factor, *sum, times, other);
     }
     const bool passes = op->kind == OpKind::splat || op->kind == OpKind::broadcast ||
                         op->kind == OpKind::relayout || op->kind == OpKind::expand_dims ||
                         op->kind == OpKind::sext;
-    if (passes) return collect(op->operands[0], depth + 1);
+    if (passes) return collect(op->operands[0], times, depth + 1);
     return ir::is_invariant(program, body_.loop, value);
   }
 
@@ -266,10 +280,13 @@ class Parts {
     return single ? std::optional(value) : std::nullopt;
   }
 
-  bool add(std::optional<ir::ValueId> factor, const Sum& sum, ir::ValueId value) {
+  bool add(std::optional<ir::ValueId> factor, const Sum& sum, std::int64_t times,
+           ir::ValueId value) {
+    const auto all = scaled(sum, times);
+    if (!all) return false;
     Part& part = parts_[factor];
-    const Span span = span_of(sum, ir::type_of(*body_.program, value)->shape);
-    part.each += sum.each;
+    const Span span = span_of(*all, ir::type_of(*body_.program, value)->shape);
+    part.each += all->each;
     part.span.first += span.first;
     part.span.last += span.last;
     return true;
@@ -285,11 +302,9 @@ class Parts {
 bool meets_itself(const Body& body, ir::OpId id) {
   const ir::Program& program = *body.program;
   const auto access = *ir::memory_access(program.op(id));
-  if (access.by_descriptor || ir::type_of(program, access.address)->shape.empty()) {
-    return access.by_descriptor && !are_apart(body, id, id, Meeting::later_iterations);
-  }
+  if (access.by_descriptor || ir::type_of(program, access.address)->shape.empty()) return false;
   Parts parts(body);
-  if (!parts.collect(access.address)) return true;
+  if (!parts.collect(access.address, 1)) return false;
   bool moves = false;
   for (const auto& [factor, part] : parts.all()) {
     if (part.each == 0) continue;

@@ -20,9 +20,10 @@ enum class Meeting {
 /// addresses.
 bool are_apart(const Body& body, ir::OpId first, ir::OpId second, Meeting meeting);
 
-/// Whether an access may touch, in a later iteration, what another thread touched in this one: its
-/// places move on by less than the tile. Threads keep the order of their own accesses, so places
-/// that stay are none. Strides that are not known are those of an array: its rows do not overlap.
+/// Whether a tile of pointers moves on by less than the tile in an iteration, so that a thread
+/// writes what another wrote before. Threads keep the order of their own accesses, so places that
+/// stay are none. Strides that are not known are those of an array: its rows do not overlap.
+/// Addresses that are no such sums, and descriptors, are taken not to.
 bool meets_itself(const Body& body, ir::OpId access);
 
 }  // namespace twill::extract
