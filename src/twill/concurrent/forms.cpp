@@ -219,7 +219,7 @@ LinearForm Forms::carried(const ir::Loop& loop, const ir::Carried& carried) {
             1}}};
 }
 
-/// A load of a number that nobody in this kernel writes.
+/// A load of a number that this kernel does not write.
 bool Forms::reads_what_stays(const ir::Op& op) const {
   if (op.kind != OpKind::load || op.is_volatile || op.operands.size() != 1) return false;
   const auto origin = [&](ir::ValueId address) {
