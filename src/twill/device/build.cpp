@@ -150,6 +150,10 @@ Result<Kernel> build(const Parts& parts) {
   }
   std::move(memory.setup.begin(), memory.setup.end(), std::back_inserter(kernel.setup));
   TWILL_TRY(const std::vector<std::size_t> order, order_of_roles(sketch));
+  if (order.size() == 1 && memory.boxes.empty()) {
+    return sketch.refuse(parts.loop,
+                         "is planned for one role, and Triton specializes no warps for that");
+  }
   std::vector<std::map<ValueId, ValueId>> used;
   for (const std::size_t index : order) {
     const plan::Role& role = plan.roles[index];

@@ -24,7 +24,7 @@ Result<VerifiedModule> verify_module(const Input& input, std::int64_t at_least =
 
 /// Verdict on the roles of a module that was printed.
 struct PrintedCheck {
-  std::string unchecked;  ///< why they were not run, or not proven for every trip count; else empty
+  std::string unchecked;  ///< why they are not proven for every trip count; else empty
   std::string broken;     ///< the report of a rule that they break: a bug of ours; empty if none
 };
 
