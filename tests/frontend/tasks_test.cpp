@@ -407,8 +407,8 @@ TaskSource with_map(const std::string& mapping = {}) {
   return {"gemm.task", bundled_tasks("gemm.task"), mapping, "gemm.map", kMapText};
 }
 
-// A mapping in a file of its own takes the place of those beside the tasks, and what it states
-// beyond the kernel arrives with the place where it is stated.
+// A mapping in a file of its own replaces those beside the tasks. Its statements beyond the kernel
+// arrive with their places in the text.
 TEST(Mappings, FileOfItsOwn) {
   const auto lowered = lower_task_text(with_map());
   ASSERT_TRUE(lowered) << to_string(lowered.error());

@@ -96,7 +96,7 @@ std::string op_of(Function function, Scalar scalar) {
   }
 }
 
-/// One leaf on its places. Nodes become values when somebody wants them.
+/// One leaf on its places. Nodes become values when they are used.
 class LeafLowering {
  public:
   LeafLowering(Lowering& lowering, const Frame& frame, const Where& launched)
