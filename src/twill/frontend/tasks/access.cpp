@@ -13,6 +13,13 @@ using tasks::Where;
 
 namespace {
 
+/// Whether a size is never below zero: extents and indices, their sums and products.
+bool is_count(const Size& size) {
+  if (size.constant()) return *size.constant() >= 0;
+  if (size.kind() == Size::Kind::name) return true;
+  return size.kind() != Size::Kind::sub && is_count(size.left()) && is_count(size.right());
+}
+
 const char* op_of(Size::Kind kind) {
   switch (kind) {
     case Size::Kind::add:
@@ -25,11 +32,16 @@ const char* op_of(Size::Kind kind) {
       return "arith.minsi";
     case Size::Kind::max:
       return "arith.maxsi";
-    case Size::Kind::cdiv:
-      return "arith.ceildivsi";
     default:
       return "arith.divsi";
   }
+}
+
+/// The quotient rounded up, by operations that every printer has. Division is towards zero, so what
+/// is below zero is divided apart.
+Size rounded_up(const Size& a, const Size& b) {
+  const Size above = (max(a, Size(0)) + b - 1) / b;
+  return is_count(a) ? (a + (b - 1)) / b : above + min(a, Size(0)) / b;
 }
 
 }  // namespace
@@ -67,6 +79,9 @@ std::string Lowering::integer(const Size& size, const Where& where) {
     const auto index = state_.indices.find(size.left().name());
     const bool counted = index != state_.indices.end() && index->second.step > 1;
     if (counted && size.right() == Size(index->second.step)) return index->second.value;
+  }
+  if (size.kind() == Size::Kind::cdiv) {
+    return integer(rounded_up(size.left(), size.right()), where);
   }
   const std::string left = integer(size.left(), where);
   const std::string right = integer(size.right(), where);
@@ -297,12 +312,13 @@ Lowering::Pointers Lowering::pointers(const Place& place, const TileType& type, 
   return PointerText(*this, place, type, scope, where).run();
 }
 
-Result<Loaded> Lowering::load(const Place& place, const std::string& name, const Where& where) {
+Result<Loaded> Lowering::load(const Place& place, const std::string& name, const Where& where,
+                              bool by_threads) {
   TWILL_TRY(TileType type, type_of(place, where));
   const bool constant =
       tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::reads;
   const std::size_t scope = constant ? scope_of(place) : state_.text.innermost();
-  if (type.shape.size() == 1) {
+  if (type.shape.size() == 1 || by_threads) {
     const Pointers from = pointers(place, type, scope, where);
     const std::string zero =
         state_.text.once(0, "zero",
@@ -328,7 +344,7 @@ Result<Loaded> Lowering::load(const Place& place, const std::string& name, const
 
 Result<std::string> Lowering::load_shared(const Place& place, const std::string& name,
                                           const Where& where) {
-  TWILL_TRY(const Loaded loaded, load(place, name, where));
+  TWILL_TRY(const Loaded loaded, load(place, name, where, false));
   const auto& [tile, type] = loaded;
   const bool constant =
       tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::reads;

@@ -259,7 +259,8 @@ class LeafLowering {
     }
     const Place& place = place_of(node);
     if (place.is_global) {
-      TWILL_TRY(const Loaded loaded, it_.load(place, node.argument, node.where));
+      const bool around_loops = scope() == 0;  // no time to wait for a copy to shared memory
+      TWILL_TRY(const Loaded loaded, it_.load(place, node.argument, node.where, around_loops));
       return at_home({loaded.value, loaded.type}, node.where);
     }
     const Cell& cell = it_.state_.cells[place.cell];

@@ -103,7 +103,9 @@ class Lowering {
   Result<void> leaf(const Frame& frame, const tasks::Where& where);
 
   // Global memory: access.cpp.
-  Result<Loaded> load(const Place& place, const std::string& name, const tasks::Where& where);
+  /// Tiles come by TMA, or through pointers if threads are to load them into registers.
+  Result<Loaded> load(const Place& place, const std::string& name, const tasks::Where& where,
+                      bool by_threads);
   Result<std::string> load_shared(const Place& place, const std::string& name,
                                   const tasks::Where& where);
   Result<void> store(const Place& place, const std::string& tile, const tasks::Where& where);
