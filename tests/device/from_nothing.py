@@ -14,7 +14,7 @@ import time
 
 SCRIPT = pathlib.Path(__file__).parent / "from_nothing_script.py"
 LONGEST_S = 120.0
-STRANGER = 65534  # "nobody" on Linux: the number of a user without rights
+STRANGER = 65534  # `nobody` on Linux: the number of a user without rights
 
 
 def from_nothing(wheel):

@@ -29,7 +29,7 @@ def milliseconds(launches):
 
 
 first = time.monotonic()
-while time.monotonic() - first < 8:  # a program at work; after some seconds whoever wants to be faster is
+while time.monotonic() - first < 8:  # a program at work: the drop-in needs some seconds
     milliseconds(20)
     time.sleep(0.05)
 print(json.dumps({"ms": sorted(milliseconds(10) for _ in range(9))[4], "sum": float(o.double().sum())}))

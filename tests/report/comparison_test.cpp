@@ -12,8 +12,8 @@ Compared row(const char* strategy, double simulated) {
   return out;
 }
 
-// Protects: what is simulated to be faster than the answer is said to tie with it, within what the
-// simulator errs, or how to get it (a ratio of 0.97 stood there without a word).
+// Protects: a row simulated to be faster than the answer is called a tie within the simulator's
+// error, or says how to get it. (A ratio of 0.97 stood there without a word.)
 TEST(Comparison, NothingIsFasterWithoutAWord) {
   Comparison comparison;
   comparison.tolerance = 1.11;

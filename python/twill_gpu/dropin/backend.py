@@ -171,7 +171,7 @@ class Sitting:
                 future.set_result(None)
 
         beside.start(work)
-        self._beside = future  # behind the start: nobody would end it if there is no thread to be had
+        self._beside = future  # behind the start: without a thread it would never end
 
     def _contender(self, metadata: dict[str, Any]) -> Contender | None:
         """Twill's kernel, begun, or None with a row that says why."""

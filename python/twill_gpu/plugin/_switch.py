@@ -23,7 +23,7 @@ def at_first_question() -> None:
             from .. import enable
 
             enable()
-        except Exception as wrong:  # nobody's program ends because of a switch
+        except Exception as wrong:  # no program ends because of a switch
             say(f"off: {wrong}" if isinstance(wrong, TwillError) else f"off: {type(wrong).__name__}: {wrong}")
 
 

@@ -89,7 +89,7 @@ void add_compare_command(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("compare", "What other strategies make of a loop, side by side");
   driver::Request& request = choices->request;
-  command->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input")
+  command->add_option("INPUT", choices->input, "TTGIR, .task or .loop file; - reads standard input")
       ->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategies_option(*command, choices->strategies);

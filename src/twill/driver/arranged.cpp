@@ -11,6 +11,7 @@
 #include "twill/driver/answers.h"
 #include "twill/driver/checking.h"
 #include "twill/driver/stated.h"
+#include "twill/ir/source_words.h"
 #include "twill/problem/compute_groups.h"
 #include "twill/problem/hand_off.h"
 #include "twill/schedule/analysis.h"
@@ -85,6 +86,7 @@ class Pools {
         const Judge& judge)
       : request_(request),
         program_(kernel.program),
+        loop_(kernel.choice.loop),
         choice_(choice_for(kernel, request)),
         fastest_(std::move(fastest)),
         slowest_(std::move(slowest)),
@@ -96,7 +98,13 @@ class Pools {
       if (alike && !is_as_wide(pool)) continue;
       TWILL_TRY_VOID(add(pool));
     }
-    if (tried_.empty()) return tl::unexpected(located(*refusal_, request_));
+    if (tried_.empty()) {
+      if (refusal_->location == Location{}) {
+        refusal_->location = ir::text_location(program_, loop_);
+        refusal_->message += ir::source_words(program_, loop_);
+      }
+      return tl::unexpected(located(*refusal_, request_));
+    }
     std::stable_sort(tried_.begin(), tried_.end(),
                      [](const Tried& a, const Tried& b) { return rank(a) < rank(b); });
     std::vector<ArrangedKernel> out;
@@ -225,6 +233,7 @@ class Pools {
 
   const Request& request_;
   const ir::Program& program_;
+  ir::OpId loop_;
   strategy::Choice choice_;
   PosedKernel fastest_;
   PosedKernel slowest_;

@@ -52,17 +52,6 @@ void add_figures(const report::Outcome& outcome, Facts& facts) {
                                                : "the schedule's II, which no plan keeps"});
 }
 
-/// Commands that print the plan's kernel, or why there are none; empty where nobody has looked.
-std::string kernel_line(const report::Built& built) {
-  const bool triton = built.no_ttgir == "", cuda = built.not_printable == "";
-  if (triton || cuda) {
-    return fmt::format("printable: {}{}{}", triton ? "twill emit ttgir (Triton)" : "",
-                       triton && cuda ? ", " : "", cuda ? "twill emit cuda" : "");
-  }
-  const auto& why = built.not_printable ? built.not_printable : built.no_ttgir;
-  return why ? "not printable: " + *why : "";
-}
-
 void add_claims(const report::Outcome& outcome, const std::string& certificate, Facts& facts) {
   const schedule::Answer& answer = outcome.answer;
   const auto add = [&](const char* what, std::string text) {
@@ -80,8 +69,8 @@ void add_claims(const report::Outcome& outcome, const std::string& certificate, 
     add("plan", outcome.built->planned
                     ? "proven free of races, deadlocks and phase errors for every trip count"
                     : "none: " + outcome.built->refusal);
-    const std::string kernel = kernel_line(*outcome.built);
-    if (!kernel.empty()) add("kernel", kernel);
+    const bool looked = outcome.built->not_printable || outcome.built->no_ttgir;
+    if (outcome.built->planned && looked) add("kernel", report::way_out(*outcome.built));
   }
   add("certificate",
       certificate.empty()
