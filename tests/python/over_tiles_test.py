@@ -179,8 +179,9 @@ class Answers(unittest.TestCase):
             self.assertIn("scf.for %twill_tile", store.text_path(found.key).read_text())
             again = self.begun(kernel)[1].result()  # of disk: nothing is made again
             self.assertEqual((again.cubin, again.from_cache, len(self.prepared)), (found.cubin, True, 1))
-        grid = [len(re.findall(r"%twill_[xyz]: i32|%arg_twill_[xyz]", line)) for line in found.module.splitlines() if "tt.func public" in line]
-        self.assertEqual(grid, [3])
+        plain, walks = ([re.sub(r"\w+_param_\d+", "", line).strip(" \t,") for line in text.splitlines() if ".param ." in line and "_param_" in line]
+                        for text in (kernel.asm["ptx"], found.compiled.ptx))
+        self.assertEqual(walks, plain[:-2] + [".param .u32"] * 3 + plain[-2:])  # scratch memory is last
 
     def test_it_comes_behind_the_first_and_is_waited_for(self):
         """Protects launches and captures: the first one is not kept waiting, and wait() is over when both are there. A program's end waits for the first."""

@@ -216,6 +216,23 @@ class Devices(Case):
             self.assertEqual(self.launches[-1][1][0], f"function on {device}")
         self.assertEqual(len(self.measured), 2)
 
+    def test_a_kernel_that_walks_has_a_cta_for_each_sm_of_its_own_device(self):
+        """Protects several devices: function, number of SMs and the grid that is handed over are those of the device."""
+        code = race.store.put_cubin(b"walks")
+        self.over_tiles.set_result(Answer("", "", cubin=code, metadata={"shared": 2000, "num_warps": 8}))
+        sources, grid = [], (20, 10, 5)
+        race.CudaLauncher = lambda source, metadata: sources.append(source) or (lambda *arguments: self.launches.append(("twill", arguments)))
+        for device, processors in ((0, 132), (2, 78)):
+            race._processors = lambda processors=processors: processors
+            self.current = device
+            launcher = self.launcher()
+            self.assertEqual(self.launch(launcher, grid=grid), "twill")
+            arguments = self.launches[-1][1]
+            self.assertEqual(arguments[:9], (processors, 1, 1, 77, f"function on {device}", 8, "metadata", "enter", "exit"))
+            self.assertEqual(arguments[-4:], (1000, *grid))
+            self.assertEqual(self.loads[-1], ("k", b"walks", 2000, device))
+        self.assertEqual([list(source.signature) for source in sources[:2]], [["x", "y", "n"], ["x", "y", "n", *race.over_tiles.GRID]])
+
     def test_one_that_decides_otherwise_changes_nothing_for_the_others(self):
         first = self.on(0)
         self.current, self.times = 2, self.times[::-1]
