@@ -16,8 +16,8 @@
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/operands.h"
 
-/// Protects: trees of kernels are well-formed, do each effect of the text once for each row, and
-/// what is printed of them is TTGIR that our own reader takes.
+/// Protects: trees of kernels are well-formed and do each effect of the text once for each row. Our
+/// own reader takes the TTGIR printed of them.
 namespace twill::device {
 namespace {
 
@@ -226,7 +226,7 @@ TEST(Device, RingsGiveWayToChangesOfLayout) {
   EXPECT_NE(none.error().message.find("bytes of shared memory"), std::string::npos);
 }
 
-/// A barrier waits for as many arrivals as the plan has releases: one of load2's two readers, whose
+/// A barrier waits for as many arrivals as the plan has releases. One of load2's two readers, whose
 /// reading ends before it releases load0, does not release it.
 TEST(Device, BarriersCountThePlansReleases) {
   const Planned planned("fa_bwd/sm_90/m64n128d64_tmared");
@@ -268,9 +268,9 @@ int most_beyond(const Planned& planned) {
   return most;
 }
 
-/// The estimate of registers agrees with Triton 3.6's ptxas, which spills of these only the first
-/// plan of causal attention: it is over by a register. Attention backward spills 144 bytes more
-/// than the estimate knows.
+/// The estimate of registers agrees with Triton 3.6's ptxas: only the first plan of causal
+/// attention spills, and it is over by one register. Attention backward spills 144 bytes more than
+/// the estimate knows.
 TEST(Pressure, IsOverWhereCompilersSpill) {
   for (const char* const name : kKernels) {
     if (std::string(name).starts_with("fa_bwd/")) continue;
@@ -282,8 +282,8 @@ TEST(Pressure, IsOverWhereCompilersSpill) {
   EXPECT_LE(most_beyond(Planned("fa_fwd_causal/sm_90/d128", 16)), 0);
 }
 
-/// A tile counts that a product leaves: 128 registers of 64 x 256 in 128 threads, and some
-/// scalars; whoever only copies has scalars alone.
+/// A tile counts that a product leaves: 128 registers of 64 x 256 in 128 threads, and some scalars;
+/// a role that only copies has scalars alone.
 TEST(Pressure, CountsTilesAndScalars) {
   const Planned planned("gemm/sm_90/tma_128x256x64");
   const auto kernel = build(planned.parts());

@@ -1,5 +1,5 @@
-"""Kernels of kinds that no bundled kernel is, made of a bundled product by small edits of its text: what users write around and in
-the main loop. Used by tests of printed TTGIR.
+"""Kernels of kinds that no bundled kernel is: those in kinds/, which Triton 3.9 made, and edits of a bundled product's text for what
+users write around and in the main loop. Used by tests of printed TTGIR.
 """
 import pathlib
 
@@ -111,7 +111,9 @@ KINDS = {kind.__name__: kind for kind in (printed, guarded, leaves_early, skippe
 
 def write(folder):
     """The path of each kind's kernel, by name, in a folder."""
-    paths = {}
+    paths = {path.stem: pathlib.Path(folder) / path.name for path in sorted((pathlib.Path(__file__).parent / "kinds").glob("*.ttgir"))}
+    for path in paths.values():
+        path.write_text((pathlib.Path(__file__).parent / "kinds" / path.name).read_text())
     for name, kind in KINDS.items():
         paths[name] = pathlib.Path(folder) / f"{name}.pre.ttgir"
         paths[name].write_text(kind())

@@ -22,10 +22,9 @@ REFUSED = {
     "softmax/br4bc1024": "no loop of the kernel has tensor-core work",
 }
 
-# Kernels whose code spills, or whose products ptxas serializes, by Triton: the ptxas of 3.6 keeps the registers of a product apart
-# from what is computed of them. Of the first no plan needs fewer registers; of the second the estimate, which stands in for a
-# compiler, knows nothing of products (`--python` does).
-# Attention backward in one pass has no plan without spills.
+# Kernels whose code spills, or whose products ptxas serializes, by Triton. The ptxas of 3.6 keeps the registers of a product apart from
+# values computed of them. Of the first no plan needs fewer registers; of the second the estimate, which stands in for a compiler, knows
+# nothing of products (`--python` does). Attention backward in one pass has no plan without spills.
 BACKWARD = {
     "fa_bwd/m64n128d128_atomic",
     "fa_bwd/m64n128d128_tmared",

@@ -225,7 +225,7 @@ class RoleBuilder {
   Result<void> compute_outside(std::size_t index);
   Result<void> stage_outside(std::size_t index);
   Result<void> issue_outside(const plan::Step& step, At at);
-  std::vector<int> parts_held(ir::OpId op) const;
+  Result<std::vector<int>> parts_held(ir::OpId op) const;
   std::vector<Node> all_nodes();
   Result<void> leave_early(const ir::Exit& exit);
   Result<void> store_boxes();

@@ -239,7 +239,9 @@ Result<void> RoleBuilder::effect(ir::OpId id, int part, At at) {
     cut = std::max(cut, sketch_.cut_of(operand));
   }
   std::vector<int> parts = {part};
-  if (cut >= 0 && part < 0) parts = parts_held(id);
+  if (cut >= 0 && part < 0) {
+    TWILL_TRY(parts, parts_held(id));
+  }
   for (const int one : parts) {
     TWILL_TRY_VOID(clone(id, cut < 0 ? Rows{} : Rows{cut, one}, at));
   }
@@ -422,6 +424,10 @@ Result<void> RoleBuilder::product(OpId id, At at) {
   std::optional<ir::OpId> dot;
   for (const extract::Source& source : origin.sources) {
     const ir::OpKind kind = sketch_.program().op(source.op).kind;
+    if (kind == ir::OpKind::mma) {  // by the threads, which have it at once
+      const ir::ValueId result = sketch_.program().op(source.op).results.front();
+      return clone(source.op, rows_of(id, result), at).map([](ValueId) {});
+    }
     if (kind == ir::OpKind::wgmma && !dot) {
       dot = source.op;
     } else if (kind != ir::OpKind::wgmma_wait && kind != ir::OpKind::relayout) {
