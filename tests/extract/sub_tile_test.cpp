@@ -50,10 +50,11 @@ TEST(SubTile, OriginsNameTheRows) {
 // stores them all.
 TEST(SubTile, BulkStoresStayWhole) {
   const std::string store = R"(
-      tt.descriptor_reduce add, %out[%c0, %i], %d : !tt.tensordesc<tensor<128x128xf32, #shared>>, tensor<128x128xf32, #mma>
+      %h = arith.truncf %d : tensor<128x128xf32, #mma> to tensor<128x128xf16, #mma>
+      tt.descriptor_reduce add, %out[%c0, %i], %h : !tt.tensordesc<tensor<128x128xf16, #shared>>, tensor<128x128xf16, #mma>
 )";
   const std::string text = hopper_kernel(loads() + product() + store, "%d", R"(
-    %out = "test.descriptor"(%ptr) : (!tt.ptr<f16>) -> !tt.tensordesc<tensor<128x128xf32, #shared>>
+    %out = "test.descriptor"(%ptr) : (!tt.ptr<f16>) -> !tt.tensordesc<tensor<128x128xf16, #shared>>
 )");
   const Extraction loop = extracted(text, "h200", rows_of(64));
   for (const char* name : {"stageA", "stageB"}) {
