@@ -149,6 +149,7 @@ Result<Machine::Progress> Machine::advance(std::size_t index) {
   if (!passes) return Progress::waits;
   ++frame.next;
   TWILL_TRY_VOID(step(index, op));
+  if (options_.watch) options_.watch(index, roles_[index], op);
   return role.children > 0 ? Progress::waits : Progress::goes_on;
 }
 

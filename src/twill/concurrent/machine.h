@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -39,6 +40,8 @@ struct Options {
   /// Follows a run whose arguments are unknown, by asking (`Machine::follow`). Without tiles, and
   /// in one order only. Must outlive the machine.
   const Guide* guide = nullptr;
+  /// Called for each op that a role has done, with its number and what its values are then.
+  std::function<void(std::size_t role, const Role& state, ir::OpId op)> watch = {};
 };
 
 /// One CTA.

@@ -76,7 +76,7 @@ std::int64_t shared_bytes(const Kernel& kernel) {
   return bytes;
 }
 
-Result<Kernel> build_within(const Parts& parts, std::int64_t capacity) {
+Result<Fitted> build_within(const Parts& parts, std::int64_t capacity) {
   TWILL_TRY(Kernel kernel, build(parts));
   std::optional<plan::ProvenPlan> plan;
   std::vector<std::string> notes;
@@ -94,7 +94,7 @@ Result<Kernel> build_within(const Parts& parts, std::int64_t capacity) {
     TWILL_TRY(kernel, build({parts.program, parts.loop, parts.origins, *plan}));
   }
   kernel.notes.insert(kernel.notes.end(), notes.begin(), notes.end());
-  return kernel;
+  return Fitted{std::move(kernel), std::move(plan)};
 }
 
 }  // namespace twill::device

@@ -12,6 +12,7 @@
 #include "twill/device/fit.h"
 #include "twill/device/pressure.h"
 #include "twill/driver/candidates.h"
+#include "twill/driver/check_translation.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/propose.h"
 #include "twill/driver/trial.h"
@@ -48,7 +49,7 @@ bool has_own_tiles(const Kernel& kernel) {
 }
 
 /// The tree of the plan, as the module has it.
-Result<device::Kernel> tree_of(const PlannedLoop& planned) {
+Result<device::Fitted> tree_of(const PlannedLoop& planned) {
   const Kernel& kernel = *planned.reading->kernel;
   return device::build_within(
       {kernel.program, kernel.choice.loop, planned.outcome.origins, *planned.plan},
@@ -87,7 +88,7 @@ void look_for_ttgir(const Request& request, PlannedLoop& planned) {
   const auto tree = tree_of(*one);
   why = tree ? "" : in_one_line(tree.error());
   if (!tree) return;
-  const auto text = emit::ttgir_kernel(planned.reading->kernel->program, *tree,
+  const auto text = emit::ttgir_kernel(planned.reading->kernel->program, tree->kernel,
                                        dialect::spelling_of(request.input.text));
   if (!text) why = in_one_line(text.error());
 }
@@ -128,7 +129,7 @@ Result<Module> module_of(const Request& given, const TtgirChoice& choice, int ma
   if (read.kernel && may_walk && !has_own_tiles(*read.kernel)) request.tiles = TileWalk::one;
   const auto reading = std::make_shared<const Reading>(std::move(read));
   TWILL_TRY(PlannedLoop planned, answer_reading(request, reading));
-  Module out{{std::move(planned), {}, {}, {}}, {}};
+  Module out{{std::move(planned), {}, {}, {}, {}}, {}};
   EmittedTtgir& emitted = out.emitted;
   if (!emitted.planned.plan) return out;
   if (emitted.planned.outcome.machine.empty()) {
@@ -137,10 +138,13 @@ Result<Module> module_of(const Request& given, const TtgirChoice& choice, int ma
                 "give the TTGIR of the kernel");
   }
   const ir::Program& program = emitted.planned.reading->kernel->program;
-  TWILL_TRY(const device::Kernel tree, tree_of(emitted.planned));
+  TWILL_TRY(const device::Fitted fitted, tree_of(emitted.planned));
+  if (fitted.plan) emitted.planned.plan = fitted.plan;
+  const device::Kernel& tree = fitted.kernel;
   const dialect::Spelling as = choice.spelling.value_or(dialect::spelling_of(request.input.text));
   TWILL_TRY(emitted.text, emit::ttgir_kernel(program, tree, as));
   emitted.notes = tree.notes;
+  for (const device::Role& role : tree.roles) emitted.roles.push_back(role.name);
   if (choice.judge) {
     TWILL_TRY(out.reasons, choice.judge(emitted.text));
   } else {
@@ -205,9 +209,10 @@ Result<EmittedTtgir> emit_ttgir(const Request& request, const TtgirChoice& choic
     module.emitted.notes.push_back(module.reasons.front());
   }
   EmittedTtgir emitted = std::move(module.emitted);
-  const PrintedCheck check = check_printed(emitted.text);
-  emitted.broken = check.broken;
-  if (!check.unchecked.empty()) emitted.notes.push_back(check.unchecked);
+  for (const PrintedCheck& check : {check_printed(emitted.text), check_translation(emitted)}) {
+    emitted.broken += check.broken;
+    if (!check.unchecked.empty()) emitted.notes.push_back(check.unchecked);
+  }
   std::string story = report::story(emitted.planned.outcome);
   for (const std::string& note : emitted.notes) story += "note: " + note + "\n";
   emitted.text = as_comment(story) + emitted.text;
