@@ -46,6 +46,9 @@ struct Guide {
   std::vector<bool> needed;  ///< by value: integers on which depends who does what
   std::map<ir::OpId, CountedLoop> loops;
   std::map<ir::OpId, Condition> conditions;  ///< ops that make a needed i1
+  /// Loops over iterations of all tiles: by loop, the condition that holds in a tile's last one.
+  /// They end with a tile.
+  std::map<ir::OpId, ir::OpId> wraps;
   std::set<ir::OpId> idle;  ///< loops and branches in which nothing is done that roles could notice
   std::vector<Shift> shifts;
   std::map<ir::OpId, std::vector<std::size_t>> shifted;  ///< shifts that an op's operands differ by

@@ -10,8 +10,6 @@ namespace {
 
 using ir::OpKind;
 
-constexpr std::int64_t kMostFollowed = 20'000'000;
-
 bool is_missing(const execute::Value& value) {
   return std::holds_alternative<std::monostate>(value);
 }
@@ -41,10 +39,13 @@ Result<std::optional<Question>> Machine::follow() {
   while (!stopped_) {
     const auto next = next_guided_role();
     if (next) {
-      TWILL_TRY_VOID(advance(*next));
-      if (++steps_ > kMostFollowed) {
-        return execute::cannot(program_, roles_[*next].frames.back().op, "takes too many steps");
-      }
+      const Role& role = roles_[*next];
+      do {
+        TWILL_TRY_VOID(advance(*next));
+        if (++steps_ > options_.most_steps) {
+          return execute::cannot(program_, role.frames.back().op, "takes too many steps");
+        }
+      } while (!stopped_ && can_go(role) && !question_of(role));
       continue;
     }
     if (roles_.front().ended()) {
@@ -151,6 +152,7 @@ std::optional<Question> Machine::question_of(const Role& role) {
   const auto& ops = program_.block(frame.block).ops;
   if (frame.next >= ops.size()) {
     if (frame.kind != Frame::Kind::loop || !frame.quantity) return std::nullopt;
+    if (is_within_tile(role, frame)) return std::nullopt;
     return asks(*frame.quantity, frame.position + frame.step, frame.op);
   }
   const ir::OpId op = ops[frame.next];
@@ -167,6 +169,16 @@ std::optional<Question> Machine::question_of(const Role& role) {
   const bool second = is_more(*known_about(id, threshold), threshold).has_value();
   const std::int64_t asked = threshold + (second ? 1 : 0);
   return Question{known_about(id, asked)->id, asked, op};
+}
+
+/// Whether a loop over iterations of all tiles is in the middle of one: then it goes on.
+bool Machine::is_within_tile(const Role& role, const Frame& frame) {
+  const auto wrap = options_.guide->wraps.find(frame.op);
+  if (wrap == options_.guide->wraps.end() || holds(role, wrap->second) != false) return false;
+  const std::int64_t position = frame.position + frame.step;
+  const std::size_t asked = known_about(*frame.quantity, position)->id;
+  assume(*quantities_.find(asked), position, true);
+  return true;
 }
 
 bool Machine::knows_operands(const Role& role, ir::OpId id) const {

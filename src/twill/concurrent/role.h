@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "twill/concurrent/clock.h"
@@ -59,6 +60,8 @@ struct Role {
   std::optional<std::size_t> parent;               ///< that waits for the end of this one
   std::size_t children = 0;                        ///< that have not ended
   bool waits = false;                              ///< at its next op
+  /// A named barrier that it has arrived at there, and the phase that it waits for.
+  std::optional<std::pair<std::int64_t, std::uint32_t>> synchronizes;
   std::set<std::size_t> shifted;                   ///< of `Guide::shifts`: counters went on before
 
   bool ended() const { return frames.empty(); }

@@ -263,6 +263,7 @@ std::string RoleSteps::match(const concurrent::Role& state, ir::OpId id) {
     if (inner != state.frames.rend()) loop_ = inner->op;
   }
   computed_.clear();
+  read_here_.clear();
   fenced_ = false;
   ++next_;
   return {};
@@ -385,8 +386,10 @@ bool RoleSteps::fits_product(const concurrent::Role& state, ir::OpId id, const P
   const auto known = [&](const Spot& at) {
     return std::any_of(reads.begin(), reads.end(), [&](const Read& it) { return fit(it, at); });
   };
-  const auto done = [&](const Read& read) {
-    return std::any_of(spots.begin(), spots.end(), [&](const Spot& at) { return fit(read, at); });
+  const auto done = [&](const Read& read) {  // by the product, or in front of it
+    const auto fits_it = [&](const Spot& at) { return fit(read, at); };
+    return std::any_of(spots.begin(), spots.end(), fits_it) ||
+           std::any_of(read_here_.begin(), read_here_.end(), fits_it);
   };
   ++open_products_;
   return std::all_of(spots.begin(), spots.end(), known) &&
@@ -412,6 +415,7 @@ std::string RoleSteps::take_read(const concurrent::Role& state, ir::OpId id) {
   const auto address = ir::operand_in(op, ir::Role::address);
   const auto at = address ? spot(state, *address) : std::nullopt;
   if (!at) return {};
+  read_here_.push_back(*at);
   for (std::size_t i = next_; i < steps_.size(); ++i) {
     const Placed& placed = steps_[i];
     for (const Read& read : read_by(placed)) {

@@ -112,6 +112,7 @@ class RoleSteps {
   bool fenced_ = false;              ///< since the last step that shows
   std::int64_t open_products_ = 0;
   std::vector<Computed> computed_;   ///< since the last step that shows
+  std::vector<Spot> read_here_;      ///< by threads, since then
   std::map<ir::ValueId, std::int64_t> made_in_;
   /// Reads of steps that are past: buffer, instance, iteration.
   std::deque<std::tuple<plan::BufferId, std::int64_t, std::int64_t>> read_;

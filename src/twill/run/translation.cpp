@@ -79,7 +79,7 @@ class Comparer {
                              [&](ir::OpId inner) { return program_.op(inner).kind == kind; });
       };
       if (count(OpKind::for_loop) > 1 || count(OpKind::barrier_wait) == 0) continue;
-      if (plan_role(role_of(op).value_or(0)) == nullptr) continue;
+      if (plan_role(concurrent::role_of(program_, op)) == nullptr) continue;
       const auto lower = concurrent::known_integer(program_, *ir::as_loop(program_, op)->lower);
       if (!lower || loop.step != 1) continue;
       return Counted{loop.form, *lower - loop.first};
@@ -90,30 +90,13 @@ class Comparer {
   /// Values of buffers and mbarriers that helpers use: the plan knows nothing of them.
   void find_helpers() {
     for (const ir::OpId id : ir::walk(program_, what_.function)) {
-      const auto role = role_of(id);
-      if (!role || plan_role(*role) != nullptr) continue;
+      const std::size_t role = concurrent::role_of(program_, id);
+      if (role == 0 || plan_role(role) != nullptr) continue;
       for (const ir::ValueId operand : program_.op(id).operands) {
         const auto from = concurrent::captured(program_, operand);
         if (from) of_helpers_.insert(*from);
       }
     }
-  }
-
-  /// The role that an op stands in, by number; nullopt: none.
-  std::optional<std::size_t> role_of(ir::OpId op) const {
-    std::optional<ir::OpId> at = op;
-    while (at) {
-      const auto holder = ir::parent(program_, *at);
-      if (holder && program_.op(*holder).kind == OpKind::warp_partitions) {
-        const ir::RegionId region = program_.block(program_.op(*at).block).region;
-        const auto& regions = program_.op(*holder).regions;
-        return static_cast<std::size_t>(std::find(regions.begin(), regions.end(), region) -
-                                        regions.begin()) +
-               1;
-      }
-      at = holder;
-    }
-    return std::nullopt;
   }
 
   const plan::Role* plan_role(std::size_t number) const {
@@ -160,8 +143,11 @@ class Comparer {
     execute::Memory memory(1);
     const execute::Launch launch;
     concurrent::Findings findings;
-    concurrent::Machine machine(program_, memory, launch, {},
-                                {concurrent::Order(), false, &guide_, watch}, findings);
+    concurrent::Options options;
+    options.tiles = false;
+    options.guide = &guide_;
+    options.watch = watch;
+    concurrent::Machine machine(program_, memory, launch, {}, options, findings);
     TWILL_TRY_VOID(machine.start(what_.function));
     while (difference.empty()) {
       TWILL_TRY(const auto question, machine.follow());
