@@ -85,7 +85,12 @@ class Maker {
     guide_.loops = forms_.loops();
     find_reads();
     find_idle();
+    guide_.told_apart = deepest_ring(program_, function_) + 1;
     for (const auto& [op, loop] : guide_.loops) find_wrap(op);
+    for (const ir::OpId id : ops_) {
+      const auto found = wrap_about(program_.op(id));
+      if (found != wrapped_.end()) guide_.last_of_tile[id] = found->second;
+    }
     find_needed();
     for (const ir::OpId id : ops_) add_condition(id);
     for (const auto& [op, loop] : guide_.loops) {
@@ -191,7 +196,7 @@ class Maker {
   /// Everything from which follows who touches what, and who waits for what.
   void find_needed() {
     for (const ir::OpId id : ops_) need_all(deciding_operands(program_, id, guide_.idle));
-    for (const auto& [loop, condition] : guide_.wraps) need_all(program_.op(condition).results);
+    for (const auto& [loop, wrap] : guide_.wraps) need_all(program_.op(wrap.condition).results);
     while (!open_.empty()) {
       const ir::ValueId value = open_.back();
       open_.pop_back();
@@ -214,7 +219,7 @@ class Maker {
       return;
     }
     if (op.kind == OpKind::warp_roles) return need_yielded(id, 0, known.index);
-    if (!is_about_wrap(op)) need_all(op.operands);
+    if (!guide_.last_of_tile.contains(id)) need_all(op.operands);
   }
 
   // --- Flattened loops: a counter starts anew with each tile
@@ -244,8 +249,11 @@ class Maker {
       if (forms_.of(upper->operands[0]) != count && forms_.of(upper->operands[1]) != count) {
         continue;
       }
-      guide_.wraps[id] = *condition.op;
-      wrapped_.insert({compared.operands[0], compared.operands[1]});
+      if (forms_.varies(count)) continue;
+      const std::size_t number = forms_.number(count);
+      guide_.wraps[id] = {*condition.op, number};
+      wrapped_[{compared.operands[0], compared.operands[1]}] = id;
+      note_threshold({number, kEverywhere}, guide_.told_apart);
     }
   }
 
@@ -255,10 +263,11 @@ class Maker {
     return ir::defining_op(program_, value);
   }
 
-  /// A comparison that is asked about, whatever its operands are.
-  bool is_about_wrap(const ir::Op& op) const {
-    return op.kind == OpKind::icmp && op.predicate && *op.predicate < 2 &&
-           wrapped_.contains({op.operands[0], op.operands[1]});
+  /// The loop of which a comparison says whether this is a tile's last iteration.
+  std::map<std::pair<ir::ValueId, ir::ValueId>, ir::OpId>::const_iterator wrap_about(
+      const ir::Op& op) const {
+    const bool compares = op.kind == OpKind::icmp && op.predicate && *op.predicate < 2;
+    return compares ? wrapped_.find({op.operands[0], op.operands[1]}) : wrapped_.end();
   }
 
   void need_yielded(ir::OpId id, std::size_t region, std::size_t index) {
@@ -299,7 +308,7 @@ class Maker {
   /// Small numbers of iterations are told apart one by one, and stay what they are from tile to
   /// tile.
   void add_bounds(std::int64_t at_least) {
-    const std::int64_t told_apart = deepest_ring(program_, function_) + 1;
+    const std::int64_t told_apart = guide_.told_apart;
     std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> by_form;  // first, step
     for (const auto& [op, loop] : guide_.loops) {
       if (guide_.idle.contains(op)) continue;
@@ -437,7 +446,8 @@ class Maker {
   Forms forms_;
   Guide guide_;
   std::vector<ir::ValueId> open_;
-  std::set<std::pair<ir::ValueId, ir::ValueId>> wrapped_;  ///< counters of tiles, and their last
+  /// Loops by the counter of a tile's iterations, and the last one's number.
+  std::map<std::pair<ir::ValueId, ir::ValueId>, ir::OpId> wrapped_;
 };
 
 }  // namespace

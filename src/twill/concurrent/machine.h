@@ -117,6 +117,7 @@ class Machine {
   Result<void> compute_known(Role& role, ir::OpId op);
   Result<void> check_needed(const Role& role, ir::OpId op) const;
   Result<void> check_shifted(const Role& role, ir::OpId op) const;
+  std::optional<Question> asks_about_tile(const Role& role, ir::OpId op);
   bool is_within_tile(const Role& role, const Frame& frame);
   bool knows_operands(const Role& role, ir::OpId op) const;
   void forget_results(Role& role, ir::OpId op);

@@ -35,6 +35,7 @@ struct Frame {
   std::int64_t step = 1;
   std::optional<std::size_t> quantity = {};  ///< of loops that are followed (`Guide`): its id
   std::int64_t position = 0;                 ///< the loop goes on while the quantity is more
+  std::int64_t in_tile = 0;                  ///< of `Guide::wraps`: iterations that the tile has had
 };
 
 /// A thread of control at the level of tiles: the default warps, or those of a partition, which

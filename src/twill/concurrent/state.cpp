@@ -344,7 +344,8 @@ class StateText {
     for (const Frame& frame : role.frames) {
       put('f', static_cast<int>(frame.kind), frame.op.index(), frame.block.index(), frame.next);
       if (frame.quantity) {
-        put('p', ids_.at(*frame.quantity), frame.position - bases_.at(*frame.quantity));
+        put('p', ids_.at(*frame.quantity), frame.position - bases_.at(*frame.quantity),
+            frame.in_tile);
       }
     }
     for (const std::size_t shift : role.shifted) put('S', shift);
