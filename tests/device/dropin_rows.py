@@ -57,7 +57,9 @@ def warm(a_ptr, c_ptr):
 class Case:
     """A kernel with its inputs: launch() fills `outputs`; flop of a launch; reference() in float64, or None where too large.
 
-    bar: the ratio that is wanted, beyond not being slower. An autotuner has choices of its own on each side.
+    bar: the ratio that is wanted, beyond not being slower. An autotuner has choices of its own on each side. settings: of the drop-in.
+    alike: whether both sides compile and choose the same. Where they do not, as with PyTorch's autotuner, results are compared by their errors,
+    and first launches have no bar.
     """
 
     name: str
@@ -67,6 +69,8 @@ class Case:
     reference: object = None
     bar: float = 0.0
     on: object = lambda side: None  # hears which side is next, "plain" or "dropin"
+    settings: dict = dataclasses.field(default_factory=dict)
+    alike: bool = True
 
 
 def described(tensor, *block):
@@ -195,7 +199,7 @@ def first_launches(case):
     plain_first, plain = first_launch(case)
     case.on("dropin")
     triton.knobs.cache.dir = tempfile.mkdtemp(prefix="twill-dropin-")
-    with twill_gpu.enabled():
+    with twill_gpu.enabled(**case.settings):
         twill_first, ours = first_launch(case)
         at = time.perf_counter()
         twill_gpu.wait()
@@ -275,7 +279,7 @@ def measured(case):
 
     def ours(count):
         case.on("dropin")
-        with twill_gpu.enabled():
+        with twill_gpu.enabled(**case.settings):
             return turn(case.launch, count)
     bars = (SLOWEST, case.bar) if case.bar else (SLOWEST, )
     launches = max(1, int(TURN_SECONDS / plain(3)))
@@ -285,7 +289,7 @@ def measured(case):
     case.on("plain")
     plain_graph = captured(case)
     case.on("dropin")
-    with twill_gpu.enabled():
+    with twill_gpu.enabled(**case.settings):
         dropin_graph = captured(case)
     return eager, turns(plain_graph, dropin_graph, launches, (SLOWEST, ))
 
@@ -306,15 +310,19 @@ def run_case(case):
     with dropin_stages.watched() as stages:
         plain_first, twill_first, waited, plain, ours, raced = first_launches(case)
     decided = twill_gpu.report().races[races:]
-    with twill_gpu.enabled(decide="always"):
+    with twill_gpu.enabled(decide="always", **case.settings):
         _, forced = first_launch(case)
     eager, gpu = measured(case)
     expected = case.reference() if case.reference else None
-    return {"case": case.name, "bar": case.bar, "plain_tflops": case.flop / eager.seconds("plain") * 1e-12,
+    if case.alike:
+        right = same_bits(plain, ours) and (same_bits(plain, raced) or expected is not None)
+    else:
+        right = max(error_of(expected, ours), error_of(expected, raced)) <= 1.1 * error_of(expected, plain)
+    return {"case": case.name, "bar": case.bar, "alike": case.alike, "plain_tflops": case.flop / eager.seconds("plain") * 1e-12,
             "dropin_tflops": case.flop / eager.seconds("dropin") * 1e-12, "ratio": eager.ratio, "quartiles": eager.quartiles,
             "pairs": len(eager.plain), "ratio_gpu": gpu.ratio if gpu else None,
             "gpu_us": {side: 1e6 * gpu.seconds(side) for side in ("plain", "dropin")} if gpu else None,
-            "takes": decided[-1].takes if decided else "-", "bits": same_bits(plain, ours) and (same_bits(plain, raced) or expected is not None),
+            "takes": decided[-1].takes if decided else "-", "bits": right,
             "bits_forced": same_bits(plain, forced), "error_plain": error_of(expected, plain), "error_forced": error_of(expected, forced),
             "first_plain_s": plain_first, "first_dropin_s": twill_first, "waited_s": waited,
             "stages": stages}

@@ -9,6 +9,7 @@
 #include "driver/request.h"
 #include "twill/driver/compare_loop.h"
 #include "twill/driver/emit_cuda.h"
+#include "twill/driver/emit_ttgir.h"
 #include "twill/driver/explain.h"
 #include "twill/driver/limits.h"
 #include "twill/driver/plan_loop.h"
@@ -136,6 +137,42 @@ TEST(Answer, TakesInTheLatencyOfLoadsWhereRingsCannotHideIt) {
   EXPECT_FALSE(checked->rejection.has_value());
 }
 
+// CUDA prints this kernel in the plan of another strategy only. That is no reason for a worse
+// answer: commands that print nothing give the best plan, and say that Triton's door prints it.
+TEST(Answer, DoesNotDependOnWhatIsPrinted) {
+  const Request request = request_for("kernels/fa_fwd/sm_90/d128m64.pre.ttgir");
+  auto best = answer_loop(request);
+  ASSERT_TRUE(best) << to_string(best.error());
+  EXPECT_FALSE(best->outcome.built->not_printable);
+  look_for_doors(request, *best);
+  EXPECT_NE(best->outcome.built->not_printable, "");
+  EXPECT_EQ(best->outcome.built->no_ttgir, "");
+  const auto cuda = answer_loop(request, {true, &cuda_door()});
+  ASSERT_TRUE(cuda) << to_string(cuda.error());
+  EXPECT_FALSE(cuda->unprinted);
+  EXPECT_LE(*best->outcome.built->simulated, *cuda->outcome.built->simulated);
+  for (const report::Candidate& it : best->outcome.candidates) {
+    EXPECT_EQ(it.refused.find("print: "), std::string::npos) << it.refused;
+  }
+}
+
+// Where the best plan needs more registers than its roles have, the plans that are tried in its
+// place take no more than half of its work, or some tenths of a second.
+TEST(Answer, OtherPlansForWantOfRegistersTakeLittle) {
+  Request request = request_for("kernels/fa_fwd_bias/sm_90/d128_causal.pre.ttgir");
+  std::uint64_t first = 0, all = 0;
+  request.limits.tally = &first;
+  ASSERT_TRUE(answer_loop(request));
+  request.limits.tally = &all;
+  const auto emitted = emit_ttgir(request);
+  ASSERT_TRUE(emitted) << to_string(emitted.error());
+  EXPECT_TRUE(std::any_of(emitted->notes.begin(), emitted->notes.end(), [](const auto& note) {
+    return note.find(", since else WG0 needs about") != std::string::npos;
+  }));
+  constexpr std::uint64_t kTenths = 20'000'000;
+  EXPECT_LE(all, 2 * first + 2 * std::max(first / 2, kTenths));
+}
+
 // Every command begins with the same lines: pool, simulated interval, proven bound and limiter.
 TEST(Answer, IsTheSameStoryInEveryCommand) {
   for (const char* input : {"kernels/dual_gemm/sm_90/128x128x64.pre.ttgir", "loops/fwd_h2.loop"}) {
@@ -161,7 +198,8 @@ TEST(Answer, IsTheSameStoryInEveryCommand) {
   }
 }
 
-// A schedule that no plan carries out is an answer, and says why; who needs the plan is refused.
+// A schedule that no plan carries out is an answer, and says why; a command that needs the plan
+// refuses.
 TEST(Answer, SaysWhyThereIsNoPlan) {
   Request request;
   request.input = {"tight.loop",

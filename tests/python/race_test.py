@@ -281,6 +281,21 @@ class Doubt(Case):
         row, = records.report().races
         self.assertEqual((row.takes, row.why), ("triton", "RuntimeError: out of resources"))
 
+    def test_a_launch_that_cannot_even_be_looked_at_is_tritons(self):
+        """Protects launches with arguments, or in processes, that are not as we know them: without PyTorch, say. One line is enough."""
+        def gone():
+            raise ImportError("no module torch")
+        there, self.answer = self.answer, concurrent.futures.Future()
+        launcher = self.launcher()
+        self.answer.set_result(there.result())
+        race._capturing = gone
+        for n in (5, 50, 500):
+            self.assertEqual(self.launch(launcher, n), "triton")
+        launcher = self.launcher("OTHER")
+        self.assertEqual(self.launch(launcher, "no number"), "triton")
+        self.assertEqual([row.why for row in records.report().races],
+                         ["ImportError: no module torch", "ValueError: invalid literal for int() with base 10: 'no number'"])
+
     def test_threads_race_once(self):
         launcher = self.launcher()
         threads = [threading.Thread(target=launcher, args=(8, 1, 1, 77, "f", "p", None, None, None, Array(1), Array(2), 9)) for _ in range(8)]

@@ -41,7 +41,11 @@ def start(work: Callable[[], Any]) -> None:
 
     thread = threading.Thread(target=run, name="twill", daemon=True)
     _workers.threads.add(thread)
-    thread.start()
+    try:
+        thread.start()
+    except BaseException:  # there may be no more threads to be had
+        _workers.threads.discard(thread)
+        raise
 
 
 @contextlib.contextmanager

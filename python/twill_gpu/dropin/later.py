@@ -11,9 +11,11 @@ from typing import Any
 
 from triton.compiler import make_backend
 
+from ..locations import placed
 from ..program import TwillError, find_program
 from . import beside, settings, state, store
-from .answer import Answer, Request, answer, first_line
+from .answer import Answer, Request, answer
+from .records import first_line
 
 # Answers that are made at once: an autotuner begins dozens, and Triton's own compilations shall not wait for cores.
 AT_ONCE = max(1, len(os.sched_getaffinity(0)) // 4)
@@ -38,8 +40,8 @@ def begin(request: Request, key: str) -> concurrent.futures.Future[Answer]:
         try:
             with _turns:
                 found = _by_one_process(request, key)
-        except Exception as wrong:
-            found = Answer(key, first_line(wrong))
+        except BaseException as wrong:  # others wait for the future
+            found = Answer(key, placed(first_line(wrong), request.text))
         future.set_result(found)
         with _lock:
             if store.read_json(store.answer_path(key)) is not None and _running.get(key) is future:
@@ -83,7 +85,7 @@ def _request_again(key: str, metadata: Any) -> Request:
     from .backend import TwillOptions
 
     try:
-        text = store.text_path(key).read_text()
+        text = store.text_path(key).read_text(encoding="utf-8")
     except OSError:
         raise TwillError("Twill's kernel is no longer in the cache") from None
     backend = make_backend(metadata.target)

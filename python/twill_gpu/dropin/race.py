@@ -16,7 +16,8 @@ from triton.backends.nvidia.driver import CudaLauncher
 
 from ..program import TwillError
 from . import call, contest, later, records, state, store
-from .answer import Answer, first_line
+from .answer import Answer
+from .records import first_line
 
 
 MOST_SIZES = 10_000  # grids and integers that a kernel keeps in memory: programs whose sizes never repeat do not grow for ever
@@ -102,6 +103,14 @@ class Racer:
 
     def _decide(self, key: Any, stream: int, function: int, packed: Any, arguments: Sequence[Any]) -> Any:
         """Whose launch this is, as in `decided`. Kept unless it could not be measured here."""
+        try:
+            return self._decided_now(key, stream, function, packed, arguments)
+        except Exception as wrong:  # what comes of a launch must not stop a program: it is Triton's, and so are all to come
+            self._off, self._decided[key] = True, False
+            self._say("", 0.0, 0.0, False, first_line(wrong))
+            return False
+
+    def _decided_now(self, key: Any, stream: int, function: int, packed: Any, arguments: Sequence[Any]) -> Any:
         if not self._answer.done() or self._twill is None and not self._off and _capturing():
             return False
         grid = key[:3]

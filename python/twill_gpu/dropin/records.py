@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import os
 import sys
 import threading
 from typing import Any, Iterator
 
+from ..program import TwillError
 from ..tables import table
 
 log = logging.getLogger("twill_gpu")
@@ -33,7 +35,8 @@ class Compilation:
 
     def __str__(self) -> str:
         where = " (from the cache)" if self.from_cache else ""
-        return f"{self.kernel} ({self.num_warps} warps, {self.num_stages} stages): {self.runs}{': ' if self.why else ''}{self.why}{where}"
+        untried = " (never run on sm_100)" if self.arch == 100 and self.runs != "triton" else ""
+        return f"{self.kernel} ({self.num_warps} warps, {self.num_stages} stages): {self.runs}{': ' if self.why else ''}{self.why}{untried}{where}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,13 +90,23 @@ _MOST = 10_000  # rows kept: a program that compiles for ever does not grow for 
 
 
 def add(row: Compilation | Race, verbose: bool) -> None:
-    """Keeps a row, and says it: to the logger twill_gpu, and on standard error if asked for."""
+    """Keeps a row, and says it: to the logger twill_gpu, and on standard error if asked for. Raises nothing."""
     with _lock:
         _rows.append(row)
         del _rows[:-_MOST]
-    log.info("%s", row)
-    if verbose:
-        print(f"twill: {row}", file=sys.stderr, flush=True)
+    try:
+        log.info("%s", row)
+        if verbose:
+            print(f"twill: {row}", file=sys.stderr, flush=True)
+    except Exception:  # a handler of the user's, or a standard error that is closed
+        pass
+
+
+def first_line(wrong: BaseException) -> str:
+    """An exception as one line of at most 200 characters."""
+    lines = [line for line in str(wrong).splitlines() if line.strip()]
+    name = "" if isinstance(wrong, TwillError) else f"{type(wrong).__name__}: "
+    return (name + (lines[0] if lines else ""))[:200]
 
 
 def report() -> Report:
@@ -108,3 +121,11 @@ def clear() -> None:
     """Forgets the rows so far."""
     with _lock:
         _rows.clear()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()  # another thread of the parent may have held it
+
+
+os.register_at_fork(after_in_child=_after_fork)

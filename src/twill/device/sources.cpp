@@ -212,6 +212,16 @@ std::optional<ir::ValueId> Sketch::received_by(OpId op) const {
   return makers_of(value).empty() ? std::nullopt : std::optional(value);
 }
 
+std::optional<ir::OpId> Sketch::boxed_by(OpId op) const {
+  const plan::Mechanism how = plan_->mechanisms[op.index()];
+  const auto home = plan_->values[op.index()].home;
+  if (!origin(op).forwards || how != plan::Mechanism::threads || !home) return std::nullopt;
+  const ir::OpId by = origin(op).sources.front().op;
+  const auto access = ir::memory_access(program_->op(by));
+  if (!access || !access->by_descriptor || !access->writes || !access->source) return std::nullopt;
+  return (*plan_)[*home].residence == plan::Residence::shared ? std::optional(by) : std::nullopt;
+}
+
 std::optional<ir::OpId> Sketch::allocation_of(OpId op) const {
   if (plan::is_copy(plan_->mechanisms[op.index()])) return std::nullopt;
   for (const extract::Source& source : origin(op).sources) {

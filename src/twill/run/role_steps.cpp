@@ -123,6 +123,8 @@ std::optional<plan::BufferId> RoleSteps::written_by(const plan::Step& step) cons
 bool RoleSteps::shows(const Placed& placed) const {
   const plan::Step& step = *placed.step;
   const bool once = step.instance.from == plan::Instance::From::tile && !all_.walks;
+  const bool boxed = step.op && plan_.mechanisms[step.op->index()] == Mechanism::bulk_store;
+  if (boxed && step.kind == StepKind::stage) return false;  // into a box, for a helper
   switch (step.kind) {
     case StepKind::acquire:
     case StepKind::release:
@@ -214,7 +216,13 @@ std::optional<Spot> RoleSteps::spot(const concurrent::Role& state, ir::ValueId v
   return made;
 }
 
+/// Whether it is about a mbarrier of helpers, or threads access a buffer of theirs. A tile that is
+/// done with may lie where a box lies then; copies and products are of the tile.
 bool RoleSteps::is_of_helpers(const concurrent::Role& state, ir::OpId op) const {
+  const OpKind kind = all_.what.module.op(op).kind;
+  if (kind == OpKind::block_load_async || kind == OpKind::copy_async || kind == OpKind::wgmma) {
+    return false;
+  }
   const auto& operands = all_.what.module.op(op).operands;
   return std::any_of(operands.begin(), operands.end(), [&](ir::ValueId operand) {
     const auto at = spot(state, operand);
