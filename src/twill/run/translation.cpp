@@ -201,8 +201,8 @@ class Comparer {
     carried_[{number, *around}].push_back(std::move(integers));
   }
 
-  /// Whether the text goes on as it began: what loops carry is the same a period later, and no
-  /// condition is about more trips than `most`. Precondition: the last run made `most` trips.
+  /// True if the text goes on as it began. Integers that loops carry are the same a period later,
+  /// and no condition is about more trips than `most`. Precondition: the last run made `most`.
   bool repeats_itself(std::int64_t most) const {
     if (period_ > kLongestPeriod) return false;
     for (const auto& [loop, rounds] : carried_) {

@@ -10,9 +10,9 @@
 #include "twill/plan/plan.h"
 #include "twill/support/diagnostic.h"
 
-/// Whether a module does what a plan says. Roles are read from the module's text alone: it is
-/// executed, and what each role does in memory and at mbarriers is compared with its steps, one by
-/// one. Why that holds for every trip count: docs/decisions/0013-translation-checked.md.
+/// Comparison of a module with the plan that it was printed from. The module is executed, and each
+/// role is compared step by step: memory, mbarriers, products and arithmetic. Why that holds for
+/// every trip count: docs/decisions/0013-translation-checked.md.
 namespace twill::run {
 
 /// A module and what it was made from. Nothing is owned.
