@@ -109,13 +109,14 @@ def private_names(text):
 
 
 def defined_twice(rooms):
-    """Complaints about sources by room and file."""
+    """Complaints about sources by room and file. Names of different namespaces do not meet."""
     for room, files in sorted(rooms.items()):
         where = collections.defaultdict(list)
         for file, text in files.items():
+            space = re.search(r"^namespace ([\w:]+) \{$", text, re.MULTILINE)
             for name in private_names(text):
-                where[name].append(file)
-        for name, found in sorted(where.items()):
+                where[space and space[1], name].append(file)
+        for (_, name), found in sorted(where.items(), key=str):
             if len(found) > 1:
                 yield f"{room}: {name} is defined in {' and '.join(found)}: share it in a header, or give one another name"
 

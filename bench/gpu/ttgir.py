@@ -2,6 +2,7 @@
 """Printed TTGIR on a GPU, beside plain Triton, in the kernels of `kernels/` themselves.
 
   ttgir.py print TWILL FOLDER        print all modules, FOLDER/NAME.ttgir; no GPU needed
+  ttgir.py table FOLDER              what a run found, as a table for docs/hardware-ttgir.md
   ttgir.py run FOLDER [NAME...]      check and measure them: needs a Hopper GPU, PyTorch and the Triton of the texts (3.6)
 
 For each kernel of `ttgir_cases.py`: small sizes, trip counts from the shortest on, module against plain Triton bit by bit and both against float64;
@@ -76,6 +77,11 @@ def sort_of_kernel(compiled):
     """Shared memory, registers and spills of a compiled kernel: how many CTAs an SM has is told by these."""
     compiled._init_handles()
     return {"shared": compiled.metadata.shared, "registers": compiled.n_regs, "spills": compiled.n_spills, "warps": compiled.metadata.num_warps}
+
+
+def resident(kind):
+    """CTAs that an SM of Hopper has at once, of kernels without clusters: by shared memory, of which the driver takes 1 KiB of each, and by registers."""
+    return min(233472 // (kind["shared"] + 1024), 65536 // (kind["registers"] * 32 * kind["warps"]))
 
 
 def best_of_triton(one):
@@ -180,6 +186,21 @@ def run(folder, names):
                       f"{ratios[0]:.2f}x / {ratios[1]:.2f}x  of best {ratios[2]:.2f}x / {ratios[3]:.2f}x", flush=True)
 
 
+def table(folder):
+    """Prints the rows of FOLDER/ttgir.json."""
+    print("| kernel | size | plain Triton | best of Triton | library | module | of plain | of best | CTAs of an SM | bits |\n|---|---|---|---|---|---|---|---|---|---|")
+    for line in (folder / "ttgir.json").read_text().splitlines():
+        found = json.loads(line)
+        checks = found["check"]
+        bits = "equal" if checks["equal"] == checks["sizes"] else f"differ in {checks['sizes'] - checks['equal']} of {checks['sizes']}"
+        for row in found["speed"]:
+            both = lambda way: " / ".join(f"{rate:.0f}" for rate in row[way]) if way in row else "-"
+            ratio = lambda way: " / ".join(f"{a / b:.2f}" for a, b in zip(row["module"], row[way]))
+            size = " x ".join(map(str, row["size"]))
+            print(f"| {found['name']} | {size} | {both('plain')} | {both('best')} | {both('library')} | {both('module')} | {ratio('plain')} | {ratio('best')} | "
+                  f"{resident(row['kernels']['plain'])}, {resident(row['kernels']['module'])} | {bits} |")
+
+
 def print_modules(twill, folder):
     """Prints what can be printed; what is refused is said, and is not measured."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -198,6 +219,8 @@ def main():
         print_modules(sys.argv[2], pathlib.Path(sys.argv[3]))
     elif what == "one":
         run_one(pathlib.Path(sys.argv[2]), sys.argv[3])
+    elif what == "table":
+        table(pathlib.Path(sys.argv[2]))
     elif what == "compile":
         compile_one(pathlib.Path(sys.argv[2]), sys.argv[3])
     elif what == "run":

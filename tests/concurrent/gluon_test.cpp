@@ -35,7 +35,7 @@ TEST(Gluon, GoodKernelsAreProven) {
   EXPECT_TRUE(run::is_proven(made.proof)) << run::to_text(made.proof, made.program);
 }
 
-/// Without an iteration, nobody writes the sum that is stored: there are arguments that do that.
+/// Without an iteration, the sum that is stored is not written: there are such arguments.
 TEST(Gluon, AnIterationThatIsTakenForGrantedIsABrokenRule) {
   const std::string text = gluon("persist");
   const auto made = verified(text);

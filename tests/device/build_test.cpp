@@ -228,7 +228,7 @@ TEST(Device, RingsGiveWayToChangesOfLayout) {
   EXPECT_NE(none.error().message.find("bytes of shared memory"), std::string::npos);
 }
 
-/// A barrier waits for as many arrivals as the plan has releases: one of load2's two readers, whose
+/// A barrier waits for as many arrivals as the plan has releases. One of load2's two readers, whose
 /// reading ends before it releases load0, does not release it.
 TEST(Device, BarriersCountThePlansReleases) {
   const Planned planned("fa_bwd/sm_90/m64n128d64_tmared");

@@ -46,8 +46,11 @@ def failures(rows, found):
             yield f"{row['case']}: the drop-in's result differs from plain Triton's"
         if not row["bits_forced"] and row["error_forced"] is None:
             yield f"{row['case']}: Twill's bits differ, and nothing says how far"
-        if row["error_forced"] is not None and row["error_forced"] > 1.1 * row["error_plain"]:
-            yield f"{row['case']}: error {row['error_forced']:.2e}, plain {row['error_plain']:.2e}"
+        if row["bits_over_tiles"] is False and row["error_over_tiles"] is None:
+            yield f"{row['case']}: bits over tiles differ, and nothing says how far"
+        for which in ("error_forced", "error_over_tiles"):
+            if row[which] is not None and row[which] > 1.1 * row["error_plain"]:
+                yield f"{row['case']}: {which} {row[which]:.2e}, plain {row['error_plain']:.2e}"
     for name, value in found.items():
         if name.startswith("differing") and (value is False or value):
             yield f"{name}: {value}"
@@ -59,9 +62,9 @@ def failures(rows, found):
 
 
 def printed(row):
-    gpu = f"{row['ratio_gpu']:6.3f}" if row["ratio_gpu"] is not None else "     -"
-    return (f"{row['case']:36} {row['plain_tflops']:7.1f} {row['dropin_tflops']:7.1f} {row['ratio']:6.3f} {gpu}  {row['takes']:6}  "
-            f"{row['bits']!s:5} {row['bits_forced']!s:5}  {row['first_plain_s']:.2f} / {row['first_dropin_s']:.2f} + {row['waited_s']:.2f} s")
+    gpu, tiles = (f"{row[which]:6.3f}" if row[which] is not None else "     -" for which in ("ratio_gpu", "ratio_over_tiles"))
+    return (f"{row['case']:36} {row['plain_tflops']:7.1f} {row['dropin_tflops']:7.1f} {row['ratio']:6.3f} {gpu} {tiles}  {row['takes']:16}  "
+            f"{row['bits']!s:5} {row['bits_forced']!s:5} {row['bits_over_tiles']!s:5}  {row['first_plain_s']:.2f} / {row['first_dropin_s']:.2f} + {row['waited_s']:.2f} s")
 
 
 def attempted(build, word):
@@ -85,7 +88,7 @@ def main():
     torch.manual_seed(0)
     begin, rows, wrong, stranger = time.monotonic(), [], [], None
     print(f"{torch.cuda.get_device_name()}, Triton {triton.__version__}, torch {torch.__version__}, {twill_gpu.find_program().path}")
-    print(f"{'case':36} {'plain':>7} {'drop-in':>7} {'ratio':>6} {'on GPU':>6}  takes   bits  forced first plain / drop-in + until both")
+    print(f"{'case':36} {'plain':>7} {'drop-in':>7} {'ratio':>6} {'on GPU':>6} {'tiles':>6}  {'takes':16}  bits  forced tiles  first plain / drop-in + until both")
     if arguments.wheel:
         stranger = from_nothing.from_nothing(arguments.wheel.resolve())
         wrong += from_nothing.complaints(stranger)

@@ -117,7 +117,7 @@ Extraction of_kind(const std::string& name) {
 }
 
 // A row sum of an operand scales the product behind the loop. No value in registers links the two
-// in the loop, and in a group of its own nobody could finish the rows.
+// in the loop, and in a group of its own the rows could not be finished.
 TEST(Kernels, SumsThatMeetTheProductBehindTheLoopShareItsGroup) {
   for (const Names& names : same_groups(of_kind("rms_gemm").problem)) {
     EXPECT_TRUE(std::find(names.begin(), names.end(), "mmaA") != names.end() ||
@@ -127,8 +127,8 @@ TEST(Kernels, SumsThatMeetTheProductBehindTheLoopShareItsGroup) {
   EXPECT_EQ(same_groups(of_kind("rms_gemm").problem).size(), 2U);
 }
 
-// A branch is printed as a whole where its last op stands, the second product: the keys of the
-// first one are kept until then, and one group runs all ops of the branch.
+// A branch is printed as a whole where its last op stands, the second product. The keys of the
+// first one are kept until then, and one group runs all its ops.
 TEST(Kernels, BranchesKeepWhatTheyReadUntilTheirLastOp) {
   const Extraction loop = of_kind("skip_block");
   for (const char* const part : {"A", "B"}) {

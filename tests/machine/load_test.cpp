@@ -292,5 +292,30 @@ TEST(KeepingFree, LeavesGroupsFewerRegisters) {
   EXPECT_EQ(machine.pool_named("2x64")->groups[0].registers, 0);
 }
 
+// Protects: CTAs that share an SM have no more of it together than one had, and only pools with
+// which ptxas takes setmaxnreg stay.
+TEST(SharedBy, DividesMemoryAndRegisters) {
+  const Machine alone = shipped("h200");
+  const Machine machine = shared_by(alone, 2);
+  EXPECT_EQ(machine->ctas_per_sm, 2);
+  const double memory = machine->memories[0].capacity.value;
+  EXPECT_EQ(2 * (memory + kBesideMemory), alone->memories[0].capacity.value + kBesideMemory);
+  ASSERT_EQ(machine->pools.size(), 1U);
+  const Pool& pool = machine->pools[0];
+  EXPECT_EQ(pool.name, "1x64");
+  EXPECT_EQ(pool.setmaxnreg, (std::vector<int>{24, 232}));
+  EXPECT_EQ(2 * 128 * (24 + 232), alone->register_file.value);
+  EXPECT_EQ(pool.groups.back().registers, 232 - 28);
+  EXPECT_EQ(machine->minimum_compute_groups, 1);
+  EXPECT_TRUE(shared_by(alone, 4)->pools.empty());
+}
+
+// Protects: a CTA alone has all.
+TEST(SharedBy, OneCtaChangesNothing) {
+  const Machine machine = shared_by(shipped("h200"), 1);
+  EXPECT_EQ(machine->pools.size(), shipped("h200")->pools.size());
+  EXPECT_EQ(machine->memories[0].capacity.value, shipped("h200")->memories[0].capacity.value);
+}
+
 }  // namespace
 }  // namespace twill::machine

@@ -459,7 +459,7 @@ class Keys(Case):
     def test_what_changes_no_kernel_changes_no_key(self):
         with twill_gpu.enabled():
             first = triton.compiler.make_backend(SM_90).hash()
-        with twill_gpu.enabled(verbose=False, margin=0.1, race_ms=1.0):
+        with twill_gpu.enabled(verbose=False, margin=0.1, race_ms=1.0, persistent=False):
             self.assertEqual(triton.compiler.make_backend(SM_90).hash(), first)
 
     def test_kernels_in_memory_belong_to_settings(self):
@@ -533,6 +533,13 @@ class Options(unittest.TestCase):
         changes = {"decide": "always", "machine": "h100", "spare_registers": (0, 16)}
         self.assertEqual(settings.parse_overlay(settings.overlay_text(changes)), changes)
         self.assertEqual(settings.parse_overlay("always"), {"decide": "always"})
+        for value in (True, False):
+            self.assertEqual(settings.parse_overlay(settings.overlay_text({"persistent": value})), {"persistent": value})
+
+    def test_switches_of_the_environment(self):
+        for name, default in (("blackwell", False), ("inductor", False), ("persistent", True), ("verbose", False)):
+            for value, expected in (("", default), ("0", False), ("1", True)):
+                self.assertEqual(getattr(settings.from_environment({f"TWILL_{name.upper()}": value}), name), expected, (name, value))
 
 
 class Effects(unittest.TestCase):

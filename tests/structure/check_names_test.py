@@ -48,6 +48,7 @@ class CheckNames(unittest.TestCase):
         self.assertEqual(list(check_names.private_names(one)), ["Step", "kMost"])
         other = "constexpr int kMost = 4;\nnamespace {\nstruct Later;\nint most(int kMost);\n}  // namespace\n"
         self.assertEqual(list(check_names.defined_twice({"solve": {"a.cpp": one, "b.cpp": other}, "plan": {"c.cpp": one}})), [])
+        self.assertEqual(list(check_names.defined_twice({"solve": {"a.cpp": "namespace a {\n" + one, "b.cpp": "namespace b {\n" + one}})), [])
         wrong = list(check_names.defined_twice({"solve": {"a.cpp": one, "b.cpp": one.replace("Step", "Walk")}}))
         self.assertEqual([it.split(":")[1] for it in wrong], [" kMost is defined in a.cpp and b.cpp"])
 

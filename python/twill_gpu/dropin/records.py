@@ -41,21 +41,27 @@ class Compilation:
 
 @dataclasses.dataclass(frozen=True)
 class Race:
-    """One decision: times of a launch in microseconds, and whose kernel this bucket of sizes takes from now on."""
+    """One decision: times of a launch in microseconds, and whose kernel this bucket of sizes takes from now on.
+
+    Kernels are "triton", "twill", and "twill over tiles", which walks the tiles of a launch with a CTA on each SM. new: the one
+    that came. held: the one that had such launches until then. why: one line, where nothing was measured.
+    """
 
     kernel: str
     device: str
     bucket: str
-    twill_us: float
-    triton_us: float
+    new_us: float
+    held_us: float
     takes: str
     why: str = ""
+    new: str = "twill"
+    held: str = "triton"
 
     def __str__(self) -> str:
         if self.why:
-            return f"{self.kernel} on {self.device}: takes {self.takes}: {self.why}"
-        return (f"{self.kernel} on {self.device}: takes {self.takes}: Twill {self.twill_us:.1f} us, "
-                f"Triton {self.triton_us:.1f} us ({self.triton_us / self.twill_us:.2f}x)")
+            return f"{self.kernel} on {self.device}: takes {self.takes}, not {self.new}: {self.why}"
+        return (f"{self.kernel} on {self.device}: takes {self.takes}: {self.new} {self.new_us:.1f} us, "
+                f"{self.held} {self.held_us:.1f} us ({self.held_us / self.new_us:.2f}x)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,8 +86,8 @@ class Report:
     def _repr_html_(self) -> str:
         head = ("kernel", "warps", "stages", "runs", "why")
         rows = [(row.kernel, row.num_warps, row.num_stages, row.runs, row.why) for row in self.compilations]
-        races = [(row.kernel, row.device, f"{row.twill_us:.1f}", f"{row.triton_us:.1f}", row.takes) for row in self.races]
-        return table(head, rows) + table(("kernel", "device", "Twill us", "Triton us", "takes"), races)
+        races = [(row.kernel, row.device, row.new, f"{row.new_us:.1f}", row.held, f"{row.held_us:.1f}", row.takes) for row in self.races]
+        return table(head, rows) + table(("kernel", "device", "new", "us", "held", "us", "takes"), races)
 
 
 _lock = threading.Lock()

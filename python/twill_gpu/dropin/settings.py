@@ -25,6 +25,8 @@ class Settings:
     race_ms          milliseconds of GPU time that each side of a race takes, at least.
     patience         how long a compilation waits for Twill's kernel, in multiples of what Triton's own took: not at all by
                      default. Launches are Triton's until it is there. Only for "race".
+    persistent       a kernel of one tile for each CTA is also made to walk tiles, a CTA on each SM, where launches have two tiles for
+                     each or more; it races when it is there. Only for "race".
     inductor         Inductor's own kernels race, too, at the price of a launcher that takes the host longer than Inductor's own.
     cache            keep answers on disk, below Triton's cache folder.
     timeout_s        seconds after which the program is stopped, and Triton's kernel taken.
@@ -38,6 +40,7 @@ class Settings:
     margin: float = 0.05
     race_ms: float = 6.0
     patience: float = 0.0
+    persistent: bool = True
     inductor: bool = False
     cache: bool = True
     timeout_s: float = 60.0
@@ -78,7 +81,7 @@ class Settings:
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
-    """Settings of TWILL_BLACKWELL, TWILL_DECIDE, TWILL_INDUCTOR, TWILL_MACHINE, TWILL_PATIENCE and TWILL_VERBOSE."""
+    """Settings of TWILL_BLACKWELL, TWILL_DECIDE, TWILL_INDUCTOR, TWILL_MACHINE, TWILL_PATIENCE, TWILL_PERSISTENT and TWILL_VERBOSE."""
     changes: dict[str, Any] = {}
     if environment.get("TWILL_DECIDE"):
         changes["decide"] = environment["TWILL_DECIDE"]
@@ -89,9 +92,9 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
             changes["patience"] = float(environment["TWILL_PATIENCE"])
         except ValueError:
             raise TwillError(f"TWILL_PATIENCE is a number, not {environment['TWILL_PATIENCE']!r}") from None
-    for name in ("blackwell", "inductor", "verbose"):
-        if environment.get(f"TWILL_{name.upper()}", "0") not in ("", "0"):
-            changes[name] = True
+    for name in ("blackwell", "inductor", "persistent", "verbose"):
+        if environment.get(f"TWILL_{name.upper()}"):
+            changes[name] = environment[f"TWILL_{name.upper()}"] != "0"
     return Settings().changed(**changes)
 
 
@@ -104,10 +107,12 @@ def parse_overlay(text: str) -> dict[str, Any]:
             name, value = "decide", word
         if name == "spare_registers":
             changes[name] = tuple(int(number) for number in value.split(","))
+        elif name == "persistent":
+            changes[name] = value not in ("0", "False")
         elif name in ("decide", "machine"):
             changes[name] = value
         else:
-            raise TwillError(f"the launch option twill knows decide, machine and spare_registers, not {name!r}")
+            raise TwillError(f"the launch option twill knows decide, machine, persistent and spare_registers, not {name!r}")
     return changes
 
 

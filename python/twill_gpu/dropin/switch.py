@@ -57,7 +57,7 @@ def enabled(**changes: Any) -> Iterator[None]:
 
 
 def options(**changes: Any) -> Callable[[Kernel], Kernel]:
-    """Settings for one kernel, above `@triton.jit` or `@triton.autotune`: decide, machine, spare_registers.
+    """Settings for one kernel, above `@triton.jit` or `@triton.autotune`: decide, machine, persistent, spare_registers.
 
     The same as the launch option `twill="..."`, and without effect while the drop-in is off.
     """

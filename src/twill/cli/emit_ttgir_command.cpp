@@ -93,6 +93,7 @@ void add_emit_ttgir(CLI::App& emit, Session& session) {
   driver::Request& request = choices->request;
   command->add_option("INPUT", choices->input, "TTGIR or .task file; - reads standard input")->required();
   add_planning_options(*command, request);
+  add_ctas_option(*command, request);
   command->add_option("-o,--output", choices->output, "File for the module [standard output]");
   const std::map<std::string, dialect::Spelling> spellings = {{"3.6", dialect::Spelling::v3_6},
                                                               {"3.7", dialect::Spelling::v3_6},

@@ -36,7 +36,7 @@ const std::array<OptionGroup, 6>& option_groups() {
        {"strategy", "depth", "ping-pong", "schedule", "alternatives", "alternative", "within",
         "work-limit"}},
       {"The kernel",
-       {"tiles", "cluster", "spare-registers", "pins", "triton", "python", "compile", "no-compile",
+       {"tiles", "cluster", "ctas-per-sm", "spare-registers", "pins", "triton", "python", "compile", "no-compile",
         "instrument", "check"}},
       {"A run", {"trips", "jitter",     "numbers",    "size",      "arg",     "grid",    "seed",
                  "seeds", "completion", "interleave", "sms",       "timeout", "against", "keep",

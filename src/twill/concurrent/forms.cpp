@@ -239,7 +239,7 @@ ir::ValueId Forms::origin(ir::ValueId address) const {
   }
 }
 
-/// A load of a number that nobody in this kernel writes.
+/// A load of a number that this kernel does not write.
 bool Forms::reads_what_stays(const ir::Op& op) const {
   if (op.kind != OpKind::load || op.is_volatile || op.operands.size() != 1) return false;
   const ir::ValueId read = origin(op.operands[0]);

@@ -20,7 +20,7 @@ constexpr std::int64_t kMostPrograms = 32;
 constexpr std::int64_t kSomeInner = 64;
 constexpr std::int64_t kMostSteps = 200'000;  ///< of a run that is tried out
 constexpr int kMostFailures = 8;
-/// What integers may be that drive outer loops only: the first is taken that makes several tiles.
+/// Integers that drive outer loops only: the first is taken that makes several tiles.
 constexpr double kOuter[] = {3, 384, 1536, 4096};
 
 /// Appends the values from which a value is computed directly.
@@ -75,8 +75,8 @@ class Search {
  public:
   Search(const ir::Program& program, ir::OpId function, const execute::Launch& given)
       : program_(program), function_(function), given_(given) {
-    // A role may do all that it does for a tile without a loop: its loop over tiles is as long as
-    // those of others, in which other loops stand.
+    // A role may do its part of a tile without a loop. Its loop over tiles is as long as those of
+    // other roles, in which loops stand.
     const auto counted = Forms(program, function).loops();
     std::set<std::size_t> over_tiles;
     for (const ir::Loop& loop : ir::loops(program, function)) {

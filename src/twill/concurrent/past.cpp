@@ -2,7 +2,7 @@
 
 #include "twill/concurrent/machine.h"
 
-/// Iterations that roles have left behind: nobody asks about them any more.
+/// Iterations that all roles have left behind, and will not ask about.
 namespace twill::concurrent {
 
 /// Whether a role cannot come to that scope any more.

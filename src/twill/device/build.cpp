@@ -34,9 +34,9 @@ int in_flight_over_back_edge(const plan::Plan& plan, const plan::Role& role) {
   return count;
 }
 
-/// The role that the launch's own four warps run. Of those with the most registers it is one with
-/// the most products in flight over its back edge: ptxas was seen to serialize the products of
-/// such a role where it was a partition, and another was not.
+/// The role that the launch's own four warps run. Among those with the most registers it is one
+/// with the most products in flight over its back edge. ptxas was seen to serialize the products of
+/// such a role as a partition, and not those of another.
 Result<std::size_t> first_role(const Sketch& sketch) {
   const plan::Plan& plan = sketch.plan();
   std::optional<std::size_t> best;

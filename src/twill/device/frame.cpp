@@ -122,8 +122,8 @@ std::vector<ir::OpId> Sketch::descriptors() const {
   return found;
 }
 
-/// TTGIR waits until stores by TMA have read their boxes, not until they have written: outside of
-/// the loop, nothing may touch what the loop stores so.
+/// TTGIR waits until stores by TMA have read their boxes, not until they have written. So ops
+/// outside of the loop may not touch memory that the loop stores so.
 Result<void> Sketch::check_stores() const {
   for (std::size_t i = 0; i < origins_.size(); ++i) {
     if (plan_->mechanisms[i] != plan::Mechanism::bulk_store) continue;
@@ -142,7 +142,7 @@ Result<void> Sketch::check_stores() const {
 }
 
 /// Each effect of the text is done once per tile: by a step of the plan, with one, or by the
-/// launch's own warps where the order of the text allows that.
+/// launch's own warps. The last needs an order of the text that allows it.
 Result<void> Sketch::find_effects() {
   std::optional<ir::OpId> last_planned;
   std::set<ir::OpId> loads;

@@ -137,9 +137,9 @@ class Facts {
 
 /// A role's registers, by walking its nodes backwards. A value lives from the node that makes it to
 /// its last reader, and a loop keeps what its body reads. Nodes that are computed element by
-/// element, with nothing between them that waits or orders, are one: behind them lives what others
-/// read later, and what products left there. Compilers keep the registers of a product apart from
-/// what is computed of them, unless that is what the next product adds to.
+/// element, with no wait or order between them, are one. Behind them live the values of later
+/// readers, and products' results there. Compilers keep the registers of a product apart from what
+/// is computed of them, unless that is what the next product adds to.
 class Walk {
  public:
   explicit Walk(const Facts& facts) : facts_(facts) {}

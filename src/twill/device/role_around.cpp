@@ -11,8 +11,8 @@ using ir::OpKind;
 
 namespace {
 
-/// The parts of which one group has the rows that an operation works on: of each of the values, as
-/// far as ops of the plan make them, these have the parts that the group's makers make.
+/// The parts of which one group has the rows that an operation works on. Of each value, as far as
+/// ops of the plan make it, these are the parts of the group's makers.
 std::set<int> parts_of_group(const Sketch& sketch, const std::vector<std::vector<OpId>>& values,
                              problem::GroupId group) {
   std::set<int> parts;
@@ -58,7 +58,7 @@ Result<void> RoleBuilder::compute_outside(std::size_t index) {
 }
 
 /// The parts of which the role has the rows that an operation works on. Each part must be some
-/// group's: nobody could do it else.
+/// group's: no other role could do it.
 Result<std::vector<int>> RoleBuilder::parts_held(ir::OpId op) const {
   std::set<ir::ValueId> seen;
   std::vector<ir::ValueId> todo;

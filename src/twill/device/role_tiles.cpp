@@ -2,7 +2,7 @@
 
 #include "twill/device/role_inside.h"
 
-/// The text's own loop over tiles, in each role. Rings go on from tile to tile, so that a role that
+/// The text's own loop over tiles, in each role. Rings go on from tile to tile. So a role that
 /// loads runs ahead into the next tile while others are at the end of this one.
 namespace twill::device {
 

@@ -77,7 +77,7 @@ bool may_be_again(const ir::Program& program, ir::OpId id) {
 bool is_effect(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
   const OpClass of = ir::class_of(op.kind);
-  if (of == OpClass::copy) return true;  // nobody knows when it has ended
+  if (of == OpClass::copy) return true;  // its end is not known
   return of != OpClass::load && ir::effect_of(op) != ir::Effect::none;
 }
 
@@ -166,8 +166,8 @@ std::optional<ir::ValueId> Sketch::value_of(OpId op) const {
   return last ? std::optional(behind_relayouts(*last)) : std::nullopt;
 }
 
-/// Operations that an op of the plan has only for the addresses of what it loads: whoever needs
-/// what they make does them again.
+/// Operations that an op of the plan has only for the addresses of its loads: each reader of their
+/// results does them again.
 std::set<ir::OpId> Sketch::addresses_of(OpId op) const {
   std::set<ir::OpId> own, found;
   std::vector<ir::ValueId> todo;

@@ -5,9 +5,8 @@
 
 namespace twill::driver {
 
-/// Reads a printed module back and compares what its roles do with the steps of the plan, so that
-/// the proof of the plan is a proof of the text. Precondition: there is a text. Cost: some
-/// 20 runs without tiles.
+/// Reads a printed module back and compares its roles with the steps of the plan: so the proof of
+/// the plan is a proof of the text. Precondition: there is a text. Cost: some 20 runs without tiles.
 PrintedCheck check_translation(const EmittedTtgir& emitted);
 
 }  // namespace twill::driver

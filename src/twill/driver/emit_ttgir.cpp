@@ -19,6 +19,7 @@
 #include "twill/driver/emit_cuda.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/propose.h"
+#include "twill/driver/timing.h"
 #include "twill/driver/trial.h"
 #include "twill/driver/verify_module.h"
 #include "twill/emit/ttgir.h"
@@ -52,13 +53,18 @@ bool has_own_tiles(const Kernel& kernel) {
   return false;
 }
 
-/// The tree of a plan of the outcome's schedule, as the module has it. Precondition: the outcome is
-/// of a kernel.
+/// The tree of a plan of the outcome's schedule, as the module has it. CTAs share an SM only if a
+/// launch takes no more registers than the plan has. Precondition: the outcome is of a kernel.
 Result<device::Fitted> tree_of(const Reading& reading, const report::Outcome& outcome,
                                const plan::ProvenPlan& plan) {
   const Kernel& kernel = *reading.kernel;
-  return device::build_within({kernel.program, kernel.choice.loop, outcome.origins, plan},
-                              shared_memory(*kernel.machine));
+  TWILL_TRY(device::Kernel tree,
+            device::build_within({kernel.program, kernel.choice.loop, outcome.origins, plan},
+                                 shared_memory(*kernel.machine)));
+  if (kernel.machine->ctas_per_sm > 1) {
+    tree.registers_at_launch = plan.plan().limits.launch_registers;
+  }
+  return tree;
 }
 
 /// Door of TTGIR, in any spelling.
@@ -177,8 +183,8 @@ Result<Printed> print(const Reading& reading, const report::Outcome& outcome,
   return out;
 }
 
-/// The input, with tiles walked as a module can have it: Triton launches the grid of the text, so
-/// only a loop over tiles of the text's own is.
+/// The input, with tiles walked as a module can have it. Triton launches the grid of the text, so
+/// only a loop over tiles of the text's own is walked.
 Result<std::shared_ptr<const Reading>> read_for_ttgir(Request& request) {
   TWILL_TRY(Reading read, read_once(request));
   const bool may_walk = request.tiles == TileWalk::where_possible;
@@ -221,8 +227,8 @@ std::ptrdiff_t handed_over(const Module& module) {
                        [](const plan::Value& value) { return value.staged.has_value(); });
 }
 
-/// Whether a module is better than one with fewer registers kept free: faster by more than the
-/// model errs, or as fast with fewer values handed over, whose barriers Triton makes dearer.
+/// True if a module is better than one with fewer registers kept free: faster by more than the
+/// model errs, or as fast with fewer transfers. Triton makes their barriers dearer.
 bool is_better(const Module& module, const Module& other) {
   const auto& a = module.planned.outcome.built;
   const auto& b = other.planned.outcome.built;
@@ -291,6 +297,60 @@ Result<Module> within_registers(const Request& given, const TtgirChoice& choice,
   return *std::move(best);
 }
 
+/// The module of the request; if its code would not be good, the best of another plan.
+Result<Module> best_module(const Request& request, const TtgirChoice& choice) {
+  TWILL_TRY(Module module, module_of(request, choice, 0));
+  if (!module.planned.plan || module.printed.reasons.empty()) return module;
+  if (request.spare_registers == 0 && !request.names_schedule()) {
+    return within_registers(request, choice, std::move(module));
+  }
+  module.printed.notes.push_back(module.printed.reasons.front());
+  return module;
+}
+
+/// CTAs that share an SM, where each had one. With more, no pool has the registers.
+constexpr int kCtasTogether = 2;
+
+/// Whether the module's CTAs come one after the other, so that one can begin while another ends,
+/// and the request leaves open how many an SM has.
+bool may_share_an_sm(const Request& request, const Module& module) {
+  const bool open = !request.ctas_per_sm && request.pool.empty() && !request.names_schedule() &&
+                    request.spare_registers == 0 && request.cluster == 1 &&
+                    request.strategy.strategy == strategy::Strategy::twill;
+  if (!open || !module.planned.plan) return false;
+  return module.planned.plan->plan().kernel->tiles == plan::Tiles::one_per_cta;
+}
+
+/// Cycles that an SM takes for an iteration of one of its CTAs, by estimate.
+Result<std::optional<double>> sm_interval(const Request& request, const Module& module) {
+  const PlannedLoop& planned = module.planned;
+  const plan::Plan& plan = planned.plan->plan();
+  TWILL_TRY(FullRate full, full_rate_of(request, *planned.reading, planned.outcome, plan));
+  const machine::Description& machine = *planned.reading->kernel->machine;
+  const auto& bracket = planned.outcome.bracket;
+  return sm_interval_of(plan, std::move(full), machine.load_latency.value,
+                        bracket ? static_cast<double>(bracket->fastest) : 0, machine.ctas_per_sm);
+}
+
+/// The module for two CTAs an SM, if an SM is faster with it by more than the model errs: what one
+/// CTA leaves idle, the other uses. Else the module at hand.
+Result<Module> with_company(const Request& request, const TtgirChoice& choice, Module alone) {
+  Request shared = request;
+  shared.ctas_per_sm = kCtasTogether;
+  shared.limits.work_limit =
+      std::min(shared.limits.work_limit, std::max(alone.planned.outcome.work, kLeastWork));
+  auto together = best_module(shared, choice);
+  if (!together || !together->planned.plan || !together->printed.reasons.empty()) return alone;
+  TWILL_TRY(const auto one, sm_interval(request, alone));
+  TWILL_TRY(const auto two, sm_interval(shared, *together));
+  if (!one || !two || schedule::kCoRunError * *two >= *one) return alone;
+  together->printed.notes.push_back(
+      fmt::format("two CTAs share an SM, which takes {:.1f} cycles for an iteration of one, by "
+                  "estimate; with a CTA alone on it {:.1f}",
+                  *two, *one));
+  return *std::move(together);
+}
+
 }  // namespace
 
 Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted) {
@@ -299,13 +359,10 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
   if (request.answers == nullptr) request.answers = &answers;
   TtgirChoice choice = wanted;
   if (!choice.spelling) choice.spelling = dialect::spelling_of(request.input.text);
-  TWILL_TRY(Module module, module_of(request, choice, 0));
+  TWILL_TRY(Module module, best_module(request, choice));
   if (!module.planned.plan) return EmittedTtgir{std::move(module.planned), {}, {}, {}, {}};
-  if (!module.printed.reasons.empty() && request.spare_registers == 0 &&
-      !request.names_schedule()) {
-    TWILL_TRY(module, within_registers(request, choice, std::move(module)));
-  } else if (!module.printed.reasons.empty()) {
-    module.printed.notes.push_back(module.printed.reasons.front());
+  if (may_share_an_sm(request, module)) {
+    TWILL_TRY(module, with_company(request, choice, std::move(module)));
   }
   EmittedTtgir emitted{std::move(module.planned),
                        std::move(module.printed.text),

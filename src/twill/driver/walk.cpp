@@ -31,7 +31,7 @@ namespace {
 /// Structures that are tried in place of one that cannot be carried out.
 constexpr int kMostEquallyFast = 4;
 
-/// Work for a schedule in the place of one that cannot be built, which nobody asked for.
+/// Work for a schedule in the place of one that cannot be built, beyond the request.
 constexpr std::uint64_t kSubstitute = 60'000'000;
 
 /// Work for a strategy that may happen to be faster than an answer without a proof.
@@ -154,8 +154,8 @@ class Walk {
     });
   }
 
-  /// Drafts and simulates those steps that are new, and takes the fastest that can be proven (and
-  /// printed, if a door is asked for and that may make a difference).
+  /// Drafts and simulates those steps that are new, and takes the fastest that can be proven. It
+  /// must be printed, too, if a door is asked for and that may make a difference.
   Result<void> try_steps() {
     for (std::size_t i = tried_; i < steps_.size(); ++i) {
       Step& step = steps_[i];

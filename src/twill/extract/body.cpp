@@ -225,8 +225,8 @@ class Straightener {
     }
   }
 
-  /// Keeps both values of a result. It goes by the other name where the side that is taken yields
-  /// nothing of the loop, such as zeros: what is carried on by it must be seen.
+  /// Keeps both values of a result. It goes by the other name where the taken side yields no value
+  /// of the loop, such as zeros. The value carried on by it must be seen.
   void note_alternatives(ir::OpId id, ir::BlockId block) {
     const auto yield = ir::terminator(program(), block);
     if (!yield) return;

@@ -418,7 +418,7 @@ std::string RoleSteps::take_read(const concurrent::Role& state, ir::OpId id) {
     const bool drains = placed.step->kind == StepKind::drain_groups;
     if (!drains && shows(placed) && !written_by(*placed.step) && !is_product(plan_, *placed.step)) break;
   }
-  // What a step has read may be read again, as long as the slot is not another's.
+  // A step's reads may be repeated, as long as the slot is not another's.
   for (auto read = read_.rbegin(); read != read_.rend(); ++read) {
     const auto& [buffer, instance, iteration] = *read;
     if (!all_.bindings.agree(Bindings::Kind::buffer, buffer.index(), plan_[buffer].depth, instance,

@@ -41,7 +41,7 @@ class Bindings {
   std::map<std::pair<const execute::Tile*, std::int64_t>, std::int64_t> arrivals_;
 };
 
-/// What all roles of a run share.
+/// Facts that all roles of a run share.
 struct Comparison {
   const Translated& what;
   std::int64_t trips = 0;  ///< of each tile

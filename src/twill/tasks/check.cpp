@@ -286,8 +286,8 @@ class InnerCheck {
 
   // --- Pranges ----------------------------------------------------------------------------------
 
-  /// True if different values of the index always are different blocks: it is an index of a block
-  /// by itself, or with what does not depend on the range added to it.
+  /// True if different values of the index always are different blocks. Then it is an index of a
+  /// block by itself, or plus values that do not depend on the range.
   static bool tells_apart(const Block& block, const std::string& index,
                           const std::set<std::string>& indices) {
     for (std::size_t d = 0; d < block.index.size(); ++d) {

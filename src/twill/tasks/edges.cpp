@@ -112,7 +112,8 @@ class LeafSides {
     return made;
   }
 
-  /// Whether a condition asks for the position in a dimension: whoever does masks what lies beyond.
+  /// True if a condition asks for the position in a dimension: then it masks elements beyond the
+  /// edge.
   bool asks_for_position(std::size_t index, std::size_t d) const {
     const Node& node = leaf_.nodes[index];
     if (node.function == Function::iota) return true;

@@ -189,7 +189,7 @@ void drop_self_copies(std::vector<FlowStep>& steps) {
   });
 }
 
-/// Copies of what nobody writes: once, and where all that they depend on is known.
+/// Copies of unwritten memory: once, and where all that they depend on is known.
 class Sharing {
  public:
   explicit Sharing(Flow& flow) : flow_(flow) {}

@@ -9,7 +9,7 @@
 namespace twill::tasks {
 namespace {
 
-/// Dimensions of a tensor, beyond what anybody has.
+/// Dimensions of a tensor, more than any tensor has.
 constexpr std::int64_t kMostDimensions = 16;
 
 constexpr std::size_t kMostArguments = 1024;

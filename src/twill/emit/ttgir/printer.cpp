@@ -105,6 +105,16 @@ class Printer : Names {
     line("}" + more);
   }
 
+  /// Has the compiler launch with no more registers than the kernel may take.
+  void limit_registers(std::vector<ir::NamedAttribute>& attributes) {
+    if (kernel_.registers_at_launch == 0) return;
+    const std::string name = "ttg.maxnreg";
+    std::erase_if(attributes, [&](const ir::NamedAttribute& a) { return a.first == name; });
+    const auto at = std::find_if(attributes.begin(), attributes.end(),
+                                 [&](const ir::NamedAttribute& a) { return a.first > name; });
+    attributes.emplace(at, name, i32(kernel_.registers_at_launch));
+  }
+
   // --- Frame ----------------------------------------------------------------------------------
   void head() {
     const ir::Op& module = program_.op(program_.module());
@@ -117,6 +127,7 @@ class Printer : Names {
     std::erase_if(attributes, [](const ir::NamedAttribute& a) {
       return a.first == "sym_name" || a.first.starts_with("twill.");
     });
+    limit_registers(attributes);
     open("module attributes " + words_.entries(attributes));
     const ir::Op& function = program_.op(kernel_.function);
     const ir::Attribute arguments = dialect::attribute(function, "arg_attrs");

@@ -26,9 +26,9 @@ struct Made {
   bool pads_with_nan = false;
 };
 
-class Finder {
+class DescriptorFinder {
  public:
-  explicit Finder(const ir::Program& program) : program_(program) {
+  explicit DescriptorFinder(const ir::Program& program) : program_(program) {
     for (const ir::OpId op : ir::walk(program, program.module())) {
       if (program.op(op).name == kScratch) look_at(op);
     }
@@ -100,7 +100,7 @@ class Finder {
 }  // namespace
 
 std::optional<ir::Program> whole_descriptors(const ir::Program& program) {
-  const Finder found(program);
+  const DescriptorFinder found(program);
   if (found.casts.empty()) return std::nullopt;
   Copier copier(program);
   ir::TypeTable& types = copier.builder().types();

@@ -6,8 +6,8 @@
 
 namespace twill::frontend::ttgir {
 
-/// Makes descriptors of the maps for TMA that a module writes into scratch memory: Triton has a
-/// tt.make_tensor_descriptor become an allocation, a map and a cast, which is undone. A map whose
+/// Makes descriptors of the maps for TMA that a module writes into scratch memory. Triton turns a
+/// tt.make_tensor_descriptor into an allocation, a map and a cast, which is undone. A map whose
 /// pieces are not found, or that something else reads, stays as it is.
 ///
 /// nullopt if there is none to undo.
