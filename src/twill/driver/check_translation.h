@@ -5,7 +5,7 @@
 
 namespace twill::driver {
 
-/// Reads a printed module back and compares its roles with the steps of the plan: so the proof of
+/// Reads a printed module back and compares its roles with the steps of the plan. So the proof of
 /// the plan is a proof of the text. Precondition: there is a text. Cost: some 20 runs without tiles.
 PrintedCheck check_translation(const EmittedTtgir& emitted);
 

@@ -58,13 +58,13 @@ bool has_own_tiles(const Kernel& kernel) {
 Result<device::Fitted> tree_of(const Reading& reading, const report::Outcome& outcome,
                                const plan::ProvenPlan& plan) {
   const Kernel& kernel = *reading.kernel;
-  TWILL_TRY(device::Kernel tree,
+  TWILL_TRY(device::Fitted fitted,
             device::build_within({kernel.program, kernel.choice.loop, outcome.origins, plan},
                                  shared_memory(*kernel.machine)));
   if (kernel.machine->ctas_per_sm > 1) {
-    tree.registers_at_launch = plan.plan().limits.launch_registers;
+    fitted.kernel.registers_at_launch = plan.plan().limits.launch_registers;
   }
-  return tree;
+  return fitted;
 }
 
 /// Door of TTGIR, in any spelling.
