@@ -216,11 +216,13 @@ TEST(Device, RingsGiveWayToChangesOfLayout) {
   const std::int64_t bytes = shared_bytes(*whole);
   const auto same = build_within(planned.parts(), bytes);
   ASSERT_TRUE(same);
-  EXPECT_TRUE(same->notes.empty());
+  EXPECT_TRUE(same->kernel.notes.empty());
+  EXPECT_FALSE(same->plan.has_value());
   const auto smaller = build_within(planned.parts(), bytes - 1);
   ASSERT_TRUE(smaller) << smaller.error().message;
-  EXPECT_EQ(smaller->notes.size(), 1U);
-  EXPECT_LT(shared_bytes(*smaller), bytes);
+  EXPECT_EQ(smaller->kernel.notes.size(), 1U);
+  EXPECT_TRUE(smaller->plan.has_value());
+  EXPECT_LT(shared_bytes(smaller->kernel), bytes);
   const auto none = build_within(planned.parts(), 1000);
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().message.find("bytes of shared memory"), std::string::npos);

@@ -99,6 +99,8 @@ void Barriers::pass(Barrier& barrier, const Visit& visit, Knowledge& known) {
                        "it waits for is complete, with the arrival of " + at(before)});
   }
   known.join(barrier.last);
+  // An agent's last wait is behind its earlier ones: who knows of that one knows of all.
+  std::erase_if(barrier.waits, [&](const Visit& wait) { return wait.agent == visit.agent; });
   barrier.waits.push_back(visit);
 }
 

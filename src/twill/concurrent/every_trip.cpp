@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
+#include <unordered_set>
 
 #include "twill/concurrent/machine.h"
 #include "twill/execute/types.h"
@@ -34,9 +34,11 @@ class Follower {
       : program_(program), function_(function), guide_(guide), memory_(1) {}
 
   Result<EveryTrip> follow() {
-    auto first =
-        std::make_unique<Machine>(program_, memory_, launch_, std::array<std::int64_t, 3>{},
-                                  Options{Order(), false, &guide_}, findings_);
+    Options options;
+    options.tiles = false;
+    options.guide = &guide_;
+    auto first = std::make_unique<Machine>(program_, memory_, launch_,
+                                           std::array<std::int64_t, 3>{}, options, findings_);
     TWILL_TRY_VOID(first->start(function_));
     TWILL_TRY_VOID(go_on(std::move(first), nullptr, 0));
     while (!open_.empty() && findings_.empty()) {
@@ -122,7 +124,7 @@ class Follower {
   execute::Memory memory_;
   execute::Launch launch_;
   Findings findings_;
-  std::set<std::string> known_;
+  std::unordered_set<std::string> known_;
   std::map<std::size_t, std::deque<Open>> open_;  ///< by the number of iterations
   std::shared_ptr<const Step> way_;               ///< to what was found
 };

@@ -23,6 +23,12 @@ LinearForm scaled(const LinearForm& form, std::int64_t by) { return plus({}, for
 /// A conversion that keeps the number.
 bool keeps_number(OpKind kind) { return kind == OpKind::sext || kind == OpKind::index_cast; }
 
+/// Whether the result points into what the first operand points into.
+bool is_of_pointer(OpKind kind) {
+  return kind == OpKind::pointer_add || kind == OpKind::splat || kind == OpKind::broadcast ||
+         kind == OpKind::expand_dims || kind == OpKind::relayout || kind == OpKind::reshape;
+}
+
 /// The number that an op makes of two known ones; nothing for other ops, and where there is none.
 std::optional<std::int64_t> made_of(OpKind kind, std::int64_t a, std::int64_t b) {
   switch (kind) {
@@ -56,6 +62,20 @@ LinearForm plus(LinearForm a, const LinearForm& b, std::int64_t times) {
     if ((a.terms[atom] += times * coefficient) == 0) a.terms.erase(atom);
   }
   return a;
+}
+
+std::size_t role_of(const ir::Program& program, ir::OpId op) {
+  for (auto holder = ir::parent(program, op); holder; holder = ir::parent(program, op)) {
+    if (program.op(*holder).kind == OpKind::warp_partitions) {
+      const ir::RegionId region = program.block(program.op(op).block).region;
+      const auto& regions = program.op(*holder).regions;
+      return static_cast<std::size_t>(std::find(regions.begin(), regions.end(), region) -
+                                      regions.begin()) +
+             1;
+    }
+    op = *holder;
+  }
+  return 0;
 }
 
 std::optional<ir::ValueId> captured(const ir::Program& program, ir::ValueId value) {
@@ -119,21 +139,6 @@ std::optional<ir::OpId> Forms::loop_of(std::size_t position) const {
   return found == positions_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::size_t Forms::role_of(ir::OpId op) const {
-  std::optional<ir::OpId> at = op;
-  while (at && *at != function_) {
-    const auto holder = ir::parent(program_, *at);
-    if (holder && program_.op(*holder).kind == OpKind::warp_partitions) {
-      const ir::RegionId region = program_.block(program_.op(*at).block).region;
-      const auto& regions = program_.op(*holder).regions;
-      const auto found = std::find(regions.begin(), regions.end(), region);
-      return static_cast<std::size_t>(found - regions.begin()) + 1;
-    }
-    at = holder;
-  }
-  return 0;
-}
-
 /// The quantity of a loop, and its induction variable's form. Where the step is not known, the
 /// quantity is the number of iterations.
 void Forms::add_loop(const ir::Loop& loop) {
@@ -156,7 +161,7 @@ void Forms::add_loop(const ir::Loop& loop) {
     quantity = {0, {{atom("trips " + in_words, varying), 1}}};
   }
   made.form = number(quantity);
-  made.role = role_of(loop.op);
+  made.role = role_of(program_, loop.op);
   made.occurrence = counts_[{made.role, made.form}]++;
   made.position =
       atom("position " + std::to_string(made.form) + " " + std::to_string(made.occurrence), true);
@@ -183,7 +188,8 @@ LinearForm Forms::of(ir::ValueId value) {
 
 LinearForm Forms::compute(ir::ValueId value) {
   if (const auto from = captured(program_, value)) return of(*from);
-  if (!is_integer(ir::type_of(program_, value))) return unique(value);
+  const ir::Type type = ir::type_of(program_, value);
+  if (!is_integer(type) && type->kind != ir::TypeKind::pointer) return unique(value);
   if (const auto constant = known_integer(program_, value)) return constant_form(*constant);
   return program_.value(value).op ? of_op(value) : of_argument(value);
 }
@@ -219,12 +225,23 @@ LinearForm Forms::carried(const ir::Loop& loop, const ir::Carried& carried) {
             1}}};
 }
 
+/// The value that an address is computed from, through captures: of an array its argument.
+ir::ValueId Forms::origin(ir::ValueId address) const {
+  while (true) {
+    const ir::Op* op = ir::defining_op(program_, address);
+    if (const auto from = captured(program_, address)) {
+      address = *from;
+    } else if (op != nullptr && is_of_pointer(op->kind) && !op->operands.empty()) {
+      address = op->operands[0];
+    } else {
+      return address;
+    }
+  }
+}
+
 /// A load of a number that this kernel does not write.
 bool Forms::reads_what_stays(const ir::Op& op) const {
   if (op.kind != OpKind::load || op.is_volatile || op.operands.size() != 1) return false;
-  const auto origin = [&](ir::ValueId address) {
-    return captured(program_, address).value_or(address);
-  };
   const ir::ValueId read = origin(op.operands[0]);
   if (!ir::array_of(program_, read)) return false;
   for (const ir::OpId id : ir::walk(program_, function_)) {

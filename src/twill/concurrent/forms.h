@@ -51,8 +51,6 @@ class Forms {
   const LinearForm& form(std::size_t number) const { return *by_number_[number]; }
   /// Whether a form may be another in another iteration of a loop.
   bool varies(const LinearForm& form) const;
-  /// The role that an op stands in, as in `CountedLoop`.
-  std::size_t role_of(ir::OpId op) const;
 
  private:
   std::size_t atom(const std::string& key, bool varies);
@@ -61,6 +59,7 @@ class Forms {
   LinearForm of_op(ir::ValueId value);
   LinearForm carried(const ir::Loop& loop, const ir::Carried& carried);
   LinearForm unique(ir::ValueId value);
+  ir::ValueId origin(ir::ValueId address) const;
   bool reads_what_stays(const ir::Op& op) const;
   std::string text(const LinearForm& form);
   void add_loop(const ir::Loop& loop);
@@ -78,6 +77,9 @@ class Forms {
   int depth_ = 0;
   bool carries_ = false;  ///< within what a loop carries: it is not looked into twice
 };
+
+/// The role that an op stands in: 0, or one more than its partition.
+std::size_t role_of(const ir::Program& program, ir::OpId op);
 
 /// Value that a capture of a partition stands for; nullopt for other values.
 std::optional<ir::ValueId> captured(const ir::Program& program, ir::ValueId value);

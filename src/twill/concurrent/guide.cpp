@@ -60,6 +60,7 @@ bool is_noticed(OpKind kind) {
     case OpKind::block_update_async:
     case OpKind::call:
     case OpKind::other:
+    case OpKind::inline_asm:
       return true;
     default:
       return false;
@@ -84,6 +85,12 @@ class Maker {
     guide_.loops = forms_.loops();
     find_reads();
     find_idle();
+    guide_.told_apart = deepest_ring(program_, function_) + 1;
+    for (const auto& [op, loop] : guide_.loops) find_wrap(op);
+    for (const ir::OpId id : ops_) {
+      const auto found = wrap_about(program_.op(id));
+      if (found != wrapped_.end()) guide_.last_of_tile[id] = found->second;
+    }
     find_needed();
     for (const ir::OpId id : ops_) add_condition(id);
     for (const auto& [op, loop] : guide_.loops) {
@@ -189,6 +196,7 @@ class Maker {
   /// Everything from which follows who touches what, and who waits for what.
   void find_needed() {
     for (const ir::OpId id : ops_) need_all(deciding_operands(program_, id, guide_.idle));
+    for (const auto& [loop, wrap] : guide_.wraps) need_all(program_.op(wrap.condition).results);
     while (!open_.empty()) {
       const ir::ValueId value = open_.back();
       open_.pop_back();
@@ -211,7 +219,55 @@ class Maker {
       return;
     }
     if (op.kind == OpKind::warp_roles) return need_yielded(id, 0, known.index);
-    need_all(op.operands);
+    if (!guide_.last_of_tile.contains(id)) need_all(op.operands);
+  }
+
+  // --- Flattened loops: a counter starts anew with each tile
+
+  /// Whether the loop makes k * m iterations, and carries a counter that is 0 behind k - 1.
+  void find_wrap(ir::OpId id) {
+    const auto loop = ir::as_loop(program_, id);
+    if (known_integer(program_, *loop->lower) != 0) return;
+    const ir::Op* const upper = source_of(*loop->upper);
+    if (known_integer(program_, *loop->step) != 1 || upper == nullptr) return;
+    if (upper->kind != OpKind::mul || upper->operands.size() != 2) return;
+    for (const ir::Carried& carried : loop->carried) {
+      const ir::Op* const chosen = ir::defining_op(program_, carried.yielded);
+      if (chosen == nullptr || chosen->kind != OpKind::select) continue;
+      if (known_integer(program_, carried.init) != 0) continue;
+      if (known_integer(program_, chosen->operands[1]) != 0) continue;
+      const ir::Value& condition = program_.value(chosen->operands[0]);
+      const ir::Op* const next = ir::defining_op(program_, chosen->operands[2]);
+      if (!condition.op || next == nullptr || next->kind != OpKind::add) continue;
+      if (next->operands[0] != carried.argument) continue;
+      if (known_integer(program_, next->operands[1]) != 1) continue;
+      const ir::Op& compared = program_.op(*condition.op);
+      if (compared.kind != OpKind::icmp || compared.predicate != 0) continue;
+      if (compared.operands[0] != carried.argument) continue;
+      LinearForm count = forms_.of(compared.operands[1]);
+      count.constant += 1;
+      if (forms_.of(upper->operands[0]) != count && forms_.of(upper->operands[1]) != count) {
+        continue;
+      }
+      if (forms_.varies(count)) continue;
+      const std::size_t number = forms_.number(count);
+      guide_.wraps[id] = {*condition.op, number};
+      wrapped_[{compared.operands[0], compared.operands[1]}] = id;
+      note_threshold({number, kEverywhere}, guide_.told_apart);
+    }
+  }
+
+  /// The op of a value in front of roles, through captures.
+  const ir::Op* source_of(ir::ValueId value) const {
+    while (const auto from = captured(program_, value)) value = *from;
+    return ir::defining_op(program_, value);
+  }
+
+  /// The loop of which a comparison says whether this is a tile's last iteration.
+  std::map<std::pair<ir::ValueId, ir::ValueId>, ir::OpId>::const_iterator wrap_about(
+      const ir::Op& op) const {
+    const bool compares = op.kind == OpKind::icmp && op.predicate && *op.predicate < 2;
+    return compares ? wrapped_.find({op.operands[0], op.operands[1]}) : wrapped_.end();
   }
 
   void need_yielded(ir::OpId id, std::size_t region, std::size_t index) {
@@ -252,7 +308,7 @@ class Maker {
   /// Small numbers of iterations are told apart one by one, and stay what they are from tile to
   /// tile.
   void add_bounds(std::int64_t at_least) {
-    const std::int64_t told_apart = deepest_ring(program_, function_) + 1;
+    const std::int64_t told_apart = guide_.told_apart;
     std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> by_form;  // first, step
     for (const auto& [op, loop] : guide_.loops) {
       if (guide_.idle.contains(op)) continue;
@@ -376,7 +432,7 @@ class Maker {
         is_loop(here) || (!is_loop(there) && difference.terms.begin()->second > 0);
     made.form = straight ? here : there;
     set_threshold(made, constant, straight);
-    const std::size_t role = forms_.role_of(id);
+    const std::size_t role = role_of(program_, id);
     for (const auto& [op, loop] : guide_.loops) {
       if (loop.form != made.form || loop.role != role) continue;
       made.occurrence = loop.occurrence;
@@ -390,6 +446,8 @@ class Maker {
   Forms forms_;
   Guide guide_;
   std::vector<ir::ValueId> open_;
+  /// Loops by the counter of a tile's iterations, and the last one's number.
+  std::map<std::pair<ir::ValueId, ir::ValueId>, ir::OpId> wrapped_;
 };
 
 }  // namespace

@@ -33,6 +33,12 @@ struct Shift {
   std::set<ir::OpId> loops;                ///< whose induction variables are counters
 };
 
+/// A loop over the iterations of all tiles, `count` for each. It ends with a tile.
+struct Wrap {
+  ir::OpId condition;     ///< holds in a tile's last iteration
+  std::size_t count = 0;  ///< number of the form
+};
+
 /// Where a value is read in the block that defines it: numbers of ops of that block.
 struct Reads {
   std::size_t last = 0;  ///< one more than the last of them that reads it, in its regions too
@@ -46,6 +52,9 @@ struct Guide {
   std::vector<bool> needed;  ///< by value: integers on which depends who does what
   std::map<ir::OpId, CountedLoop> loops;
   std::map<ir::OpId, Condition> conditions;  ///< ops that make a needed i1
+  std::map<ir::OpId, Wrap> wraps;             ///< by loop
+  std::map<ir::OpId, ir::OpId> last_of_tile;  ///< conditions about that, and their loops
+  std::int64_t told_apart = 1;  ///< numbers of iterations up to that are told apart one by one
   std::set<ir::OpId> idle;  ///< loops and branches in which nothing is done that roles could notice
   std::vector<Shift> shifts;
   std::map<ir::OpId, std::vector<std::size_t>> shifted;  ///< shifts that an op's operands differ by

@@ -10,8 +10,6 @@ namespace {
 
 using ir::OpKind;
 
-constexpr std::int64_t kMostFollowed = 20'000'000;
-
 bool is_missing(const execute::Value& value) {
   return std::holds_alternative<std::monostate>(value);
 }
@@ -41,10 +39,13 @@ Result<std::optional<Question>> Machine::follow() {
   while (!stopped_) {
     const auto next = next_guided_role();
     if (next) {
-      TWILL_TRY_VOID(advance(*next));
-      if (++steps_ > kMostFollowed) {
-        return execute::cannot(program_, roles_[*next].frames.back().op, "takes too many steps");
-      }
+      const Role& role = roles_[*next];
+      do {
+        TWILL_TRY_VOID(advance(*next));
+        if (++steps_ > options_.most_steps) {
+          return execute::cannot(program_, role.frames.back().op, "takes too many steps");
+        }
+      } while (!stopped_ && can_go(role) && !question_of(role));
       continue;
     }
     if (roles_.front().ended()) {
@@ -132,10 +133,26 @@ std::pair<std::size_t, std::int64_t> Machine::asked_by(const Role& role,
   return {quantity.id, condition.threshold};
 }
 
+/// Where the op asks whether a tile has more iterations, and that is told apart.
+std::optional<Question> Machine::asks_about_tile(const Role& role, ir::OpId op) {
+  const auto found = options_.guide->last_of_tile.find(op);
+  if (found == options_.guide->last_of_tile.end()) return std::nullopt;
+  for (const Frame& frame : role.frames) {
+    if (frame.op != found->second || frame.in_tile >= options_.guide->told_apart) continue;
+    const std::size_t count = options_.guide->wraps.at(frame.op).count;
+    return Question{number_of(count, kEverywhere, std::nullopt).id, frame.in_tile + 1, op};
+  }
+  return std::nullopt;
+}
+
 /// Whether a condition holds; nothing if that is still to be asked.
 std::optional<bool> Machine::holds(const Role& role, ir::OpId op) {
   const Condition& condition = options_.guide->conditions.at(op);
   if (condition.always) return condition.always;
+  if (const auto tile = asks_about_tile(role, op)) {
+    const auto more = is_more(*quantities_.find(tile->quantity), tile->threshold);
+    return more ? std::optional(*more == condition.negated) : std::nullopt;
+  }
   const auto [id, threshold] = asked_by(role, condition);
   auto more = is_more(*known_about(id, threshold), threshold);
   if (more && *more && condition.exact) {
@@ -151,6 +168,7 @@ std::optional<Question> Machine::question_of(const Role& role) {
   const auto& ops = program_.block(frame.block).ops;
   if (frame.next >= ops.size()) {
     if (frame.kind != Frame::Kind::loop || !frame.quantity) return std::nullopt;
+    if (is_within_tile(role, frame)) return std::nullopt;
     return asks(*frame.quantity, frame.position + frame.step, frame.op);
   }
   const ir::OpId op = ops[frame.next];
@@ -163,10 +181,21 @@ std::optional<Question> Machine::question_of(const Role& role) {
   const auto found = options_.guide->conditions.find(op);
   if (found == options_.guide->conditions.end() || knows_operands(role, op)) return std::nullopt;
   if (holds(role, op)) return std::nullopt;
+  if (const auto tile = asks_about_tile(role, op)) return tile;
   const auto [id, threshold] = asked_by(role, found->second);
   const bool second = is_more(*known_about(id, threshold), threshold).has_value();
   const std::int64_t asked = threshold + (second ? 1 : 0);
   return Question{known_about(id, asked)->id, asked, op};
+}
+
+/// Whether a loop over iterations of all tiles is in the middle of one: then it goes on.
+bool Machine::is_within_tile(const Role& role, const Frame& frame) {
+  const auto wrap = options_.guide->wraps.find(frame.op);
+  if (wrap == options_.guide->wraps.end() || holds(role, wrap->second.condition) != false) return false;
+  const std::int64_t position = frame.position + frame.step;
+  const std::size_t asked = known_about(*frame.quantity, position)->id;
+  assume(*quantities_.find(asked), position, true);
+  return true;
 }
 
 bool Machine::knows_operands(const Role& role, ir::OpId id) const {
@@ -236,6 +265,11 @@ Result<void> Machine::begin_followed_loop(std::size_t index, ir::OpId id) {
 
 /// Begins the next iteration of a loop whose trips are asked for; false at its end.
 bool Machine::next_followed_iteration(Role& role, Frame& frame, ir::ValueId induction) {
+  const auto wrap = options_.guide->wraps.find(frame.op);
+  if (wrap != options_.guide->wraps.end()) {
+    const bool last = holds(role, wrap->second.condition).value_or(false);
+    frame.in_tile = last ? 0 : std::min(frame.in_tile + 1, options_.guide->told_apart);
+  }
   frame.position += frame.step;
   if (goes_on(*frame.quantity, frame.position)) {
     const auto now = role.values.integer(frame.op, induction);

@@ -17,7 +17,11 @@ namespace {
 using ir::OpKind;
 
 constexpr std::int64_t kMostPrograms = 32;
-constexpr double kTiles = 3;  ///< what integers are that drive outer loops only
+constexpr std::int64_t kSomeInner = 64;
+constexpr std::int64_t kMostSteps = 200'000;  ///< of a run that is tried out
+constexpr int kMostFailures = 8;
+/// Integers that drive outer loops only: the first is taken that makes several tiles.
+constexpr double kOuter[] = {3, 384, 1536, 4096};
 
 /// Appends the values from which a value is computed directly.
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {
@@ -71,10 +75,23 @@ class Search {
  public:
   Search(const ir::Program& program, ir::OpId function, const execute::Launch& given)
       : program_(program), function_(function), given_(given) {
+    // A role may do its part of a tile without a loop. Its loop over tiles is as long as those of
+    // other roles, in which loops stand.
+    const auto counted = Forms(program, function).loops();
+    std::set<std::size_t> over_tiles;
+    for (const ir::Loop& loop : ir::loops(program, function)) {
+      const auto found = counted.find(loop.op);
+      if (loop.innermost) continue;
+      over_tiles_.insert(loop.op);
+      if (found != counted.end()) over_tiles.insert(found->second.form);
+    }
     for (const ir::Loop& loop : ir::loops(program, function)) {
       const auto drivers = drivers_of(program, function, loop);
-      if (loop.innermost && waits_inside(program, loop.op)) counted_.insert(loop.op);
-      auto& into = loop.innermost ? inner_ : outer_;
+      const auto found = counted.find(loop.op);
+      const bool inner = loop.innermost && (found == counted.end() ||
+                                            !over_tiles.contains(found->second.form));
+      if (inner && waits_inside(program, loop.op)) counted_.insert(loop.op);
+      auto& into = inner ? inner_ : outer_;
       into.insert(drivers.begin(), drivers.end());
     }
   }
@@ -82,11 +99,14 @@ class Search {
   Result<Launches> up_to(std::int64_t most) {
     Launches found;
     std::optional<Diagnostic> failure;
+    int failures = 0;
+    choose_tiles();
     for (const std::int64_t value : values()) {
       execute::Launch launch = launch_with(value);
       const auto trips = trips_of(launch);
       if (!trips) {
         failure = trips.error();
+        if (++failures > kMostFailures) break;
         continue;
       }
       found.emplace(*trips, std::move(launch));
@@ -99,6 +119,21 @@ class Search {
   }
 
  private:
+  /// Looks for tiles of which the first CTA does at least two.
+  void choose_tiles() {
+    if (outer_.empty()) return;
+    for (const double tiles : kOuter) {
+      tiles_ = tiles;
+      const auto made = trips_in(launch_with(kSomeInner), {0, 0, 0});
+      if (!made) continue;
+      const bool several = std::any_of(made->begin(), made->end(), [&](const auto& it) {
+        return over_tiles_.contains(it.first) && it.second > 1;
+      });
+      if (several) return;
+    }
+    tiles_ = kOuter[0];
+  }
+
   static std::vector<std::int64_t> values() {
     std::vector<std::int64_t> values;
     for (std::int64_t value = 0; value < 16; ++value) values.push_back(value);
@@ -109,7 +144,7 @@ class Search {
 
   execute::Launch launch_with(std::int64_t value) const {
     execute::Launch launch = given_;
-    for (const std::string& name : outer_) launch.arguments.try_emplace(name, kTiles);
+    for (const std::string& name : outer_) launch.arguments.try_emplace(name, tiles_);
     for (const std::string& name : inner_) {
       if (!given_.arguments.contains(name)) launch.arguments[name] = static_cast<double>(value);
     }
@@ -141,16 +176,25 @@ class Search {
 
   Result<std::int64_t> trips_of(const execute::Launch& launch,
                                 std::array<std::int64_t, 3> program_id) const {
-    execute::Memory memory(1);
-    TWILL_TRY(const auto arguments, execute::arguments_of(program_, function_, launch, memory));
-    Findings ignored;
-    Machine machine(program_, memory, launch, program_id, {Order(), false}, ignored);
-    TWILL_TRY_VOID(machine.run(function_, arguments));
+    TWILL_TRY(const auto made, trips_in(launch, program_id));
     std::int64_t most = 0;
-    for (const auto& [loop, trips] : machine.trips()) {
+    for (const auto& [loop, trips] : made) {
       if (counted_.contains(loop)) most = std::max(most, trips);
     }
     return most;
+  }
+
+  Result<std::map<ir::OpId, std::int64_t>> trips_in(const execute::Launch& launch,
+                                                    std::array<std::int64_t, 3> program_id) const {
+    execute::Memory memory(1);
+    TWILL_TRY(const auto arguments, execute::arguments_of(program_, function_, launch, memory));
+    Findings ignored;
+    Options options;
+    options.tiles = false;
+    options.most_steps = kMostSteps;
+    Machine machine(program_, memory, launch, program_id, options, ignored);
+    TWILL_TRY_VOID(machine.run(function_, arguments));
+    return machine.trips();
   }
 
   const ir::Program& program_;
@@ -159,6 +203,8 @@ class Search {
   std::set<ir::OpId> counted_;
   std::set<std::string> inner_;
   std::set<std::string> outer_;
+  std::set<ir::OpId> over_tiles_;
+  double tiles_ = kOuter[0];  ///< of `kOuter`
 };
 
 }  // namespace

@@ -11,8 +11,6 @@ namespace {
 
 using ir::OpKind;
 
-constexpr std::int64_t kMostSteps = 20'000'000;
-
 /// Whether another role can go first at this op with another outcome.
 bool is_turning_point(OpKind kind) {
   const ir::OpClass of = ir::class_of(kind);
@@ -81,7 +79,7 @@ Result<void> Machine::run_roles() {
     Role& role = roles_[*next];
     bool turns = false;
     while (!turns && !stopped_ && !role.ended()) {
-      if (++steps_ > kMostSteps) {
+      if (++steps_ > options_.most_steps) {
         return execute::cannot(program_, role.frames.back().op, "takes too many steps");
       }
       const Frame& frame = role.frames.back();
@@ -149,6 +147,8 @@ Result<Machine::Progress> Machine::advance(std::size_t index) {
   if (!passes) return Progress::waits;
   ++frame.next;
   TWILL_TRY_VOID(step(index, op));
+  if (role.synchronizes) return Progress::waits;
+  if (options_.watch) options_.watch(index, roles_[index], op);
   return role.children > 0 ? Progress::waits : Progress::goes_on;
 }
 
@@ -167,6 +167,12 @@ std::string Machine::plight(const Role& role) const {
   if (role.children > 0) return {};
   const Frame& frame = role.frames.back();
   const ir::OpId op = program_.block(frame.block).ops[frame.next];
+  if (role.synchronizes) {
+    const Barrier& barrier = named_barrier(role.synchronizes->first);
+    return role.where() + " waits at line " + std::to_string(program_.op(op).line) + " at " +
+           barrier.name + ", where " + std::to_string(barrier.count - barrier.pending) + " of " +
+           std::to_string(barrier.count) + " threads are";
+  }
   const auto value = ir::operand_in(program_.op(op), ir::Role::barrier);
   const auto view = value ? view_of(role, op, *value) : Result<execute::View>(execute::View());
   std::string text = role.where() + " waits at line " + std::to_string(program_.op(op).line);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -39,6 +40,9 @@ struct Options {
   /// Follows a run whose arguments are unknown, by asking (`Machine::follow`). Without tiles, and
   /// in one order only. Must outlive the machine.
   const Guide* guide = nullptr;
+  std::int64_t most_steps = 20'000'000;  ///< a run that takes more fails
+  /// Called for each op that a role has done, with its number and what its values are then.
+  std::function<void(std::size_t role, const Role& state, ir::OpId op)> watch = {};
 };
 
 /// One CTA.
@@ -113,12 +117,14 @@ class Machine {
   Result<void> compute_known(Role& role, ir::OpId op);
   Result<void> check_needed(const Role& role, ir::OpId op) const;
   Result<void> check_shifted(const Role& role, ir::OpId op) const;
+  std::optional<Question> asks_about_tile(const Role& role, ir::OpId op);
+  bool is_within_tile(const Role& role, const Frame& frame);
   bool knows_operands(const Role& role, ir::OpId op) const;
   void forget_results(Role& role, ir::OpId op);
 
   // state.cpp: states that are alike
   friend class StateText;
-  void shift_counters();
+  void shift_counters(const std::vector<std::vector<ir::ValueId>>& live);
   void forget_quantities();
   bool is_past(std::size_t role, const Scope& scope);
 
@@ -149,6 +155,11 @@ class Machine {
                            std::uint32_t until);
   Result<Barrier*> barrier_of(const Role& role, ir::OpId op, ir::ValueId value);
   Visit visit_of(const Role& role, ir::OpId op) const;
+
+  // named.cpp: inline assembly
+  Result<bool> assemble(std::size_t role, ir::OpId op);
+  Barrier& named_barrier(const Role& role, ir::OpId op, std::int64_t number, std::int64_t threads);
+  const Barrier& named_barrier(std::int64_t number) const;
 
   // transfers.cpp: what reads and writes memory
   Result<bool> transfer(std::size_t role, ir::OpId op);
@@ -184,6 +195,7 @@ class Machine {
   std::deque<Role> roles_;
   std::deque<Work> work_;
   std::vector<std::pair<Visit, std::string>> loads_;  ///< that landed: their agents and buffers
+  std::map<std::int64_t, std::shared_ptr<execute::Tile>> named_;  ///< named barriers, by number
   std::map<ir::OpId, std::int64_t> trips_;
   std::mt19937_64 draw_;
   std::size_t agents_ = 0;

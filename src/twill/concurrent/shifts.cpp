@@ -169,7 +169,10 @@ class Shifting {
     if (counted) return true;  // of loops and branches, which look at what they are handed
     if (ir::class_of(op.kind) == ir::OpClass::elementwise) return true;
     // All that is handed on to blocks, captured, or decides who does what stays.
-    return std::all_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId operand) {
+    const bool hands_on = ir::class_of(op.kind) == ir::OpClass::structure;
+    const std::vector<ir::ValueId> noticed =
+        hands_on ? op.operands : deciding_operands(program_, id, guide_.idle);
+    return std::all_of(noticed.begin(), noticed.end(), [&](ir::ValueId operand) {
       const bool same = given_ && op.kind == OpKind::warp_roles && counters_.contains(operand);
       return same || !needed(operand) || of(operand) == 0;
     });

@@ -23,10 +23,13 @@ bool is_live(const Reads& reads, const Frame& frame, std::size_t ops, bool inner
 /// buffers are numbered in the order in which the state comes to them.
 class StateText {
  public:
-  explicit StateText(Machine& machine) : machine_(machine), guide_(*machine.options_.guide) {}
+  /// `live`: of each role, what it may still read.
+  StateText(Machine& machine, std::vector<std::vector<ir::ValueId>> live)
+      : machine_(machine), guide_(*machine.options_.guide), live_(std::move(live)) {}
 
   std::string write() {
-    for (const Role& role : machine_.roles_) find_live(role);
+    for (const auto& [number, storage] : machine_.named_) buffer(storage.get());
+    for (std::size_t i = 0; i < live_.size(); ++i) find_buffers(machine_.roles_[i], live_[i]);
     forget_loads();
     find_barriers();
     find_accesses();
@@ -38,6 +41,7 @@ class StateText {
     for (const Machine::Work& work : machine_.work_) write_work(work);
     for (const auto& [visit, name] : machine_.loads_) write_visit(visit);
     write_quantities();
+    order_agents();
     for (const Knowledge* known : clocks_) write_clock(*known);
     return std::move(text_);
   }
@@ -78,9 +82,8 @@ class StateText {
  private:
   // --- what may still matter
 
-  void find_live(const Role& role) {
-    live_.push_back(live_values(machine_.program_, guide_, role));
-    for (const ir::ValueId value : live_.back()) {
+  void find_buffers(const Role& role, const std::vector<ir::ValueId>& live) {
+    for (const ir::ValueId value : live) {
       const auto* view = std::get_if<execute::View>(&role.values.value(value));
       if (view != nullptr) buffer(view->storage.get());
     }
@@ -280,10 +283,18 @@ class StateText {
 
   // --- text
 
+  /// Numbers are written so that none begins like another: seven bits a byte, those of a number but
+  /// the last with the eighth bit.
+  void put_number(std::int64_t number) {
+    auto bits = static_cast<std::uint64_t>(number) << 1U;
+    if (number < 0) bits = ~bits;
+    for (; bits >= 0x80U; bits >>= 7U) text_ += static_cast<char>((bits & 0x7fU) | 0x80U);
+    text_ += static_cast<char>(bits);
+  }
   template <class... Numbers>
   void put(char what, Numbers... numbers) {
     text_ += what;
-    ((text_ += std::to_string(numbers), text_ += ' '), ...);
+    (put_number(static_cast<std::int64_t>(numbers)), ...);
   }
 
   std::size_t agent(std::size_t agent) {
@@ -307,12 +318,24 @@ class StateText {
   }
   /// Written last, when all agents have their numbers.
   void write_clock_later(const Knowledge& known) { clocks_.push_back(&known); }
+  void order_agents() {
+    for (const auto& [its_agent, number] : agents_) {
+      const auto found = times_.find(its_agent);
+      if (found == times_.end()) continue;  // whatever is known of it, nothing asks
+      ordered_.push_back({number, its_agent, &found->second});
+    }
+    std::sort(ordered_.begin(), ordered_.end(),
+              [](const auto& a, const auto& b) { return a.number < b.number; });
+  }
   void write_clock(const Knowledge& known) {
-    std::vector<std::pair<std::size_t, std::size_t>> agents;
-    for (const auto& [its_agent, number] : agents_) agents.emplace_back(number, its_agent);
-    std::sort(agents.begin(), agents.end());
-    for (const auto& [number, it] : agents) {
-      put('k', rank(it, known.done.at(it)), rank(it, known.visible.at(it)));
+    text_ += 'k';
+    for (const auto& [number, its_agent, times] : ordered_) {
+      for (const Clock* clock : {&known.done, &known.visible}) {
+        const std::uint32_t time = clock->at(its_agent);
+        const auto later = std::find_if(times->begin(), times->end(),
+                                        [&](std::uint32_t it) { return it > time; });
+        put_number(later - times->begin());
+      }
     }
   }
 
@@ -321,10 +344,15 @@ class StateText {
     for (const Frame& frame : role.frames) {
       put('f', static_cast<int>(frame.kind), frame.op.index(), frame.block.index(), frame.next);
       if (frame.quantity) {
-        put('p', ids_.at(*frame.quantity), frame.position - bases_.at(*frame.quantity));
+        put('p', ids_.at(*frame.quantity), frame.position - bases_.at(*frame.quantity),
+            frame.in_tile);
       }
     }
     for (const std::size_t shift : role.shifted) put('S', shift);
+    if (role.synchronizes) {
+      const auto [number, phase] = *role.synchronizes;
+      put('N', number, machine_.named_barrier(number).completed - phase);
+    }
     for (const std::size_t its_agent : {role.agent, role.products.agent, role.copies.agent,
                                         role.stores.agent, role.tensor.agent}) {
       agent(its_agent);
@@ -414,6 +442,12 @@ class StateText {
   const Guide& guide_;
   std::string text_;
   std::vector<std::vector<ir::ValueId>> live_;  ///< by role
+  struct Ordered {
+    std::size_t number = 0;
+    std::size_t agent = 0;
+    const std::vector<std::uint32_t>* times = nullptr;
+  };
+  std::vector<Ordered> ordered_;  ///< agents with times, by number
   std::map<const execute::Tile*, std::size_t> buffers_;
   std::vector<const execute::Tile*> storages_;
   std::vector<const Barrier*> barriers_;
@@ -426,43 +460,11 @@ class StateText {
   std::map<std::size_t, bool> awaited_;
 };
 
-/// Whether a role cannot come to that scope any more.
-bool Machine::is_past(std::size_t index, const Scope& scope) {
-  if (!scope) return index < roles_.size() && roles_[index].ended();
-  const OpenNumber* quantity = quantities_.find(scope->first);
-  if (quantity == nullptr) return true;
-  const Guide& guide = *options_.guide;
-  const auto has = guide.roles.find({quantity->form, quantity->occurrence});
-  if (has == guide.roles.end() || (has->second >> index & 1U) == 0) return true;
-  if ((quantity->left >> index & 1U) != 0) return true;
-  if (index >= roles_.size()) return false;
-  if (roles_[index].ended()) return true;
-  for (const Frame& frame : roles_[index].frames) {
-    if (frame.quantity == quantity->id) return frame.position > scope->second;
-  }
-  return quantity->scope && is_past(index, quantity->scope);
-}
-
-/// Forgets quantities of iterations that all roles are past.
-void Machine::forget_quantities() {
-  auto& all = quantities_.all();
-  for (bool changed = true; changed;) {
-    const auto gone = std::find_if(all.begin(), all.end(), [&](const OpenNumber& quantity) {
-      if (!quantity.scope) return false;
-      for (std::size_t role = 0; role < options_.guide->role_count; ++role) {
-        if (!is_past(role, quantity.scope)) return false;
-      }
-      return true;
-    });
-    changed = gone != all.end();
-    if (changed) all.erase(gone);
-  }
-}
-
 /// Shifts counters down to where all that follows is the same.
-void Machine::shift_counters() {
+void Machine::shift_counters(const std::vector<std::vector<ir::ValueId>>& all_live) {
+  std::size_t index = 0;
   for (Role& role : roles_) {
-    const auto live = StateText::live_values(program_, *options_.guide, role);
+    const auto& live = all_live[index++];
     std::size_t number = 0;
     for (const Shift& shift : options_.guide->shifts) {
       std::int64_t least = kWithoutEnd;
@@ -487,9 +489,14 @@ void Machine::shift_counters() {
 }
 
 std::string Machine::state() {
-  shift_counters();
+  std::vector<std::vector<ir::ValueId>> live;
+  for (Role& role : roles_) {
+    live.push_back(StateText::live_values(program_, *options_.guide, role));
+    role.values.keep(live.back());
+  }
+  shift_counters(live);
   forget_quantities();
-  return StateText(*this).write();
+  return StateText(*this, std::move(live)).write();
 }
 
 }  // namespace twill::concurrent

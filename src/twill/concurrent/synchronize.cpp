@@ -32,6 +32,9 @@ Result<Barrier*> Machine::barrier_of(const Role& role, ir::OpId op, ir::ValueId 
 /// False only for a wait whose phase is not complete.
 Result<bool> Machine::may_pass(const Role& role, ir::OpId id) const {
   const ir::Op& op = program_.op(id);
+  if (role.synchronizes) {
+    return named_barrier(role.synchronizes->first).completed > role.synchronizes->second;
+  }
   if (op.kind != OpKind::barrier_wait) return true;
   TWILL_TRY(const bool skip, skipped(role, id));
   const auto value = ir::operand_in(op, ir::Role::barrier);
@@ -64,6 +67,8 @@ Result<bool> Machine::synchronize(std::size_t index, ir::OpId id) {
       TWILL_TRY_VOID(visit_barrier(role, id));
       return true;
     }
+    case OpKind::inline_asm:
+      return assemble(index, id);
     case OpKind::proxy_fence:
       role.known.visible.join(role.known.done);
       return true;

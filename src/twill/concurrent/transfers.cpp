@@ -11,8 +11,42 @@ namespace {
 using execute::View;
 using ir::OpKind;
 
+constexpr std::int64_t kMostElements = std::int64_t{1} << 22;  ///< of a buffer on the chip
+
 bool is_unknown(const execute::Value& value) {
   return std::holds_alternative<std::monostate>(value);
+}
+
+bool orders_or_touches(ir::OpClass of) {
+  return of == ir::OpClass::synchronization || of == ir::OpClass::copy ||
+         of == ir::OpClass::store || of == ir::OpClass::update || of == ir::OpClass::product ||
+         of == ir::OpClass::allocation || of == ir::OpClass::other;
+}
+
+/// Whether an op may touch memory or order roles in a way that is not modelled.
+bool is_foreign(const ir::Program& program, ir::OpId id) {
+  const ir::Op& op = program.op(id);
+  if (op.kind == OpKind::other || op.kind == OpKind::call || op.kind == OpKind::tcgen05_scaled ||
+      ir::class_of(op.kind) == ir::OpClass::copy) {
+    return true;
+  }
+  if (op.kind != OpKind::unmodelled) return false;
+  const auto inside = ir::walk(program, id);
+  return std::any_of(op.operands.begin(), op.operands.end(),
+                     [&](ir::ValueId operand) {
+                       return ir::type_of(program, operand)->kind == ir::TypeKind::memdesc;
+                     }) ||
+         std::any_of(inside.begin(), inside.end(), [&](ir::OpId inner) {
+           return inner != id && orders_or_touches(ir::class_of(program.op(inner).kind));
+         });
+}
+
+/// A quotient or a remainder of which the hardware makes any number.
+bool divides_by_zero(const Role& role, ir::OpId id) {
+  const ir::Op& op = role.values.program().op(id);
+  const bool divides = op.kind == OpKind::sdiv || op.kind == OpKind::udiv ||
+                       op.kind == OpKind::srem || op.kind == OpKind::urem;
+  return divides && role.values.integer(id, op.operands[1]).value_or(1) == 0;
 }
 
 }  // namespace
@@ -115,7 +149,9 @@ Result<bool> Machine::transfer(std::size_t index, ir::OpId id) {
 Result<void> Machine::allocate(Role& role, ir::OpId id) {
   const ir::Op& op = program_.op(id);
   const ir::Type type = ir::type_of(program_, op.results[0]);
-  if (ir::element_count(type) < 0) return execute::cannot(program_, id, "has no known size");
+  const std::int64_t elements = ir::element_count(type);
+  if (elements < 0) return execute::cannot(program_, id, "has no known size");
+  if (elements > kMostElements) return execute::cannot(program_, id, "is larger than any memory");
   const bool floating = type->element->kind == ir::TypeKind::floating;
   const auto storage = std::make_shared<execute::Tile>(execute::poison(type->shape, floating));
   const View all{storage, 0, type->shape, execute::strides_of(type->shape)};
@@ -369,6 +405,7 @@ Result<void> Machine::land(std::size_t index) {
 
 /// All other ops: arithmetic, and accesses to global memory.
 Result<void> Machine::compute(Role& role, ir::OpId id) {
+  if (is_foreign(program_, id)) return execute::cannot(program_, id, "is not known");
   if (options_.tiles) return role.values.step(id);
   if (options_.guide != nullptr) return compute_needed(role, id);
   const ir::Op& op = program_.op(id);
@@ -379,7 +416,9 @@ Result<void> Machine::compute(Role& role, ir::OpId id) {
   for (const ir::ValueId result : op.results) {
     known = known && ir::type_of(program_, result)->kind != ir::TypeKind::tensor;
   }
-  if (known) return role.values.step(id);
+  const bool runs =
+      ir::class_of(op.kind) != ir::OpClass::other || op.kind == OpKind::make_descriptor;
+  if (known && runs && !divides_by_zero(role, id)) return role.values.step(id);
   for (const ir::ValueId result : op.results) role.values.set(result, std::monostate());
   return {};
 }

@@ -76,7 +76,7 @@ std::int64_t shared_bytes(const Kernel& kernel) {
   return bytes;
 }
 
-Result<Kernel> build_within(const Parts& given, std::int64_t capacity) {
+Result<Fitted> build_within(const Parts& given, std::int64_t capacity) {
   Parts parts = given;
   TWILL_TRY(Kernel kernel, build(parts));
   std::vector<std::string> notes;
@@ -99,7 +99,7 @@ Result<Kernel> build_within(const Parts& given, std::int64_t capacity) {
     TWILL_TRY(kernel, build({parts.program, parts.loop, parts.origins, *plan, true}));
   }
   kernel.notes.insert(kernel.notes.end(), notes.begin(), notes.end());
-  return kernel;
+  return Fitted{std::move(kernel), std::move(plan)};
 }
 
 }  // namespace twill::device

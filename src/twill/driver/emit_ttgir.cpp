@@ -15,6 +15,7 @@
 #include "twill/device/pressure.h"
 #include "twill/driver/answers.h"
 #include "twill/driver/candidates.h"
+#include "twill/driver/check_translation.h"
 #include "twill/driver/emit_cuda.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/propose.h"
@@ -54,16 +55,16 @@ bool has_own_tiles(const Kernel& kernel) {
 
 /// The tree of a plan of the outcome's schedule, as the module has it. CTAs share an SM only if a
 /// launch takes no more registers than the plan has. Precondition: the outcome is of a kernel.
-Result<device::Kernel> tree_of(const Reading& reading, const report::Outcome& outcome,
+Result<device::Fitted> tree_of(const Reading& reading, const report::Outcome& outcome,
                                const plan::ProvenPlan& plan) {
   const Kernel& kernel = *reading.kernel;
-  TWILL_TRY(device::Kernel tree,
+  TWILL_TRY(device::Fitted fitted,
             device::build_within({kernel.program, kernel.choice.loop, outcome.origins, plan},
                                  shared_memory(*kernel.machine)));
   if (kernel.machine->ctas_per_sm > 1) {
-    tree.registers_at_launch = plan.plan().limits.launch_registers;
+    fitted.kernel.registers_at_launch = plan.plan().limits.launch_registers;
   }
-  return tree;
+  return fitted;
 }
 
 /// Door of TTGIR, in any spelling.
@@ -73,7 +74,7 @@ const Door& ttgir_door() {
          const plan::ProvenPlan& plan) -> std::optional<Diagnostic> {
         const auto tree = tree_of(reading, outcome, plan);
         if (!tree) return tree.error();
-        const auto text = emit::ttgir_kernel(reading.kernel->program, *tree, dialect::Spelling{});
+        const auto text = emit::ttgir_kernel(reading.kernel->program, tree->kernel, dialect::Spelling{});
         return text ? std::nullopt : std::optional(text.error());
       },
       [](const plan::Plan& plan) {
@@ -139,6 +140,8 @@ struct Printed {
   std::vector<std::string> notes = {};    ///< for people
   std::vector<std::string> reasons = {};  ///< why its code would not be good
   int missing = 0;                        ///< registers that roles need beyond those they have
+  std::vector<std::string> roles = {};    ///< names of the tree's roles
+  std::optional<plan::ProvenPlan> plan = {};  ///< with fewer copies than the answer's
 };
 
 struct Module {
@@ -166,9 +169,12 @@ void note_missing_registers(const ir::Program& program, const device::Kernel& tr
 Result<Printed> print(const Reading& reading, const report::Outcome& outcome,
                       const plan::ProvenPlan& plan, const TtgirChoice& choice, int margin) {
   const ir::Program& program = reading.kernel->program;
-  TWILL_TRY(const device::Kernel tree, tree_of(reading, outcome, plan));
+  TWILL_TRY(device::Fitted fitted, tree_of(reading, outcome, plan));
+  const device::Kernel& tree = fitted.kernel;
   TWILL_TRY(std::string text, emit::ttgir_kernel(program, tree, *choice.spelling));
   Printed out{std::move(text), tree.notes};
+  for (const device::Role& role : tree.roles) out.roles.push_back(role.name);
+  out.plan = std::move(fitted.plan);
   if (choice.judge) {
     TWILL_TRY(out.reasons, choice.judge(out.text));
   } else {
@@ -354,17 +360,20 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
   TtgirChoice choice = wanted;
   if (!choice.spelling) choice.spelling = dialect::spelling_of(request.input.text);
   TWILL_TRY(Module module, best_module(request, choice));
-  if (!module.planned.plan) return EmittedTtgir{std::move(module.planned), {}, {}, {}};
+  if (!module.planned.plan) return EmittedTtgir{std::move(module.planned), {}, {}, {}, {}};
   if (may_share_an_sm(request, module)) {
     TWILL_TRY(module, with_company(request, choice, std::move(module)));
   }
   EmittedTtgir emitted{std::move(module.planned),
                        std::move(module.printed.text),
                        std::move(module.printed.notes),
+                       std::move(module.printed.roles),
                        {}};
-  const PrintedCheck check = check_printed(emitted.text);
-  emitted.broken = check.broken;
-  if (!check.unchecked.empty()) emitted.notes.push_back(check.unchecked);
+  if (module.printed.plan) emitted.planned.plan = *std::move(module.printed.plan);
+  for (const PrintedCheck& check : {check_printed(emitted.text), check_translation(emitted)}) {
+    emitted.broken += check.broken;
+    if (!check.unchecked.empty()) emitted.notes.push_back(check.unchecked);
+  }
   std::string story = report::story(emitted.planned.outcome);
   for (const std::string& note : emitted.notes) story += "note: " + note + "\n";
   emitted.text = as_comment(story) + emitted.text;

@@ -15,8 +15,9 @@ struct EmittedTtgir {
   PlannedLoop planned;             ///< look at its plan first, as with plan_loop
   std::string text;                ///< the module; empty without a plan
   std::vector<std::string> notes;  ///< on the module, for people; they stand in the text, too
+  std::vector<std::string> roles;  ///< of the module: of which of the plan each is, or a helper
   /// Report of a rule that the module's roles break when they are run: a bug of ours, and the text
-  /// must not be used. Empty if they work together.
+  /// must not be used; or of where they do not do what the plan says. Empty if they work together.
   std::string broken;
 };
 

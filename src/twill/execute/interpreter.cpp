@@ -198,6 +198,14 @@ Result<std::map<ir::ValueId, Value>> arguments_of(const ir::Program& program, ir
   return made;
 }
 
+void Interpreter::keep(const std::vector<ir::ValueId>& values) {
+  std::map<ir::ValueId, Value> kept;
+  for (const ir::ValueId value : values) {
+    if (auto node = values_.extract(value)) kept.insert(std::move(node));
+  }
+  values_ = std::move(kept);
+}
+
 const Value& Interpreter::value(ir::ValueId value) const {
   static const Value kNothing;
   const auto found = values_.find(value);

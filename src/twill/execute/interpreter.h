@@ -81,6 +81,8 @@ class Interpreter {
   /// Current contents of a value; `monostate` before it is computed.
   const Value& value(ir::ValueId value) const;
   void set(ir::ValueId value, Value what) { values_[value] = std::move(what); }
+  /// Forgets all values but these.
+  void keep(const std::vector<ir::ValueId>& values);
   /// The tile of a value; for a memdesc, the contents of its memory.
   Result<TilePtr> tile(ir::OpId reader, ir::ValueId value) const;
   Result<std::int64_t> integer(ir::OpId reader, ir::ValueId value) const;

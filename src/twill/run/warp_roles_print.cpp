@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -6,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "twill/concurrent/forms.h"
 #include "twill/run/report.h"
 #include "twill/run/warp_roles.h"
 
@@ -26,28 +28,71 @@ std::string trips_in_words(const RolesTrial& trial) {
   return fmt::format("{} iteration{}", *trial.trips, *trial.trips == 1 ? "" : "s");
 }
 
-/// Findings, each once: with the fewest iterations and the first order that shows it.
-std::string findings_text(const RolesReport& report, const ir::Program& program) {
-  constexpr std::size_t kMost = 12;
-  std::string text;
-  std::size_t shown = 0;
-  std::set<std::tuple<concurrent::Rule, ir::OpId, std::optional<ir::OpId>>> seen;
-  for (const RolesTrial& trial : report.trials) {
-    for (const concurrent::Finding& it : trial.findings) {
-      if (!seen.emplace(it.rule, it.op, it.with).second || ++shown > kMost) continue;
-      const ir::Op& op = program.op(it.op);
-      text += fmt::format("  {}:{}:{}: {}: {}\n", report.module, op.line, op.column,
+/// A finding, and how many more the same roles have: one wait that is missing breaks many rules.
+struct Cause {
+  const concurrent::Finding* first = nullptr;
+  const RolesTrial* trial = nullptr;  ///< null: of a proof
+  std::size_t more = 0;
+  std::set<int> lines;  ///< of these
+};
+
+/// Findings of different roles, each once, in order.
+class Causes {
+ public:
+  explicit Causes(const ir::Program& program) : program_(program) {}
+
+  void add(const concurrent::Finding& finding, const RolesTrial* trial) {
+    if (!seen_.emplace(finding.rule, finding.op, finding.with).second) return;
+    const auto role = [&](ir::OpId op) { return concurrent::role_of(program_, op); };
+    const std::size_t here = role(finding.op), there = role(finding.with.value_or(finding.op));
+    const std::pair key(std::min(here, there), std::max(here, there));
+    const auto [place, added] = places_.try_emplace(key, causes_.size());
+    if (added) {
+      causes_.push_back({&finding, trial, 0, {}});
+      return;
+    }
+    Cause& cause = causes_[place->second];
+    ++cause.more;
+    cause.lines.insert(program_.op(finding.op).line);
+  }
+
+  std::string text(const std::string& module) const {
+    std::string text;
+    for (const Cause& cause : causes_) {
+      const concurrent::Finding& it = *cause.first;
+      const ir::Op& op = program_.op(it.op);
+      text += fmt::format("  {}:{}:{}: {}: {}\n", module, op.line, op.column,
                           concurrent::name_of(it.rule), it.message);
       if (it.with) {
-        const ir::Op& with = program.op(*it.with);
-        text += fmt::format("    {}:{}:{}: the other side: {}\n", report.module, with.line,
-                            with.column, with.name);
+        const ir::Op& with = program_.op(*it.with);
+        text += fmt::format("    {}:{}:{}: the other side: {}\n", module, with.line, with.column,
+                            with.name);
       }
-      text += fmt::format("    with {}, {}\n", trips_in_words(trial), order_in_words(trial.order));
+      if (cause.trial != nullptr) {
+        text += fmt::format("    with {}, {}\n", trips_in_words(*cause.trial),
+                            order_in_words(cause.trial->order));
+      }
+      if (cause.more == 0) continue;
+      text += fmt::format("    {} more between the same roles may follow from it, at line{} {}\n",
+                          cause.more, cause.lines.size() == 1 ? "" : "s",
+                          fmt::join(cause.lines, ", "));
     }
+    return text;
   }
-  if (seen.size() > kMost) text += fmt::format("  and {} more\n", seen.size() - kMost);
-  return text;
+
+ private:
+  const ir::Program& program_;
+  std::set<std::tuple<concurrent::Rule, ir::OpId, std::optional<ir::OpId>>> seen_;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> places_;  ///< by two roles
+  std::vector<Cause> causes_;
+};
+
+std::string findings_text(const RolesReport& report, const ir::Program& program) {
+  Causes causes(program);
+  for (const RolesTrial& trial : report.trials) {
+    for (const concurrent::Finding& it : trial.findings) causes.add(it, &trial);
+  }
+  return causes.text(report.module);
 }
 
 /// Outputs that differ, of the first trial in which they do.
@@ -204,15 +249,9 @@ std::string to_text(const RolesProof& proof, const ir::Program& program) {
   std::string text = begin + (proof.is_seen ? "breaks a rule\n"
                                             : "not proven: this would break a rule, and no "
                                               "arguments are known that lead there\n");
-  for (const concurrent::Finding& it : found.findings) {
-    const ir::Op& op = program.op(it.op);
-    text += fmt::format("  {}:{}:{}: {}: {}\n", proof.module, op.line, op.column,
-                        concurrent::name_of(it.rule), it.message);
-    if (!it.with) continue;
-    const ir::Op& with = program.op(*it.with);
-    text += fmt::format("    {}:{}:{}: the other side: {}\n", proof.module, with.line, with.column,
-                        with.name);
-  }
+  Causes causes(program);
+  for (const concurrent::Finding& it : found.findings) causes.add(it, nullptr);
+  text += causes.text(proof.module);
   text += fmt::format("    {}\n", way_in_words(found, program));
   if (proof.from_one) {
     text +=

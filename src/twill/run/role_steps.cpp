@@ -1,0 +1,446 @@
+#include "twill/run/role_steps.h"
+
+#include <algorithm>
+
+#include "twill/ir/loop.h"
+#include "twill/ir/operands.h"
+#include "twill/plan/text.h"
+
+namespace twill::run {
+namespace {
+
+using concurrent::Frame;
+using ir::OpKind;
+using plan::Mechanism;
+using plan::StepKind;
+
+bool is_copy(const plan::Plan& plan, const plan::Step& step) {
+  if (step.kind != StepKind::issue) return false;
+  const Mechanism how = step.op ? plan.mechanisms[step.op->index()]
+                                : plan.kernel->around[*step.outside].mechanism;
+  return plan::is_copy(how);
+}
+
+bool is_product(const plan::Plan& plan, const plan::Step& step) {
+  return step.kind == StepKind::issue && step.op &&
+         plan.mechanisms[step.op->index()] == Mechanism::wgmma;
+}
+
+constexpr std::int64_t kLanes = 32;
+constexpr std::size_t kMostReads = 64;  ///< that are remembered
+
+/// Whether roles notice it, or do something in shared memory by it.
+bool is_shown(OpKind kind) {
+  switch (kind) {
+    case OpKind::barrier_wait:
+    case OpKind::barrier_arrive:
+    case OpKind::barrier_expect:
+    case OpKind::copy_arrive:
+    case OpKind::block_load_async:
+    case OpKind::copy_async:
+    case OpKind::wgmma:
+    case OpKind::wgmma_wait:
+    case OpKind::shared_store:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_loop_frame(const Frame& frame) {
+  return frame.kind == Frame::Kind::loop || frame.kind == Frame::Kind::before ||
+         frame.kind == Frame::Kind::after;
+}
+
+}  // namespace
+
+RoleSteps::RoleSteps(Comparison& all, const plan::Role& role)
+    : all_(all), plan_(all.what.plan), role_(role) {
+  add_tile();
+}
+
+void RoleSteps::place(const std::vector<plan::Step>& steps, std::int64_t window, bool around) {
+  for (const plan::Step& step : steps) {
+    const bool of_tile = step.instance.from == plan::Instance::From::tile;
+    const std::int64_t iteration =
+        of_tile ? step.instance.offset : plan::iteration_of(step.instance, window, all_.trips);
+    const std::int64_t before = of_tile ? tiles_ : tiles_ * all_.trips;
+    steps_.push_back({&step, iteration, before + iteration, around});
+  }
+}
+
+void RoleSteps::add_tile() {
+  steps_.erase(steps_.begin(), steps_.begin() + static_cast<std::ptrdiff_t>(next_));
+  next_ = 0;
+  place(role_.before, 0, true);
+  for (const plan::PlacedStep& placed : plan::unrolled(role_.sections, all_.trips)) {
+    steps_.push_back({placed.step, placed.iteration, tiles_ * all_.trips + placed.iteration});
+  }
+  place(role_.after, all_.trips, true);
+  ++tiles_;
+}
+
+std::string RoleSteps::words(const Placed& placed) const {
+  return plan::to_text(plan_, *placed.step) + " of iteration " + std::to_string(placed.iteration);
+}
+
+/// The buffer in shared memory that threads write in a step.
+std::optional<plan::BufferId> RoleSteps::written_by(const plan::Step& step) const {
+  if (!step.op) return std::nullopt;
+  const plan::Value& value = plan_.values[step.op->index()];
+  if (step.kind == StepKind::stage) return value.staged;
+  const Mechanism how = plan_.mechanisms[step.op->index()];
+  const bool by_threads = how == Mechanism::threads || how == Mechanism::scoreboard;
+  const bool computes = step.kind == StepKind::compute || step.kind == StepKind::issue;
+  if (!computes || !by_threads || !value.home) return std::nullopt;
+  return plan_[*value.home].residence == plan::Residence::shared ? value.home : std::nullopt;
+}
+
+/// Whether the text has an op of its own for the step, in that place.
+bool RoleSteps::shows(const Placed& placed) const {
+  const plan::Step& step = *placed.step;
+  const bool once = step.instance.from == plan::Instance::From::tile && !all_.walks;
+  const bool boxed = step.op && plan_.mechanisms[step.op->index()] == Mechanism::bulk_store;
+  if (boxed && step.kind == StepKind::stage) return false;  // into a box, for a helper
+  switch (step.kind) {
+    case StepKind::acquire:
+    case StepKind::release:
+      return !once;
+    case StepKind::expect:
+    case StepKind::commit:
+    case StepKind::wait:
+      return true;
+    case StepKind::drain_groups:
+      return step.queue == Mechanism::wgmma;
+    default:
+      return is_copy(plan_, step) || is_product(plan_, step) || written_by(step).has_value();
+  }
+}
+
+/// Looks at a step for which there is no op of its own.
+std::string RoleSteps::pass(const Placed& placed) {
+  const plan::Step& step = *placed.step;
+  if (placed.around) return {};
+  for (const Read& read : read_by(placed)) {
+    read_.emplace_back(read.first, read.second,
+                       read.second - (placed.instance - placed.iteration));
+  }
+  while (read_.size() > kMostReads) read_.pop_front();
+  if (step.kind == StepKind::fence && step.fence == plan::Fence::proxy && !fenced_) {
+    return "the plan has \"" + words(placed) + "\" here, and the text has none";
+  }
+  return step.op ? check_computed(placed) : std::string();
+}
+
+/// The arithmetic that the step stands for has been done, on the step's iteration.
+std::string RoleSteps::check_computed(const Placed& placed) {
+  const plan::Step& step = *placed.step;
+  if (step.kind != StepKind::compute) return {};
+  for (const extract::Source& source : all_.what.origins[step.op->index()].sources) {
+    const ir::Op& op = all_.what.kernel.op(source.op);
+    const ir::OpClass of = ir::class_of(op.kind);
+    if (of != ir::OpClass::elementwise && of != ir::OpClass::reduction) continue;
+    const ir::Type type = ir::type_of(all_.what.kernel, op.results.front());
+    const bool tile = type->kind == ir::TypeKind::tensor &&
+                      type->element->kind == ir::TypeKind::floating;
+    if (!tile) continue;
+    const auto found = std::find_if(computed_.begin(), computed_.end(), [&](const Computed& it) {
+      return it.kind == op.kind && (!it.iteration || *it.iteration == placed.iteration);
+    });
+    if (found != computed_.end()) {
+      computed_.erase(found);
+      continue;
+    }
+    return "the plan has \"" + words(placed) + "\" here, and the text has no " + op.name +
+           " of that iteration";
+  }
+  return {};
+}
+
+/// Goes to the next step that shows.
+std::string RoleSteps::to_next() {
+  while (true) {
+    while (next_ < steps_.size() && !shows(steps_[next_])) {
+      std::string difference = pass(steps_[next_]);
+      if (!difference.empty()) return difference;
+      ++next_;
+    }
+    if (next_ < steps_.size() || !all_.walks) return {};
+    add_tile();
+  }
+}
+
+bool RoleSteps::is_beside(const concurrent::Role& state) const {
+  const bool in_sections =
+      std::any_of(steps_.begin() + static_cast<std::ptrdiff_t>(next_), steps_.end(),
+                  [&](const Placed& placed) { return !placed.around && shows(placed); });
+  if (in_sections) return false;
+  const auto count = std::count_if(state.frames.begin(), state.frames.end(), is_loop_frame);
+  if (count <= (all_.walks ? 1 : 0)) return false;
+  const auto inner = std::find_if(state.frames.rbegin(), state.frames.rend(), is_loop_frame);
+  return inner->op != loop_;
+}
+
+std::optional<Spot> RoleSteps::spot(const concurrent::Role& state, ir::ValueId value) const {
+  const auto* view = std::get_if<execute::View>(&state.values.value(value));
+  if (view == nullptr) return std::nullopt;
+  const execute::Shape& shape = view->storage->shape;
+  Spot made{view->storage.get(), 0, 1};
+  if (shape.size() > view->shape.size() && shape[0] > 0) {
+    made.depth = shape[0];
+    made.slot = view->offset / (execute::size_of(shape) / shape[0]);
+  }
+  return made;
+}
+
+/// Whether it is about a mbarrier of helpers, or threads access a buffer of theirs. A tile that is
+/// done with may lie where a box lies then; copies and products are of the tile.
+bool RoleSteps::is_of_helpers(const concurrent::Role& state, ir::OpId op) const {
+  const OpKind kind = all_.what.module.op(op).kind;
+  if (kind == OpKind::block_load_async || kind == OpKind::copy_async || kind == OpKind::wgmma) {
+    return false;
+  }
+  const auto& operands = all_.what.module.op(op).operands;
+  return std::any_of(operands.begin(), operands.end(), [&](ir::ValueId operand) {
+    const auto at = spot(state, operand);
+    return at && all_.of_helpers.contains(at->storage);
+  });
+}
+
+std::string RoleSteps::take(const concurrent::Role& state, ir::OpId id) {
+  const ir::Op& op = all_.what.module.op(id);
+  std::string difference;
+  const auto predicate = ir::operand_in(op, ir::Role::predicate);
+  const bool skipped = predicate && state.values.integer(id, *predicate).value_or(1) == 0;
+  if (op.kind == OpKind::proxy_fence) fenced_ = true;
+  if (op.kind == OpKind::shared_load && !is_of_helpers(state, id) && !is_beside(state)) {
+    difference = take_read(state, id);
+  }
+  if (is_shown(op.kind) && !skipped && !is_of_helpers(state, id) && !is_beside(state)) {
+    difference = match(state, id);
+  }
+  carry(id);
+  return difference;
+}
+
+std::string RoleSteps::match(const concurrent::Role& state, ir::OpId id) {
+  const ir::Op& op = all_.what.module.op(id);
+  if (arrives_next_) {
+    const Placed& placed = steps_[next_ - 1];
+    const bool fit = fits_barrier(state, id, placed);
+    arrives_next_ = false;
+    if (fit) return {};
+    return "the copies of \"" + words(placed) + "\" arrive elsewhere";
+  }
+  std::string difference = to_next();
+  while (difference.empty() && next_ < steps_.size() && op.kind != OpKind::wgmma_wait &&
+         steps_[next_].step->kind == StepKind::drain_groups &&
+         open_products_ <= steps_[next_].step->pending) {
+    ++next_;
+    difference = to_next();
+  }
+  if (!difference.empty()) return difference;
+  if (next_ == steps_.size()) return "the plan has no step any more";
+  const Placed& placed = steps_[next_];
+  if (!fits(state, id, placed)) return "the plan has \"" + words(placed) + "\" here";
+  if (!placed.around && !loop_ && placed.step->instance.from == plan::Instance::From::window) {
+    const auto inner = std::find_if(state.frames.rbegin(), state.frames.rend(), is_loop_frame);
+    if (inner != state.frames.rend()) loop_ = inner->op;
+  }
+  computed_.clear();
+  read_here_.clear();
+  fenced_ = false;
+  ++next_;
+  return {};
+}
+
+bool RoleSteps::fits(const concurrent::Role& state, ir::OpId id, const Placed& placed) {
+  const ir::Op& op = all_.what.module.op(id);
+  switch (op.kind) {
+    case OpKind::block_load_async:
+    case OpKind::copy_async:
+      return fits_copy(state, id, placed);
+    case OpKind::wgmma:
+      return fits_product(state, id, placed);
+    case OpKind::wgmma_wait: {
+      const plan::Step& step = *placed.step;
+      if (step.kind != StepKind::drain_groups || op.count != step.pending) return false;
+      open_products_ = std::min<std::int64_t>(open_products_, step.pending);
+      return true;
+    }
+    case OpKind::shared_store:
+      return fits_write(state, id, placed);
+    default:
+      return fits_barrier(state, id, placed);
+  }
+}
+
+bool RoleSteps::fits_barrier(const concurrent::Role& state, ir::OpId id, const Placed& placed) {
+  const ir::Op& op = all_.what.module.op(id);
+  const plan::Step& step = *placed.step;
+  const auto value = ir::operand_in(op, ir::Role::barrier);
+  const auto at = value ? spot(state, *value) : std::nullopt;
+  if (!at || !step.channel) return false;
+  const plan::Channel& channel = plan_[*step.channel];
+  const bool empty = step.kind == StepKind::acquire || step.kind == StepKind::release;
+  const auto kind = empty ? Bindings::Kind::empty : Bindings::Kind::full;
+  if (!all_.bindings.agree(kind, step.channel->index(), channel.depth, placed.instance, *at)) {
+    return false;
+  }
+  const std::int64_t phase = placed.instance / channel.depth;
+  switch (op.kind) {
+    case OpKind::barrier_wait: {
+      if (step.kind != StepKind::acquire && step.kind != StepKind::wait) return false;
+      const auto parity = ir::operand_in(op, ir::Role::phase);
+      const std::int64_t first = empty ? channel.empty_parity : channel.full_parity;
+      return parity && state.values.integer(id, *parity).value_or(-1) == ((phase + first) & 1);
+    }
+    case OpKind::barrier_expect:
+      if (step.kind != StepKind::expect || op.count != channel.bytes) return false;
+      all_.bindings.arrive(at->storage, placed.instance, 1);
+      return true;
+    case OpKind::copy_arrive:
+      if (!arrives_next_) return false;
+      all_.bindings.arrive(at->storage, placed.instance, kLanes * state.warps);
+      return true;
+    default: {
+      // Copies in small pieces go through registers: the role itself arrives then.
+      const bool copied = arrives_next_;
+      if (step.kind != StepKind::commit && step.kind != StepKind::release && !copied) return false;
+      all_.bindings.arrive(at->storage, placed.instance, op.count.value_or(1));
+      return true;
+    }
+  }
+}
+
+bool RoleSteps::fits_copy(const concurrent::Role& state, ir::OpId id, const Placed& placed) {
+  const auto access = ir::memory_access(all_.what.module.op(id));
+  const plan::Step& step = *placed.step;
+  if (!is_copy(plan_, step) || !access || !access->destination) return false;
+  const bool by_threads = all_.what.module.op(id).kind == OpKind::copy_async;
+  const plan::BufferId buffer = step.op ? *plan_.values[step.op->index()].home
+                                        : plan_.kernel->around[*step.outside].buffers.front();
+  const auto at = spot(state, *access->destination);
+  if (!at || !all_.bindings.agree(Bindings::Kind::buffer, buffer.index(), plan_[buffer].depth,
+                                  placed.instance, *at)) {
+    return false;
+  }
+  const ir::Type type = ir::type_of(all_.what.module, *access->destination);
+  if (step.op && !by_threads && ir::byte_size(type) != plan::bytes_brought(plan_, *step.op)) {
+    return false;
+  }
+  arrives_next_ = by_threads;
+  if (by_threads) return true;
+  const auto full = access->barrier ? spot(state, *access->barrier) : std::nullopt;
+  return full && all_.bindings.agree(Bindings::Kind::full, step.channel->index(),
+                                     plan_[*step.channel].depth, placed.instance, *full);
+}
+
+/// Copies in shared memory from which a step reads values.
+std::vector<RoleSteps::Read> RoleSteps::read_by(const Placed& placed) const {
+  std::vector<Read> reads;
+  const plan::Step& step = *placed.step;
+  if (!step.op) return reads;
+  const std::int64_t first = placed.instance - placed.iteration;
+  for (const problem::Dependence& it : plan_.problem.dependences()) {
+    if (it.to != *step.op || !it.carries_value || placed.iteration < it.distance) continue;
+    const auto buffer = plan::read_from(plan_, it.from, *step.op);
+    if (!buffer || plan_[*buffer].residence != plan::Residence::shared) continue;
+    reads.emplace_back(*buffer, first + placed.iteration - it.distance);
+  }
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+    const auto& readers = plan_.buffers[i].readers;
+    if (std::find(readers.begin(), readers.end(), *step.op) == readers.end()) continue;
+    reads.emplace_back(plan::BufferId(i), tiles_ - 1);
+  }
+  return reads;
+}
+
+bool RoleSteps::fits_product(const concurrent::Role& state, ir::OpId id, const Placed& placed) {
+  if (!is_product(plan_, *placed.step)) return false;
+  const auto operands = ir::mma_operands(all_.what.module.op(id));
+  std::vector<Spot> spots;
+  for (const ir::ValueId operand : {operands->a, operands->b}) {
+    if (const auto at = spot(state, operand)) spots.push_back(*at);
+  }
+  const std::vector<Read> reads = read_by(placed);
+  const auto fit = [&](const Read& read, const Spot& at) {
+    return all_.bindings.agree(Bindings::Kind::buffer, read.first.index(),
+                               plan_[read.first].depth, read.second, at);
+  };
+  const auto known = [&](const Spot& at) {
+    return std::any_of(reads.begin(), reads.end(), [&](const Read& it) { return fit(it, at); });
+  };
+  const auto done = [&](const Read& read) {  // by the product, or in front of it
+    const auto fits_it = [&](const Spot& at) { return fit(read, at); };
+    return std::any_of(spots.begin(), spots.end(), fits_it) ||
+           std::any_of(read_here_.begin(), read_here_.end(), fits_it);
+  };
+  ++open_products_;
+  return std::all_of(spots.begin(), spots.end(), known) &&
+         std::all_of(reads.begin(), reads.end(), done);
+}
+
+bool RoleSteps::fits_write(const concurrent::Role& state, ir::OpId id, const Placed& placed) {
+  const auto address = ir::operand_in(all_.what.module.op(id), ir::Role::address);
+  const auto at = address ? spot(state, *address) : std::nullopt;
+  std::optional<plan::BufferId> buffer = written_by(*placed.step);
+  if (is_copy(plan_, *placed.step) && placed.step->op) {  // in small pieces, through registers
+    buffer = plan_.values[placed.step->op->index()].home;
+    arrives_next_ = true;
+  }
+  return at && buffer &&
+         all_.bindings.agree(Bindings::Kind::buffer, buffer->index(), plan_[*buffer].depth,
+                             placed.instance, *at);
+}
+
+/// Threads read shared memory for a step that is about to be done.
+std::string RoleSteps::take_read(const concurrent::Role& state, ir::OpId id) {
+  const ir::Op& op = all_.what.module.op(id);
+  const auto address = ir::operand_in(op, ir::Role::address);
+  const auto at = address ? spot(state, *address) : std::nullopt;
+  if (!at) return {};
+  read_here_.push_back(*at);
+  for (std::size_t i = next_; i < steps_.size(); ++i) {
+    const Placed& placed = steps_[i];
+    for (const Read& read : read_by(placed)) {
+      const plan::Buffer& buffer = plan_[read.first];
+      if (!all_.bindings.agree(Bindings::Kind::buffer, read.first.index(), buffer.depth,
+                               read.second, *at)) {
+        continue;
+      }
+      if (!buffer.resident) {
+        made_in_[op.results.front()] = read.second - (placed.instance - placed.iteration);
+      }
+      return {};
+    }
+    if (placed.around) return {};
+    const bool drains = placed.step->kind == StepKind::drain_groups;
+    if (!drains && shows(placed) && !written_by(*placed.step) && !is_product(plan_, *placed.step)) break;
+  }
+  // A step's reads may be repeated, as long as the slot is not another's.
+  for (auto read = read_.rbegin(); read != read_.rend(); ++read) {
+    const auto& [buffer, instance, iteration] = *read;
+    if (!all_.bindings.agree(Bindings::Kind::buffer, buffer.index(), plan_[buffer].depth, instance,
+                             *at)) {
+      continue;
+    }
+    made_in_[op.results.front()] = iteration;
+    return {};
+  }
+  return "no step of the plan reads that here";
+}
+
+std::string RoleSteps::end() {
+  for (; next_ < steps_.size(); ++next_) {
+    const Placed& placed = steps_[next_];
+    const bool drained = placed.step->kind == StepKind::drain_groups &&
+                         open_products_ <= placed.step->pending;
+    if (shows(placed) && !drained) return "the plan goes on with \"" + words(placed) + "\"";
+    std::string difference = pass(placed);
+    if (!difference.empty()) return difference;
+  }
+  return {};
+}
+
+}  // namespace twill::run

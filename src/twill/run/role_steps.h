@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "twill/concurrent/machine.h"
+#include "twill/run/translation.h"
+
+/// Internal to the room: one role of a module beside the steps of its plan.
+namespace twill::run {
+
+/// A slot of a ring, or a buffer without slots.
+struct Spot {
+  const execute::Tile* storage = nullptr;
+  std::int64_t slot = 0;
+  std::int64_t depth = 1;  ///< slots that the storage has
+};
+
+/// The module's storages, and what of the plan each turned out to be where it was met first.
+class Bindings {
+ public:
+  enum class Kind : unsigned char { buffer, full, empty };
+
+  /// Whether the spot is copy number `instance` of a ring of that depth; binds what is not bound.
+  bool agree(Kind kind, std::size_t index, int depth, std::int64_t instance, const Spot& spot);
+  void arrive(const execute::Tile* barriers, std::int64_t instance, std::int64_t count);
+  /// Mbarriers that count `counts` arrivals, and get another number; null: all is well.
+  const execute::Tile* miscounted(const std::map<const execute::Tile*, std::int64_t>& counts) const;
+
+ private:
+  std::map<std::pair<Kind, std::size_t>, const execute::Tile*> storages_;
+  std::map<const execute::Tile*, std::pair<Kind, std::size_t>> barriers_;
+  std::map<std::pair<const execute::Tile*, std::int64_t>, std::int64_t> arrivals_;
+};
+
+/// Facts that all roles of a run share.
+struct Comparison {
+  const Translated& what;
+  std::int64_t trips = 0;  ///< of each tile
+  bool walks = false;      ///< the roles walk over tiles
+  std::set<const execute::Tile*> of_helpers;  ///< storages that are not the plan's
+  Bindings bindings;
+};
+
+/// Follows a role op by op, and the plan's role step by step.
+class RoleSteps {
+ public:
+  RoleSteps(Comparison& all, const plan::Role& role);
+
+  /// Takes an op that the role has done. Returns how that differs from the plan; empty: it does not.
+  std::string take(const concurrent::Role& state, ir::OpId op);
+  /// At the end of the role.
+  std::string end();
+
+ private:
+  /// A step, and the iteration of the tile that it is about; `instance` goes on from tile to tile,
+  /// or counts tiles.
+  struct Placed {
+    const plan::Step* step = nullptr;
+    std::int64_t iteration = 0;
+    std::int64_t instance = 0;
+    bool around = false;  ///< before or after the sections
+  };
+  /// Arithmetic on a tile, and the latest iteration of what it is made from.
+  struct Computed {
+    ir::OpKind kind = ir::OpKind::other;
+    std::optional<std::int64_t> iteration;
+  };
+  using Read = std::pair<plan::BufferId, std::int64_t>;  ///< with the instance
+
+  void add_tile();
+  void place(const std::vector<plan::Step>& steps, std::int64_t window, bool around);
+  bool shows(const Placed& placed) const;
+  std::string pass(const Placed& placed);
+  std::string check_computed(const Placed& placed);
+  std::string to_next();
+  bool is_beside(const concurrent::Role& state) const;
+  std::optional<plan::BufferId> written_by(const plan::Step& step) const;
+  std::vector<Read> read_by(const Placed& placed) const;
+  std::string words(const Placed& placed) const;
+
+  std::string match(const concurrent::Role& state, ir::OpId op);
+  bool fits(const concurrent::Role& state, ir::OpId op, const Placed& placed);
+  bool fits_barrier(const concurrent::Role& state, ir::OpId op, const Placed& placed);
+  bool fits_copy(const concurrent::Role& state, ir::OpId op, const Placed& placed);
+  bool fits_product(const concurrent::Role& state, ir::OpId op, const Placed& placed);
+  bool fits_write(const concurrent::Role& state, ir::OpId op, const Placed& placed);
+  std::string take_read(const concurrent::Role& state, ir::OpId op);
+  std::optional<Spot> spot(const concurrent::Role& state, ir::ValueId value) const;
+  bool is_of_helpers(const concurrent::Role& state, ir::OpId op) const;
+
+  void carry(ir::OpId op);
+  void hand_on(std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);
+  std::optional<std::int64_t> iteration_of(const ir::Op& op) const;
+
+  Comparison& all_;
+  const plan::Plan& plan_;
+  const plan::Role& role_;
+  std::vector<Placed> steps_;
+  std::size_t next_ = 0;
+  std::int64_t tiles_ = 0;
+  std::optional<ir::OpId> loop_;     ///< the planned one
+  bool arrives_next_ = false;        ///< a copy by threads is issued, and its arrival stands behind
+  bool fenced_ = false;              ///< since the last step that shows
+  std::int64_t open_products_ = 0;
+  std::vector<Computed> computed_;   ///< since the last step that shows
+  std::vector<Spot> read_here_;      ///< by threads, since then
+  std::map<ir::ValueId, std::int64_t> made_in_;
+  /// Reads of steps that are past: buffer, instance, iteration.
+  std::deque<std::tuple<plan::BufferId, std::int64_t, std::int64_t>> read_;
+};
+
+}  // namespace twill::run

@@ -1,0 +1,92 @@
+#include <algorithm>
+
+#include "twill/ir/loop.h"
+#include "twill/run/role_steps.h"
+
+/// Values of a role: buffers, and the iterations from which tiles are made.
+namespace twill::run {
+
+using ir::OpKind;
+
+bool Bindings::agree(Kind kind, std::size_t index, int depth, std::int64_t instance,
+                     const Spot& spot) {
+  if (spot.depth != depth || spot.slot != instance % depth) return false;
+  const auto [bound, added] = storages_.try_emplace(std::pair(kind, index), spot.storage);
+  if (bound->second != spot.storage) return false;
+  if (kind == Kind::buffer) return true;  // parts of a tile may share one
+  const auto owner = barriers_.try_emplace(spot.storage, kind, index).first;
+  return owner->second == std::pair(kind, index);
+}
+
+void Bindings::arrive(const execute::Tile* barriers, std::int64_t instance, std::int64_t count) {
+  arrivals_[{barriers, instance}] += count;
+}
+
+const execute::Tile* Bindings::miscounted(
+    const std::map<const execute::Tile*, std::int64_t>& counts) const {
+  for (const auto& [phase, count] : arrivals_) {
+    const auto found = counts.find(phase.first);
+    if (found == counts.end() || found->second != count) return phase.first;
+  }
+  return nullptr;
+}
+
+std::optional<std::int64_t> RoleSteps::iteration_of(const ir::Op& op) const {
+  std::optional<std::int64_t> latest;
+  for (const ir::ValueId operand : op.operands) {
+    const auto found = made_in_.find(operand);
+    if (found != made_in_.end()) latest = std::max(latest.value_or(found->second), found->second);
+  }
+  return latest;
+}
+
+void RoleSteps::hand_on(std::span<const ir::ValueId> from, std::span<const ir::ValueId> to) {
+  std::vector<std::optional<std::int64_t>> iterations;
+  for (const ir::ValueId value : from) {
+    const auto found = made_in_.find(value);
+    iterations.push_back(found == made_in_.end() ? std::nullopt : std::optional(found->second));
+  }
+  for (std::size_t i = 0; i < to.size() && i < from.size(); ++i) {
+    made_in_.erase(to[i]);
+    if (iterations[i]) made_in_[to[i]] = *iterations[i];
+  }
+}
+
+void RoleSteps::carry(ir::OpId id) {
+  const ir::Program& module = all_.what.module;
+  const ir::Op& op = module.op(id);
+  if (const auto loop = ir::as_loop(module, id)) {
+    for (const ir::Carried& it : loop->carried) {
+      hand_on(std::span(&it.init, 1), std::span(&it.argument, 1));
+      if (it.result) hand_on(std::span(&it.init, 1), std::span(&*it.result, 1));
+    }
+    return;
+  }
+  if (op.kind == OpKind::wgmma_wait) return hand_on(op.operands, op.results);
+  if (op.kind == OpKind::yield) {
+    const auto around = ir::parent(module, id);
+    const auto loop = around ? ir::as_loop(module, *around) : std::nullopt;
+    if (around && !loop) return hand_on(op.operands, module.op(*around).results);
+    std::vector<ir::ValueId> arguments;
+    for (const ir::Carried& it : loop->carried) arguments.push_back(it.argument);
+    hand_on(op.operands, arguments);
+    for (const ir::Carried& it : loop->carried) {
+      if (it.result) hand_on(std::span(&it.argument, 1), std::span(&*it.result, 1));
+    }
+    return;
+  }
+  if (op.results.empty() || op.kind == OpKind::shared_load) return;
+  auto latest = iteration_of(op);
+  const bool product = op.kind == OpKind::wgmma && next_ > 0;
+  if (product) latest = steps_[next_ - 1].iteration;
+  const ir::OpClass of = ir::class_of(op.kind);
+  if (of == ir::OpClass::elementwise || of == ir::OpClass::reduction) {
+    computed_.push_back({op.kind, latest});
+  }
+  for (const ir::ValueId result : op.results) {
+    made_in_.erase(result);
+    if (latest) made_in_[result] = *latest;
+  }
+}
+
+}  // namespace twill::run

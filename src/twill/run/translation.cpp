@@ -1,0 +1,243 @@
+#include "twill/run/translation.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "twill/concurrent/forms.h"
+#include "twill/concurrent/guide.h"
+#include "twill/ir/loop.h"
+#include "twill/ir/operands.h"
+#include "twill/run/role_steps.h"
+
+namespace twill::run {
+namespace {
+
+using concurrent::Frame;
+using ir::OpKind;
+
+constexpr std::int64_t kLongestPeriod = 64;
+constexpr std::int64_t kOtherTrips = 2;  ///< of loops other than the planned one
+
+/// Windows after which slots and phases of all rings are the same again.
+std::int64_t period_of(const plan::Plan& plan) {
+  std::int64_t period = 1;
+  for (const plan::Channel& channel : plan.channels) {
+    period = std::lcm(period, std::int64_t{2} * channel.depth);
+  }
+  for (const plan::Buffer& buffer : plan.buffers) {
+    period = std::lcm(period, std::int64_t{buffer.depth});
+  }
+  return period;
+}
+
+std::int64_t longest_spread(const plan::Plan& plan) {
+  std::int64_t spread = 0;
+  for (const plan::Role& role : plan.roles) {
+    spread = std::max<std::int64_t>(spread, role.sections.spread);
+  }
+  return spread;
+}
+
+class Comparer {
+ public:
+  explicit Comparer(const Translated& what)
+      : what_(what), program_(what.module), period_(period_of(what.plan)) {
+    const auto tiles = what.plan.kernel->tiles;
+    walks_ = tiles == plan::Tiles::program_loop;
+    find_helpers();
+  }
+
+  Result<TranslationCheck> compare() {
+    TranslationCheck made;
+    TWILL_TRY(guide_, concurrent::make_guide(program_, what_.function, 0));
+    const auto counted = planned_loop();
+    if (!counted) return made;
+    const std::int64_t most = longest_spread(what_.plan) + std::min(period_, kLongestPeriod) + 1;
+    for (std::int64_t trips = 0; trips <= most; ++trips) {
+      TWILL_TRY(made.difference, compare_with(*counted, trips));
+      if (!made.difference.empty() || !compared_) return made;
+      made.most = trips;
+    }
+    made.every_trip = repeats_itself(most);
+    return made;
+  }
+
+ private:
+  /// The quantity of the planned loop, and what its trips are more than that.
+  struct Counted {
+    std::size_t form = 0;
+    std::int64_t more = 0;
+  };
+
+  /// The first loop in which a role of the plan waits.
+  std::optional<Counted> planned_loop() const {
+    for (const auto& [op, loop] : guide_.loops) {
+      const auto ops = ir::walk(program_, op);
+      const auto count = [&](OpKind kind) {
+        return std::count_if(ops.begin(), ops.end(),
+                             [&](ir::OpId inner) { return program_.op(inner).kind == kind; });
+      };
+      if (count(OpKind::for_loop) > 1 || count(OpKind::barrier_wait) == 0) continue;
+      if (plan_role(concurrent::role_of(program_, op)) == nullptr) continue;
+      const auto lower = concurrent::known_integer(program_, *ir::as_loop(program_, op)->lower);
+      if (!lower || loop.step != 1) continue;
+      return Counted{loop.form, *lower - loop.first};
+    }
+    return std::nullopt;
+  }
+
+  /// Values of buffers and mbarriers that helpers use: the plan knows nothing of them.
+  void find_helpers() {
+    for (const ir::OpId id : ir::walk(program_, what_.function)) {
+      const std::size_t role = concurrent::role_of(program_, id);
+      if (role == 0 || plan_role(role) != nullptr) continue;
+      for (const ir::ValueId operand : program_.op(id).operands) {
+        const auto from = concurrent::captured(program_, operand);
+        if (from) of_helpers_.insert(*from);
+      }
+    }
+  }
+
+  const plan::Role* plan_role(std::size_t number) const {
+    if (number >= what_.roles.size()) return nullptr;
+    const auto& roles = what_.plan.roles;
+    const auto found = std::find_if(roles.begin(), roles.end(), [&](const plan::Role& role) {
+      return role.name == what_.roles[number];
+    });
+    return found == roles.end() ? nullptr : &*found;
+  }
+
+  Result<std::string> compare_with(const Counted& counted, std::int64_t trips) {
+    for (const bool others : {true, false}) {
+      TWILL_TRY(std::string difference, run(counted, trips, others));
+      if (compared_) return difference;
+    }
+    return std::string();
+  }
+
+  /// Follows a run in which the planned loop makes so many trips; `others`: the answer to all other
+  /// questions, twice for each loop.
+  Result<std::string> run(const Counted& counted, std::int64_t trips, bool others) {
+    Comparison all{what_, trips, walks_, {}, {}};
+    std::map<std::size_t, RoleSteps> roles;
+    std::map<const execute::Tile*, std::int64_t> counts;
+    std::string difference;
+    carried_.clear();
+    const auto watch = [&](std::size_t number, const concurrent::Role& state, ir::OpId id) {
+      if (!difference.empty()) return;
+      note_setup(state, id, all, counts);
+      note_carried(number, state, id);
+      const bool inside = std::any_of(state.frames.begin(), state.frames.end(), [](const Frame& it) {
+        return it.kind == Frame::Kind::roles || it.kind == Frame::Kind::partition;
+      });
+      const plan::Role* const role = plan_role(number);
+      if (!inside || role == nullptr) return;
+      auto& steps = roles.try_emplace(number, all, *role).first->second;
+      const std::string how = steps.take(state, id);
+      if (!how.empty()) {
+        difference = place(id) + begin(*role, trips) + how + "; the text has " +
+                     program_.op(id).name;
+      }
+    };
+    execute::Memory memory(1);
+    const execute::Launch launch;
+    concurrent::Findings findings;
+    concurrent::Options options;
+    options.tiles = false;
+    options.guide = &guide_;
+    options.watch = watch;
+    concurrent::Machine machine(program_, memory, launch, {}, options, findings);
+    TWILL_TRY_VOID(machine.start(what_.function));
+    while (difference.empty()) {
+      TWILL_TRY(const auto question, machine.follow());
+      if (!question) break;
+      const bool planned = machine.quantity(*question).form == counted.form;
+      const bool more = planned ? trips - counted.more > question->threshold
+                                : others && question->threshold < kOtherTrips;
+      machine.answer(*question, more);
+    }
+    compared_ = !roles.empty();
+    for (auto& [number, steps] : roles) {
+      if (!difference.empty()) break;
+      const std::string how = steps.end();
+      if (!how.empty()) {
+        difference = place(what_.function) + begin(*plan_role(number), trips) + how +
+                     "; the text has nothing more";
+      }
+    }
+    if (difference.empty() && all.bindings.miscounted(counts) != nullptr) {
+      difference = place(what_.function) + "an mbarrier counts other arrivals than roles make";
+    }
+    return difference;
+  }
+
+  /// Remembers what helpers use, and how many arrivals mbarriers count.
+  void note_setup(const concurrent::Role& state, ir::OpId id, Comparison& all,
+                  std::map<const execute::Tile*, std::int64_t>& counts) const {
+    const ir::Op& op = program_.op(id);
+    if (op.kind == OpKind::shared_alloc && of_helpers_.contains(op.results.front())) {
+      const auto* view = std::get_if<execute::View>(&state.values.value(op.results.front()));
+      if (view != nullptr) all.of_helpers.insert(view->storage.get());
+    }
+    if (op.kind != OpKind::barrier_init) return;
+    const auto barrier = ir::operand_in(op, ir::Role::barrier);
+    const auto* view =
+        barrier ? std::get_if<execute::View>(&state.values.value(*barrier)) : nullptr;
+    if (view != nullptr) counts[view->storage.get()] = op.count.value_or(0);
+  }
+
+  /// Remembers the integers that a loop of the role carries to its next iteration, of those on which
+  /// something depends.
+  void note_carried(std::size_t number, const concurrent::Role& state, ir::OpId id) {
+    const ir::Op& op = program_.op(id);
+    const auto around = op.kind == OpKind::yield ? ir::parent(program_, id) : std::nullopt;
+    if (!around || program_.op(*around).kind != OpKind::for_loop) return;
+    std::vector<std::int64_t> integers;
+    for (const ir::ValueId value : op.operands) {
+      if (!guide_.needed[value.index()]) continue;
+      integers.push_back(state.values.integer(id, value).value_or(-1));
+    }
+    carried_[{number, *around}].push_back(std::move(integers));
+  }
+
+  /// True if the text goes on as it began. Integers that loops carry are the same a period later,
+  /// and no condition is about more trips than `most`. Precondition: the last run made `most`.
+  bool repeats_itself(std::int64_t most) const {
+    if (period_ > kLongestPeriod) return false;
+    for (const auto& [loop, rounds] : carried_) {
+      const auto period = static_cast<std::size_t>(period_);
+      for (std::size_t i = period; i < rounds.size(); ++i) {
+        if (rounds[i] != rounds[i - period]) return false;
+      }
+    }
+    return std::all_of(guide_.conditions.begin(), guide_.conditions.end(), [&](const auto& it) {
+      return it.second.threshold < most;
+    });
+  }
+
+  static std::string begin(const plan::Role& role, std::int64_t trips) {
+    return role.name + ", with " + std::to_string(trips) +
+           (trips == 1 ? " iteration: " : " iterations: ");
+  }
+  std::string place(ir::OpId op) const {
+    return program_.file() + ":" + std::to_string(program_.op(op).line) + ": ";
+  }
+
+  const Translated& what_;
+  const ir::Program& program_;
+  std::int64_t period_;
+  bool walks_ = false;
+  std::set<ir::ValueId> of_helpers_;
+  concurrent::Guide guide_;
+  bool compared_ = false;  ///< the last run came to roles
+  std::map<std::pair<std::size_t, ir::OpId>, std::vector<std::vector<std::int64_t>>> carried_;
+};
+
+}  // namespace
+
+Result<TranslationCheck> compare_with_plan(const Translated& what) {
+  return Comparer(what).compare();
+}
+
+}  // namespace twill::run

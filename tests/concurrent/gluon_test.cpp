@@ -1,0 +1,105 @@
+// Kernels that users wrote in Gluon (gluon/kernels.py): each is proven, or broken where its author
+// took an iteration for granted; and bugs planted into them are found at their line.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "concurrent/modules.h"
+#include "twill/driver/verify_module.h"
+
+namespace twill::tests {
+namespace {
+
+using concurrent::Rule;
+
+std::string gluon(const std::string& name) {
+  auto input = driver::read_input(std::string(TWILL_SOURCE_DIR) + "/tests/concurrent/gluon/" +
+                                  name + ".ttgir");
+  if (!input) throw std::runtime_error(to_string(input.error()));
+  return input->text;
+}
+
+driver::VerifiedModule verified(const std::string& text, std::int64_t at_least = 0) {
+  auto made = driver::verify_module({"k.ttgir", text}, at_least);
+  if (!made) throw std::runtime_error(to_string(made.error()));
+  return *std::move(made);
+}
+
+TEST(Gluon, GoodKernelsAreProven) {
+  for (const char* name : {"turns", "copies", "stream", "groups", "late"}) {
+    const auto made = verified(gluon(name));
+    EXPECT_TRUE(run::is_proven(made.proof)) << run::to_text(made.proof, made.program);
+  }
+  const auto made = verified(gluon("persist"), 1);
+  EXPECT_TRUE(run::is_proven(made.proof)) << run::to_text(made.proof, made.program);
+}
+
+/// Without an iteration, the sum that is stored is not written: there are such arguments.
+TEST(Gluon, AnIterationThatIsTakenForGrantedIsABrokenRule) {
+  const std::string text = gluon("persist");
+  const auto made = verified(text);
+  EXPECT_TRUE(run::is_broken(made.proof)) << run::to_text(made.proof, made.program);
+  EXPECT_TRUE(made.proof.from_one);
+  ASSERT_FALSE(made.proof.every_trip->findings.empty());
+  const auto& found = made.proof.every_trip->findings[0];
+  EXPECT_EQ(found.rule, Rule::read_before_write);
+  EXPECT_EQ(made.program.op(found.op).line, line_with(text, "ttng.tmem_load"));
+}
+
+struct Planted {
+  const char* module;
+  const char* old;
+  const char* made;
+  Rule rule;
+};
+
+class GluonBug : public testing::TestWithParam<Planted> {};
+
+TEST_P(GluonBug, IsFound) {
+  std::string text = gluon(GetParam().module);
+  const std::string old = GetParam().old;
+  const std::size_t at = text.find(old);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, old.size(), GetParam().made);
+  const auto made = verified(text);
+  ASSERT_TRUE(run::is_broken(made.proof)) << run::to_text(made.proof, made.program);
+  bool found = false;
+  for (const auto& it : made.proof.every_trip->findings) found = found || it.rule == GetParam().rule;
+  EXPECT_TRUE(found) << run::to_text(made.proof, made.program);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Planted, GluonBug,
+    testing::Values(
+        // The other consumer's turn never comes.
+        Planted{"turns", "bar.arrive 9, 256", "bar.arrive 10, 256", Rule::deadlock},
+        // Two roles count a barrier differently.
+        Planted{"turns", "bar.arrive 9, 256", "bar.arrive 9, 384", Rule::arrivals}));
+
+/// Instructions of which nothing is known are no reason to say that all is well.
+TEST(Gluon, OtherAssemblyIsNotFollowed) {
+  for (const char* ptx : {"mbarrier.arrive.shared.b64 _, [$1];", "st.shared.b32 [$1], 0;",
+                          "mapa.u64 $0, $1, 0;", "barrier.cluster.arrive;", "bar.sync $1, 256;",
+                          "@p bar.sync 8, 256;", "cp.async.commit_group;"}) {
+    std::string text = gluon("turns");
+    const std::string old = "bar.sync 8, 256;";
+    text.replace(text.find(old), old.size(), ptx);
+    const auto made = verified(text);
+    ASSERT_FALSE(made.proof.every_trip) << ptx;
+    EXPECT_NE(to_string(made.proof.every_trip.error()).find("inline assembly has"),
+              std::string::npos)
+        << to_string(made.proof.every_trip.error());
+  }
+}
+
+TEST(Gluon, UnknownOperationsAreNotPassedOver) {
+  std::string text = gluon("late");
+  const std::string old = "    tt.return";
+  text.insert(text.find(old), "    ttng.cluster_barrier\n");
+  const auto made = verified(text);
+  EXPECT_FALSE(made.proof.every_trip) << run::to_text(made.proof, made.program);
+}
+
+}  // namespace
+}  // namespace twill::tests

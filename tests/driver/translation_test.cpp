@@ -1,0 +1,80 @@
+#include "twill/driver/check_translation.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "../concurrent/mutants.h"
+#include "request.h"
+
+// Protects: what `twill emit ttgir` prints does what the plan says, step by step. A text that does
+// something else is named, also where it would be safe.
+namespace twill::driver {
+namespace {
+
+EmittedTtgir printed(const std::string& kernel) {
+  auto emitted = emit_ttgir(request_for("kernels/" + kernel + ".pre.ttgir"), {});
+  if (!emitted) throw std::runtime_error(to_string(emitted.error()));
+  return *std::move(emitted);
+}
+
+/// The report on a printed module after an edit of its text: `nth` of the places with `old`.
+std::string report_with(const EmittedTtgir& good, const std::string& old, const std::string& made,
+                        int nth = 0) {
+  EmittedTtgir edited = good;
+  std::size_t at = edited.text.find(old);
+  for (int i = 0; i < nth && at != std::string::npos; ++i) at = edited.text.find(old, at + 1);
+  if (at == std::string::npos) throw std::runtime_error("the text has no " + old);
+  edited.text.replace(at, old.size(), made);
+  const PrintedCheck check = check_translation(edited);
+  return check.broken + check.unchecked;
+}
+
+TEST(Translation, EverythingPrintedIsWhatWasPlanned) {
+  for (const char* kernel : {"gemm/sm_90/tma_128x256x64", "gemm/sm_90/ptr_128x128x64",
+                             "gemm_rowsum/sm_90/128x256x64", "fa_fwd/sm_90/d64",
+                             "fa_fwd_causal/sm_90/d128", "gemm_persistent/sm_90/128x128x64_nested",
+                             "fa_bwd/sm_90/m64n128d128_atomic"}) {
+    const EmittedTtgir emitted = printed(kernel);
+    EXPECT_EQ(emitted.broken, "") << kernel;
+    const PrintedCheck check = check_translation(emitted);
+    EXPECT_EQ(check.broken, "") << kernel;
+    EXPECT_EQ(check.unchecked, "") << kernel;
+  }
+}
+
+TEST(Translation, WhatIsSafeAndNotPlannedIsNamed) {
+  const EmittedTtgir gemm = printed("gemm/sm_90/tma_128x256x64");
+  // Products that do not overlap break no rule.
+  const std::string drained = report_with(gemm, "{pendings = 1 : i32}", "{pendings = 0 : i32}");
+  EXPECT_NE(drained.find("the plan has \"drain wgmma to 1\""), std::string::npos) << drained;
+  EXPECT_NE(drained.find("WG0, with 2 iterations"), std::string::npos) << drained;
+}
+
+std::map<std::string, std::pair<int, int>> tally;
+
+TEST(Translation, PlantedBugsAreNamed) {
+  for (const char* kernel : {"gemm/sm_90/tma_128x256x64", "fa_fwd/sm_90/d64"}) {
+    const EmittedTtgir good = printed(kernel);
+    for (const tests::Mutant& mutant : tests::mutants_of(good.text)) {
+      EmittedTtgir edited = good;
+      edited.text = mutant.text;
+      const PrintedCheck check = check_translation(edited);
+      if (check.unchecked.empty() && check.broken.empty()) {
+        std::printf("%s %s line %d\n", kernel, mutant.kind.c_str(), mutant.line);
+        ++tally[mutant.kind].second;
+      } else {
+        ++tally[mutant.kind].first;
+      }
+    }
+  }
+  for (const auto& [kind, counts] : tally) {
+    std::printf("%-28s named %4d, not %4d\n", kind.c_str(), counts.first, counts.second);
+  }
+}
+
+}  // namespace
+}  // namespace twill::driver
