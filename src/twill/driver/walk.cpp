@@ -32,14 +32,19 @@ namespace {
 /// Structures that are tried in place of one that cannot be carried out.
 constexpr int kMostEquallyFast = 4;
 
-/// Work for all schedules together in the place of one that cannot be built. Nobody asked for them.
-constexpr std::uint64_t kSubstitutes = 60'000'000;
-
-/// A pool, or a pool with a share of the memory, may take this part of what is left of that.
-constexpr std::uint64_t kPartOfPool = 3;
+/// Work for a schedule in the place of one that cannot be built, which nobody asked for.
+constexpr std::uint64_t kSubstitute = 60'000'000;
 
 /// Work for a strategy that may happen to be faster than an answer without a proof.
 constexpr std::uint64_t kOtherStrategy = 4'000'000;
+
+/// The request, for a schedule in the place of another.
+Request limited(const Request& request) {
+  Request out = request;
+  out.limits.work_limit = std::min(out.limits.work_limit, kSubstitute);
+  out.limits.hurry_after = 0;
+  return out;
+}
 
 /// Shares of the memory that are tried for the loop where its plan needs more than there is.
 constexpr std::array kShares = {0.875, 0.75, 0.5};
@@ -48,7 +53,10 @@ constexpr std::array kShares = {0.875, 0.75, 0.5};
 class Walk {
  public:
   Walk(const Request& request, std::shared_ptr<const Reading> reading, const AnswerChoice& choice)
-      : request_(request), reading_(std::move(reading)), choice_(choice) {}
+      : request_(request),
+        reading_(std::move(reading)),
+        choice_(choice),
+        limited_(limited(request)) {}
 
   Result<PlannedLoop> run() {
     TWILL_TRY(std::vector<Proposal> proposals, propose(request_, *reading_, true));
@@ -68,21 +76,6 @@ class Walk {
   }
 
  private:
-  std::uint64_t work() const {
-    return request_.limits.tally == nullptr ? 0 : *request_.limits.tally;
-  }
-
-  /// The request, for a schedule in the place of another: with a part of what is left of the work
-  /// for these.
-  Request limited(std::uint64_t part = 1) {
-    if (!substitutes_from_) substitutes_from_ = work();
-    const std::uint64_t spent = std::min(work() - *substitutes_from_, kSubstitutes);
-    Request out = request_;
-    out.limits.work_limit = std::min(out.limits.work_limit, (kSubstitutes - spent) / part);
-    out.limits.hurry_after = 0;
-    return out;
-  }
-
   // `--alternative` and `--schedule` name one schedule: never substitute another.
   bool alone() const { return request_.names_schedule(); }
 
@@ -116,8 +109,8 @@ class Walk {
     }
     add_with_fewer_copies();
     if (!alone()) {
-      TWILL_TRY_VOID(add_at_home(limited(), *reading_, proposed_, steps_));
-      TWILL_TRY_VOID(add_with_room(limited(), *reading_, proposed_, steps_));
+      TWILL_TRY_VOID(add_at_home(limited_, *reading_, proposed_, steps_));
+      TWILL_TRY_VOID(add_with_room(limited_, *reading_, proposed_, steps_));
     }
     TWILL_TRY_VOID(try_steps());
     for (const double share : kShares) {
@@ -294,7 +287,7 @@ class Walk {
       if (cannot_win(pool)) continue;
       Reading of_pool = *reading_;
       of_pool.kernel = with_pool(*reading_->kernel, pool);
-      Request missing = limited(kPartOfPool);
+      Request missing = limited_;
       if (solved_.contains({pool, "slowest"})) missing.rate = machine::Rate::fastest;
       auto more = propose(missing, of_pool, true);
       if (!more) continue;
@@ -310,7 +303,7 @@ class Walk {
   /// Other structures of the same pool and costs that are as fast.
   Result<void> add_equally_fast() {
     TWILL_TRY(std::vector<report::Outcome> found,
-              equally_fast(limited(kMostEquallyFast), *reading_, *first_, kMostEquallyFast));
+              equally_fast(limited_, *reading_, *first_, kMostEquallyFast));
     for (report::Outcome& it : found) steps_.push_back({{std::move(it), {}}});
     return {};
   }
@@ -327,7 +320,7 @@ class Walk {
     }
   }
 
-  /// Whether what a schedule of the pool hands over fits beside a loop with that share of the
+  /// Whether what some schedule of the pool hands over fits beside a loop with that share of the
   /// memory.
   bool has_room_beside(const std::string& pool, double share) const {
     return std::any_of(steps_.begin(), steps_.end(), [&](const Step& step) {
@@ -336,11 +329,12 @@ class Walk {
     });
   }
 
-  /// For each pool the optimum with that share of the memory.
+  /// For each pool the optimum with that share of the memory, where that leaves room for what it
+  /// hands over.
   Result<void> add_smaller(double share) {
     for (const Reading& smaller : with_share_of_memory(*reading_, share)) {
-      if (!has_room_beside(smaller.kernel ? smaller.kernel->pools.front() : "", share)) continue;
-      auto found = propose(limited(kPartOfPool), smaller, false);
+      if (smaller.kernel && !has_room_beside(smaller.kernel->pools.front(), share)) continue;
+      auto found = propose(limited_, smaller, false);
       if (!found || !usable(found->front().outcome)) continue;
       Proposal& it = found->front();
       with_memories_of(*first_, it.outcome);
@@ -356,7 +350,7 @@ class Walk {
     if (!may_be_other) return {};
     for (const strategy::Strategy other : strategy::all_strategies()) {
       if (printable_) break;
-      TWILL_TRY_VOID(try_strategy(other, limited()));
+      TWILL_TRY_VOID(try_strategy(other, limited_));
     }
     return {};
   }
@@ -483,7 +477,7 @@ class Walk {
   const Request& request_;
   std::shared_ptr<const Reading> reading_;
   AnswerChoice choice_;
-  std::optional<std::uint64_t> substitutes_from_;  ///< work before the first substitute
+  Request limited_;  ///< for what takes the place of the first
   Stopwatch watch_;
   PlannedLoop::Seconds seconds_;
   std::optional<report::Outcome> first_;  ///< the one that others stand for
