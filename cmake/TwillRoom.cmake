@@ -1,4 +1,4 @@
-# One folder, one namespace, one target: the three functions every CMakeLists.txt of Twill is written in.
+# One folder, one namespace, one target: the functions every CMakeLists.txt of Twill is written in.
 #
 #   twill_room(solve SOURCES search.cpp engine.cpp USES schedule LINKS fmt::fmt)
 #       src/twill/solve becomes the static library twill_solve (alias twill::solve).
@@ -6,12 +6,15 @@
 #       an executable, placed at the top of the build folder.
 #   twill_test(solve_search SOURCES search_test.cpp USES solve LINKS rapidcheck)
 #       a part of the GoogleTest program twill_tests_FOLDER; every TEST in it is one ctest entry "FOLDER.Suite.Case".
+#   twill_long_test(run.sweep SECONDS 200)
+#       a test that takes minutes, and is begun early.
 #
 # USES names rooms, in any order of definition; LINKS names any other CMake targets. SOURCES may lie in subfolders.
 
 include(GoogleTest)
 
-option(TWILL_UNITS "Compile a room's sources together, a dozen at a time: much faster to build from nothing" OFF)
+option(TWILL_UNITS "Compile a room's sources together, two dozen at a time: much faster to build from nothing" OFF)
+set(TWILL_UNIT_SIZE 24)  # with 12, a build from nothing takes a fifth longer; with more, one file of a room takes 20 s
 
 # ccache, where installed, is shared by all checkouts: no absolute path reaches a compile line or the cache's keys.
 find_program(TWILL_CCACHE ccache DOC "Keeps compiled objects between builds")
@@ -42,7 +45,7 @@ if(TWILL_SANITIZE)
   target_link_options(twill_settings INTERFACE -fsanitize=${TWILL_SANITIZE})
 endif()
 
-# Gives TARGET its sources in generated files which include about a dozen each: a room's headers are then read a few
+# Gives TARGET its sources in generated files which include about two dozen each. A room's headers are then read a few
 # times instead of once a source. Generated sources, whose paths are absolute, stay as they are.
 function(twill_sources_in_units_ TARGET)
   set(written ${ARGN})
@@ -50,7 +53,7 @@ function(twill_sources_in_units_ TARGET)
   list(FILTER made INCLUDE REGEX "^/")
   list(FILTER written EXCLUDE REGEX "^/")
   list(LENGTH written count)
-  math(EXPR units "(${count} + 11) / 12")
+  math(EXPR units "(${count} + ${TWILL_UNIT_SIZE} - 1) / ${TWILL_UNIT_SIZE}")
   math(EXPR in_each "(${count} + ${units} - 1) / ${units}")
   math(EXPR last "${units} - 1")
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} OUTPUT_VARIABLE here)
@@ -143,4 +146,11 @@ function(twill_test_program_ TARGET PREFIX)
   twill_hardly_optimized(${TARGET})
   gtest_discover_tests(${TARGET} TEST_PREFIX "${PREFIX}." NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES TIMEOUT 300)
+endfunction()
+
+# Says about how many seconds of one processor a test takes. ctest begins with the longest, so that all processors are
+# busy to the end. A script that runs programs side by side is told to run one at a time, since ctest fills the others.
+function(twill_long_test NAME)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "SECONDS" "")
+  set_tests_properties(${NAME} PROPERTIES COST ${ARG_SECONDS})
 endfunction()

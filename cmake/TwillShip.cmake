@@ -1,5 +1,5 @@
-# Run as a script: writes OUTPUT, a C++ source with the text of FILES (names below ROOT, with | between them), so that
-# a library finds what it ships without any file beside it. twill/support/shipped_files.h declares what it defines.
+# Run as a script: writes OUTPUT, a C++ source with the text of FILES (names below ROOT, with | between them). A
+# library then finds these texts without any file beside it. twill/support/shipped_files.h declares what it defines.
 
 string(REPLACE "|" ";" names "${FILES}")
 set(entries "")

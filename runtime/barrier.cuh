@@ -71,7 +71,7 @@ __device__ __forceinline__ void barrier_wait(uint64_t* bar, uint32_t parity) {
 }
 
 // Named barriers (PTX ISA, "bar, barrier"); whole warps, converged. `id` is 1 to 15, `threads` (a
-// multiple of 32) counts all who sync or arrive.
+// multiple of 32) counts all that sync or arrive.
 
 /// Arrives, and waits until `threads` threads have arrived.
 __device__ __forceinline__ void named_sync(int id, int threads) {

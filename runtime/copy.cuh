@@ -2,9 +2,9 @@
 
 #include "runtime/types.cuh"
 
-/// Copies by threads from global to shared memory (PTX ISA, "cp.async"), which land when nobody
-/// looks; mbarriers tell of it. Written through the generic proxy: who lets wgmma read what was
-/// copied fences (fence_proxy_async) between its wait for the barrier and the wgmma.
+/// Copies by threads from global to shared memory (PTX ISA, "cp.async"), which land at an unknown
+/// time; mbarriers tell of it. Written through the generic proxy: a reader by wgmma fences
+/// (fence_proxy_async) between its wait for the barrier and the wgmma.
 namespace twill {
 
 /// Place of byte `byte` of a row (less than Swizzle) in a panel of rows of Swizzle bytes (32, 64 or

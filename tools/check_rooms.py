@@ -13,7 +13,8 @@ import sys
 
 APART = [("verify", "solve"), ("certify", "solve"), ("solve", "verify"), ("solve", "certify")]
 
-# Third-party headers: the rooms and file kinds that may include them. What is not listed may not be included at all.
+# Third-party headers: the rooms and file kinds that may include them. Libraries that are not listed may not be included
+# at all.
 FOREIGN = {
     "tl/": (None, (".h", ".cpp")),
     "fmt/": (None, (".cpp",)),

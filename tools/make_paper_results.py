@@ -17,7 +17,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- begin {} -->\n", "<!-- end {} -->"
 
-# The paper's experiment, the loop that reaches MinII, the variant, what was changed.
+# The paper's experiment, the loop that reaches MinII, the variant, the change.
 EXPERIMENTS = [
     ("6.2.2, fewer warps", "fwd_b2", "paper/fwd_b2_fewer_warps", "two warpgroups of 148 registers, not three"),
     ("", "fwd_b2", "fwd_b2_2wg", "two warpgroups of 220 registers"),

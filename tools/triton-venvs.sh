@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes Python environments with the Tritons that printed TTGIR is compiled with and the drop-in runs under, build/triton-VERSION, by pip. What is there is
-# kept; where pip cannot have a version, a line says so and the tests that need it are skipped.
+# Makes Python environments with the Tritons that printed TTGIR is compiled with and the drop-in runs under, build/triton-VERSION, by pip.
+# Environments that are there are kept; where pip cannot have a version, a line says so and the tests that need it are skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

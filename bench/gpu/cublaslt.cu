@@ -1,5 +1,5 @@
-// The best of cublasLt's own heuristics for C = A B^T, row-major, 16-bit in and out, f32 sums: every candidate it offers is
-// timed once, the fastest is kept. Built and called by kernels.py.
+// The best of cublasLt's own heuristics for C = A B^T, row-major, 16-bit in and out, f32 sums.
+// Every candidate it offers is timed once, and the fastest is kept. Built and called by kernels.py.
 #include <cublasLt.h>
 #include <cuda_runtime.h>
 

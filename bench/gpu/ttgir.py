@@ -2,12 +2,16 @@
 """Printed TTGIR on a GPU, beside plain Triton, in the kernels of `kernels/` themselves.
 
   ttgir.py print TWILL FOLDER        print all modules, FOLDER/NAME.ttgir; no GPU needed
+  ttgir.py table FOLDER              what a run found, as a table for docs/hardware-ttgir.md
   ttgir.py run FOLDER [NAME...]      check and measure them: needs a Hopper GPU, PyTorch and the Triton of the texts (3.6)
 
-For each kernel: small sizes, trip counts from the shortest on, module against plain Triton bit by bit and both against float64; 1,000 launches
-with equal bits; then speed in turns, burst (12 ms) and sustained (150 ms), TFLOPS. The module is given by Triton's own launch option
-`ir_override`. Each kernel runs in a process of its own, with a limit. One line of JSON per kernel goes to FOLDER/ttgir.json, the table to standard output.
+For each kernel of `ttgir_cases.py`: small sizes, trip counts from the shortest on, module against plain Triton bit by bit and both against float64;
+1,000 launches with equal bits; then speed in turns, burst (12 ms) and sustained (150 ms), TFLOPS. Beside the module stand plain Triton with
+the launch options that the TTGIR was made with, the best of Triton's launch options (CONFIGURATIONS, burst), and the library's
+kernel where there is one. The module is given by Triton's own launch option `ir_override`. Each kernel runs in a process of its own, with a
+limit; all are compiled first, several at a time. One line of JSON per kernel goes to FOLDER/ttgir.json, the table to standard output.
 """
+import concurrent.futures
 import json
 import pathlib
 import statistics
@@ -15,174 +19,12 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from ttgir_cases import CASES, ROOT
+
 SECONDS = 100  # for one kernel
 LAUNCHES = 1000
-CASES = {}
-
-
-def case(name):
-    def enter(make):
-        CASES[name] = make
-        return make
-    return enter
-
-
-class Case:
-    """A kernel with its arguments: `call(**options)`, the tensors it writes, and what they should be."""
-
-    def __init__(self, call, outs, reference, flops):
-        self.call, self.outs, self.reference, self.flops = call, outs, reference, flops
-
-    def run(self, **options):
-        import torch
-        for out in self.outs:
-            out.fill_(float("nan"))
-        self.call(**options)
-        torch.cuda.synchronize()
-        return [out.clone() for out in self.outs]
-
-
-def source(name):
-    import importlib
-    sys.path[:0] = [str(ROOT / "kernels"), str(ROOT / "kernels" / name)]
-    return importlib.import_module(name)
-
-
-def random(*shape, dtype="float16", scale=1.0):
-    import torch
-    return (torch.randn(*shape, device="cuda") * scale).to(getattr(torch, dtype))
-
-
-def boxes(*pairs):
-    from triton.tools.tensor_descriptor import TensorDescriptor
-    return [TensorDescriptor.from_tensor(tensor, list(box)) for tensor, box in pairs]
-
-
-def product(kernel, bm, bn, bk, warps, stages, m, n, k):
-    a, b, c = random(m, k), random(n, k), random(m, n)
-    descriptors = boxes((a, (bm, bk)), (b, (bn, bk)), (c, (bm, bn)))
-    call = lambda **o: kernel[(m // bm, n // bn)](*descriptors, k, BM=bm, BN=bn, BK=bk, WS=False, num_warps=warps, num_stages=stages, **o)
-    return Case(call, [c], lambda: [a.double() @ b.double().T], 2 * m * n * k)
-
-
-STEPS = (1, 2, 3, 4, 5, 7, 8, 17)
-
-
-@case("gemm.tma_128x256x64")
-def gemm_256():
-    make = lambda m, n, k: product(source("gemm").gemm_tma, 128, 256, 64, 8, 3, m, n, k)
-    return make, [(512, 512, 64 * t) for t in STEPS], [(4096, 4096, 4096), (8192, 8192, 8192)]
-
-
-@case("gemm.tma_128x128x64")
-def gemm_128():
-    make = lambda m, n, k: product(source("gemm").gemm_tma, 128, 128, 64, 4, 4, m, n, k)
-    return make, [(512, 512, 64 * t) for t in STEPS], [(4096, 4096, 4096)]
-
-
-@case("gemm.ptr_128x128x64")
-def gemm_ptr():
-    def make(m, n, k):
-        a, b, c = random(m, k), random(k, n), random(m, n)
-        grid = (-(-m // 128) * -(-n // 128),)
-        call = lambda **o: source("gemm").gemm_ptr[grid](a, b, c, m, n, k, a.stride(0), b.stride(0), c.stride(0), BM=128, BN=128, BK=64, GROUP=8, num_warps=8, num_stages=3, **o)
-        return Case(call, [c], lambda: [a.double() @ b.double()], 2 * m * n * k)
-    return make, [(512, 512, k) for k in (16, 64, 80, 128, 192, 448, 1040)] + [(400, 272, 256)], [(4096, 4096, 4096)]
-
-
-@case("dual_gemm.128x128x64")
-def dual_gemm():
-    import torch
-    def make(m, n, k):
-        a, b, d, c = random(m, k, scale=.3), random(n, k, scale=.3), random(n, k, scale=.3), random(m, n)
-        descriptors = boxes((a, (128, 64)), (b, (128, 64)), (d, (128, 64)), (c, (128, 128)))
-        call = lambda **o: source("dual_gemm").dual_gemm[(m // 128, n // 128)](*descriptors, k, BM=128, BN=128, BK=64, WS=False, num_warps=8, num_stages=3, **o)
-        return Case(call, [c], lambda: [torch.nn.functional.silu(a.double() @ b.double().T) * (a.double() @ d.double().T)], 4 * m * n * k)
-    return make, [(512, 512, 64 * t) for t in STEPS], [(4096, 4096, 4096)]
-
-
-@case("gemm_fp8.128x256x128")
-def gemm_fp8():
-    import torch
-    def make(m, n, k):
-        a, b, c = random(m, k, dtype="float8_e4m3fn", scale=.5), random(n, k, dtype="float8_e4m3fn", scale=.5), random(m, n)
-        sa, sb = torch.rand(m, device="cuda") + .5, torch.rand(n, device="cuda") + .5
-        descriptors = boxes((a, (128, 128)), (b, (256, 128)), (c, (128, 256)))
-        call = lambda **o: source("gemm_fp8").gemm_fp8[(m // 128, n // 256)](*descriptors, sa, sb, k, BM=128, BN=256, BK=128, num_warps=8, num_stages=3, **o)
-        return Case(call, [c], lambda: [(a.double() @ b.double().T) * sa[:, None].double() * sb[None].double()], 2 * m * n * k)
-    return make, [(512, 512, 128 * t) for t in STEPS], [(4096, 4096, 4096)]
-
-
-@case("gemm_persistent.128x128x64_nested")
-def gemm_persistent():
-    def make(m, n, k):
-        a, b, c = random(m, k), random(n, k), random(m, n)
-        descriptors = boxes((a, (128, 64)), (b, (128, 64)), (c, (128, 128)))
-        call = lambda **o: source("gemm_persistent").gemm_persistent[(132,)](*descriptors, m, n, k, BM=128, BN=128, BK=64, GROUP=8, NSM=132, FLAT=False, WS=False, num_warps=4, num_stages=3, **o)
-        return Case(call, [c], lambda: [a.double() @ b.double().T], 2 * m * n * k)
-    return make, [(512, 512, 64 * t) for t in STEPS] + [(2048, 3072, 320)], [(4096, 4096, 4096), (8192, 8192, 2048)]
-
-
-def attention(d, heads, n, warps=8):
-    import torch
-    q, k, v, o = (random(heads * n, d) for _ in range(4))
-    lse = torch.empty(heads * n, device="cuda")
-    descriptors = boxes((q, (128, d)), (k, (128, d)), (v, (128, d)), (o, (128, d)))
-    call = lambda **x: source("fa_fwd").fa_fwd[(n // 128, heads)](*descriptors, lse, d**-.5, n, BM=128, BN=128, D=d, WS=False, num_warps=warps, num_stages=3, **x)
-    return Case(call, [o, lse], lambda: [torch.softmax(q[:n].double() @ k[:n].double().T * d**-.5, -1) @ v[:n].double()], 4 * heads * n * n * d)
-
-
-@case("fa_fwd.d128")
-def fa_128():
-    return lambda heads, n: attention(128, heads, n), [(2, 128 * t) for t in STEPS], [(128, 4096), (32, 16384)]
-
-
-@case("fa_fwd.d64")
-def fa_64():
-    return lambda heads, n: attention(64, heads, n), [(2, 128 * t) for t in STEPS], [(128, 4096)]
-
-
-@case("fa_fwd_causal.d128")
-def fa_causal():
-    import torch
-    def make(heads, n):
-        q, k, v, o = (random(heads * n, 128) for _ in range(4))
-        descriptors = boxes(*((t, (128, 128)) for t in (q, k, v, o)))
-        call = lambda **x: source("fa_fwd_causal").fa_fwd_causal[(n // 128, heads)](*descriptors, 128**-.5, n, BM=128, BN=128, D=128, num_warps=8, num_stages=3, **x)
-        def reference():
-            s = q[:n].double() @ k[:n].double().T * 128**-.5
-            return [torch.softmax(s.masked_fill(torch.ones_like(s, dtype=torch.bool).triu(1), float("-inf")), -1) @ v[:n].double()]
-        return Case(call, [o], reference, 2 * heads * n * n * 128)
-    return make, [(2, 128 * t) for t in STEPS], [(128, 4096)]
-
-
-@case("fa_bwd_dq.m128n64d128")
-def fa_dq():
-    import torch
-    def make(heads, n):
-        q, k, v, do, out = (random(heads * n, 128, dtype="bfloat16", scale=.5) for _ in range(5))
-        scale = 1.4426950408889634 / 128**.5
-        lse, delta = torch.randn(heads * n, device="cuda") + 8, torch.randn(heads * n, device="cuda")
-        descriptors = boxes((q, (128, 128)), (k, (64, 128)), (v, (64, 128)), (do, (128, 128)), (out, (128, 128)))
-        call = lambda **o: source("fa_bwd_dq").fa_bwd_dq[(n // 128, heads)](*descriptors, lse, delta, scale, n, BM=128, BN=64, D=128, num_warps=8, num_stages=2, **o)
-        def reference():
-            p = torch.exp2(q[:n].double() @ k[:n].double().T * scale - lse[:n, None].double())
-            return [(p * (do[:n].double() @ v[:n].double().T - delta[:n, None].double())) @ k[:n].double()]
-        return Case(call, [out], reference, 6 * heads * n * n * 128)
-    return make, [(2, 128 * t) for t in (1, 2, 3, 4, 8)], [(16, 4096)]
-
-
-@case("conv2d.3x3_128x128x64")
-def conv():
-    import torch
-    def make(images, side, ci, co):
-        x, w, y = random(images, side, side, ci), random(3, 3, ci, co, scale=.1), random(images, side, side, co)
-        grid = (-(-images * side * side // 128), co // 128)
-        call = lambda **o: source("conv2d").conv2d[grid](x, w, y, images, side, side, ci, co, R=3, S=3, BM=128, BN=128, BK=64, num_warps=8, num_stages=3, **o)
-        reference = lambda: [torch.nn.functional.conv2d(x.double().permute(0, 3, 1, 2), w.double().permute(3, 2, 0, 1), padding=1).permute(0, 2, 3, 1)]
-        return Case(call, [y], reference, 18 * images * side * side * ci * co)
-    return make, [(16, 16, 128, 256), (16, 16, 64, 128)], [(16, 64, 256, 256)]
+COMPILERS = 8  # processes that compile at a time
+CONFIGURATIONS = [{"num_warps": warps, "num_stages": stages} for warps in (4, 8) for stages in (2, 3, 4)]
 
 
 def bits_equal(a, b):
@@ -202,14 +44,15 @@ def check(make, sizes, module):
     for seed, size in enumerate(sizes):
         torch.manual_seed(seed)
         one = make(*size)
+        exact = [out.exact for out in one.outs]
         plain, printed = one.run(), one.run(ir_override=module)
-        found["equal"] += all(map(bits_equal, plain, printed))
+        found["equal"] += all(bits_equal(a, b) for a, b, same in zip(plain, printed, exact) if same)
         for index, wanted in enumerate(one.reference()):
             found["worst"] = max(found["worst"], error(printed[index], wanted))
             found["plain_worst"] = max(found["plain_worst"], error(plain[index], wanted))
     first = one.run(ir_override=module)
     for _ in range(LAUNCHES):
-        found["differing"] += not all(map(bits_equal, first, one.run(ir_override=module)))
+        found["differing"] += not all(bits_equal(a, b) for a, b, same in zip(first, one.run(ir_override=module), exact) if same)
     return found
 
 
@@ -230,6 +73,28 @@ def milliseconds(call, duration):
     return begin.elapsed_time(end) / count
 
 
+def sort_of_kernel(compiled):
+    """Shared memory, registers and spills of a compiled kernel: how many CTAs an SM has is told by these."""
+    compiled._init_handles()
+    return {"shared": compiled.metadata.shared, "registers": compiled.n_regs, "spills": compiled.n_spills, "warps": compiled.metadata.num_warps}
+
+
+def resident(kind):
+    """CTAs that an SM of Hopper has at once, of kernels without clusters: by shared memory, of which the driver takes 1 KiB of each, and by registers."""
+    return min(233472 // (kind["shared"] + 1024), 65536 // (kind["registers"] * 32 * kind["warps"]))
+
+
+def best_of_triton(one):
+    """Triton's launch options with their TFLOPS (burst); those that do not compile or do not fit are left out."""
+    found = []
+    for options in CONFIGURATIONS:
+        try:
+            found.append({**options, "tflops": round(one.flops / milliseconds(lambda: one.call(**options), .012) * 1e-9, 1), **sort_of_kernel(one.compile(**options))})
+        except Exception as problem:
+            found.append({**options, "tflops": 0.0, "why": str(problem).strip()[-120:]})
+    return found
+
+
 def measure(make, sizes, module):
     import torch
     rows = []
@@ -237,6 +102,17 @@ def measure(make, sizes, module):
         torch.manual_seed(0)
         one = make(*size)
         ways = {"plain": lambda: one.call(), "module": lambda: one.call(ir_override=module)}
+        kinds = {"plain": sort_of_kernel(one.compile()), "module": sort_of_kernel(one.compile(ir_override=module))}
+        configurations = best_of_triton(one)
+        best = max(configurations, key=lambda found: found["tflops"])
+        options = {name: best[name] for name in CONFIGURATIONS[0]}
+        ways["best"] = lambda: one.call(**options)
+        if one.library:
+            try:
+                one.library()
+                ways["library"] = one.library
+            except Exception as problem:
+                print(f"library: {problem}", file=sys.stderr)
         times = {(way, kind): [] for way in ways for kind in ("burst", "sustained")}
         for kind, duration, rounds, pause in (("burst", .012, 4, .08), ("sustained", .15, 2, 0)):
             for turn in range(rounds):
@@ -246,26 +122,51 @@ def measure(make, sizes, module):
                         milliseconds(ways[way], .05)
                     times[way, kind].append(milliseconds(ways[way], duration))
         rate = {key: round(one.flops / statistics.median(values) * 1e-9, 1) for key, values in times.items()}
-        rows.append({"size": size, **{way: [rate[way, "burst"], rate[way, "sustained"]] for way in ways}})
+        rows.append({"size": size, **{way: [rate[way, "burst"], rate[way, "sustained"]] for way in ways}, "best_options": options, "kernels": kinds, "configurations": configurations})
         del one
         torch.cuda.empty_cache()
     return rows
 
 
 def run_one(folder, name):
-    make, small, large = CASES[name]()
+    make, small, large = CASES[name]
     module = str(folder / f"{name}.ttgir")
     print(json.dumps({"name": name, "check": check(make, small, module), "speed": measure(make, large, module)}), flush=True)
+
+
+def compile_one(folder, name):
+    make, small, _ = CASES[name]
+    one = make(*small[0])
+    for options in [{}, {"ir_override": str(folder / f"{name}.ttgir")}] + CONFIGURATIONS:
+        try:
+            one.compile(**options)
+        except Exception:
+            pass  # said where the kernel is launched
+
+
+def of(name, what, folder):
+    return subprocess.run([sys.executable, __file__, what, str(folder), name], capture_output=True, text=True, timeout=SECONDS)
+
+
+def compile_quietly(name, folder):
+    try:
+        of(name, "compile", folder)
+    except subprocess.TimeoutExpired:
+        print(f"{name:34} not compiled within {SECONDS} s", flush=True)
 
 
 def run(folder, names):
     import torch
     import triton
     print(f"{torch.cuda.get_device_name(0)}, PyTorch {torch.__version__}, Triton {triton.__version__}; TFLOPS burst / sustained", flush=True)
+    begin = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(COMPILERS) as pool:
+        list(pool.map(lambda name: compile_quietly(name, folder), names))
+    print(f"compiled in {time.monotonic() - begin:.0f} s", flush=True)
     with open(folder / "ttgir.json", "w") as out:
         for name in names:
             try:
-                done = subprocess.run([sys.executable, __file__, "one", str(folder), name], capture_output=True, text=True, timeout=SECONDS)
+                done = of(name, "one", folder)
                 lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
                 why = "" if lines else done.stderr.strip()[-400:]
             except subprocess.TimeoutExpired:
@@ -278,15 +179,38 @@ def run(folder, names):
             checks = found["check"]
             print(f"{name:34} {checks['equal']} of {checks['sizes']} sizes equal plain Triton bit by bit; error {checks['worst']:.1e} (plain {checks['plain_worst']:.1e}); {checks['differing']} of {LAUNCHES} launches differ", flush=True)
             for row in found["speed"]:
-                ratios = [b / a for a, b in zip(row["plain"], row["module"])]
-                print(f"{'':34} {str(tuple(row['size'])):24} plain {row['plain'][0]} / {row['plain'][1]}  module {row['module'][0]} / {row['module'][1]}  {ratios[0]:.2f}x / {ratios[1]:.2f}x", flush=True)
+                ratios = [row["module"][at] / row[way][at] for way in ("plain", "best") for at in (0, 1)]
+                both = lambda way: " / ".join(map(str, row[way])) if way in row else "-"
+                best = "w{num_warps} s{num_stages}".format(**row["best_options"])
+                print(f"{'':34} {str(tuple(row['size'])):24} plain {both('plain')}  best {both('best')} ({best})  library {both('library')}  module {both('module')}  "
+                      f"{ratios[0]:.2f}x / {ratios[1]:.2f}x  of best {ratios[2]:.2f}x / {ratios[3]:.2f}x", flush=True)
+
+
+def table(folder):
+    """Prints the rows of FOLDER/ttgir.json."""
+    print("| kernel | size | plain Triton | best of Triton | library | module | of plain | of best | CTAs of an SM | bits |\n|---|---|---|---|---|---|---|---|---|---|")
+    for line in (folder / "ttgir.json").read_text().splitlines():
+        found = json.loads(line)
+        checks = found["check"]
+        bits = "equal" if checks["equal"] == checks["sizes"] else f"differ in {checks['sizes'] - checks['equal']} of {checks['sizes']}"
+        for row in found["speed"]:
+            both = lambda way: " / ".join(f"{rate:.0f}" for rate in row[way]) if way in row else "-"
+            ratio = lambda way: " / ".join(f"{a / b:.2f}" for a, b in zip(row["module"], row[way]))
+            size = " x ".join(map(str, row["size"]))
+            print(f"| {found['name']} | {size} | {both('plain')} | {both('best')} | {both('library')} | {both('module')} | {ratio('plain')} | {ratio('best')} | "
+                  f"{resident(row['kernels']['plain'])}, {resident(row['kernels']['module'])} | {bits} |")
 
 
 def print_modules(twill, folder):
+    """Prints what can be printed; what is refused is said, and is not measured."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in CASES:
         kernel, variant = name.split(".", 1)
-        subprocess.run([twill, "emit", "ttgir", str(ROOT / "kernels" / kernel / "sm_90" / f"{variant}.pre.ttgir"), "-o", str(folder / f"{name}.ttgir")], check=True)
+        text = folder / f"{name}.ttgir"
+        text.unlink(missing_ok=True)
+        done = subprocess.run([twill, "emit", "ttgir", str(ROOT / "kernels" / kernel / "sm_90" / f"{variant}.pre.ttgir"), "-o", str(text)], capture_output=True, text=True)
+        if done.returncode:
+            print(f"{name}: not printed, exit {done.returncode}: {done.stderr.strip().splitlines()[0]}", flush=True)
 
 
 def main():
@@ -295,8 +219,13 @@ def main():
         print_modules(sys.argv[2], pathlib.Path(sys.argv[3]))
     elif what == "one":
         run_one(pathlib.Path(sys.argv[2]), sys.argv[3])
+    elif what == "table":
+        table(pathlib.Path(sys.argv[2]))
+    elif what == "compile":
+        compile_one(pathlib.Path(sys.argv[2]), sys.argv[3])
     elif what == "run":
-        run(pathlib.Path(sys.argv[2]), sys.argv[3:] or list(CASES))
+        folder = pathlib.Path(sys.argv[2])
+        run(folder, sys.argv[3:] or [name for name in CASES if (folder / f"{name}.ttgir").exists()])
     else:
         sys.exit(__doc__)
 

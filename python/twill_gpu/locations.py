@@ -6,6 +6,17 @@ import re
 
 _ALIAS = re.compile(r"^(#loc\d*) = loc\((.*)\)$", re.M)
 _PLACE = re.compile(r'"([^"]+)":(\d+):\d+')
+_FUNCTION = re.compile(r"^ *tt\.func public", re.M)
+_PLACED = re.compile(r"[^:\n]+:\d+: ")
+
+
+def placed(why: str, text: str) -> str:
+    """A reason that begins with FILE:LINE of the user's source: of the kernel in `text`, if it names no line itself."""
+    if _PLACED.match(why):
+        return why
+    function = _FUNCTION.search(text)
+    place = user_line(text, text.count("\n", 0, function.start()) + 1) if function else None
+    return f"{place}: {why}" if place else why
 
 
 def user_line(text: str, line: int) -> str | None:
@@ -21,7 +32,13 @@ def user_line(text: str, line: int) -> str | None:
         return None
     aliases = dict(_ALIAS.findall(text))
     place = _place(found[1], aliases)
-    return f"{place[0].rsplit('/', 1)[-1]}:{place[1]}" if place else None
+    return f"{_unescaped(place[0]).rsplit('/', 1)[-1]}:{place[1]}" if place else None
+
+
+def _unescaped(text: str) -> str:
+    """What a string of MLIR stands for: bytes beyond ASCII are \\ and two hexadecimal digits there."""
+    whole = re.sub(rb"\\([0-9A-F]{2})", lambda found: bytes.fromhex(found[1].decode()), text.encode())
+    return whole.decode(errors="replace")
 
 
 def _last_line(lines: list[str], line: int) -> int:

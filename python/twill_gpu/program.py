@@ -87,8 +87,8 @@ class Program:
         Raises Refused for every exit code but 0, TimedOut after `timeout_s` seconds.
         """
         try:
-            done = subprocess.run([str(self.path), *arguments], input=text, capture_output=True, text=True,
-                                  timeout=timeout_s, check=False)
+            done = subprocess.run([str(self.path), *arguments], input=text, capture_output=True, encoding="utf-8",
+                                  errors="backslashreplace", timeout=timeout_s, check=False)
         except subprocess.TimeoutExpired:
             raise TimedOut(f"twill {arguments[0]} was stopped after {timeout_s:g} seconds") from None
         except OSError as wrong:
@@ -99,7 +99,11 @@ class Program:
 
     def ask(self, arguments: Sequence[str], text: str = "", timeout_s: float | None = None) -> dict[str, Any]:
         """The JSON that `twill ARGUMENTS --json` prints. Raises like run()."""
-        answer: dict[str, Any] = json.loads(self.run([*arguments, "--json"], text, timeout_s))
+        said = self.run([*arguments, "--json"], text, timeout_s)
+        try:
+            answer: dict[str, Any] = json.loads(said)
+        except ValueError:
+            raise TwillError(f"twill {arguments[0]} printed no JSON: is {self.path} the program twill?") from None
         return answer
 
     def fingerprint(self) -> str:

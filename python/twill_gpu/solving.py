@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
+import os
 import time
 from pathlib import Path
-from typing import Any, Callable, Iterable, Sequence
+from typing import Any, Callable, Iterable, Iterator, Sequence
 
 from .answers import Explanation, Schedule
 from .problem import Problem
@@ -34,9 +35,11 @@ def text_of(source: Problem | str | Path) -> str:
         return source.text
     if isinstance(source, Path) or "\n" not in source:
         try:
-            return Path(source).read_text()
+            return Path(source).read_text(encoding="utf-8")
         except OSError as wrong:
             raise TwillError(f"{source}: {wrong.strerror}") from None
+        except ValueError:
+            raise TwillError(f"{source}: no text") from None
     return source
 
 
@@ -135,40 +138,40 @@ def sweep(tasks: Iterable[Task], executor: concurrent.futures.Executor | None = 
 
     executor: any concurrent.futures.Executor, such as that of a Dask client (`client.get_executor()`); None: threads here.
     A worker that breaks loses nothing: its tasks are tried again, `attempts` times on the executor and then here.
-    on_outcome hears of each as soon as it is there.
+    on_outcome hears of each as soon as it is there; what that raises ends the sweep and is raised here.
     """
     todo = list(tasks)
     outcomes: dict[int, Outcome] = {}
+    broken: dict[int, str] = {}
+    here = concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0)))
+    try:
+        for where in [executor] * attempts + [here] if executor is not None else [here]:
+            for outcome in _round([(number, one) for number, one in enumerate(todo) if number not in outcomes], where, broken):
+                outcomes[outcome.number] = outcome
+                if on_outcome is not None:
+                    on_outcome(outcome)
+    finally:
+        here.shutdown(wait=False, cancel_futures=True)
+    return [outcomes.get(number) or Outcome(number, one.label, None, f"no worker had an answer: {broken.get(number, 'none took the task')}")
+            for number, one in enumerate(todo)]
 
-    def keep(outcome: Outcome) -> None:
-        outcomes[outcome.number] = outcome
-        if on_outcome is not None:
-            on_outcome(outcome)
 
-    for _ in range(attempts if executor is not None else 0):
-        assert executor is not None
-        _round(todo, outcomes, executor, keep)
-    if len(outcomes) < len(todo):
-        with concurrent.futures.ThreadPoolExecutor() as here:
-            _round(todo, outcomes, here, keep)
-    return [outcomes.get(number) or Outcome(number, one.label, None, "no worker had an answer") for number, one in enumerate(todo)]
-
-
-def _round(todo: list[Task], outcomes: dict[int, Outcome], executor: concurrent.futures.Executor,
-           keep: Callable[[Outcome], None]) -> None:
-    """Gives everything that has no outcome to the executor once. What breaks there has none afterwards."""
-    futures: dict[Any, int] = {}
-    for number, one in enumerate(todo):
-        if number not in outcomes:
-            try:
-                futures[executor.submit(run_task, one)] = number
-            except Exception:  # a broken executor takes nothing more
-                break
-    for future, number in futures.items():
-        label = todo[number].label
+def _round(todo: list[tuple[int, Task]], executor: concurrent.futures.Executor, broken: dict[int, str]) -> Iterator[Outcome]:
+    """Gives the tasks to the executor once: outcomes, each as soon as it is there. What breaks has none, and a reason in `broken`."""
+    futures: dict[concurrent.futures.Future[dict[str, Any]], tuple[int, Task]] = {}
+    for number, one in todo:
         try:
-            keep(Outcome(number, label, Schedule(future.result())))
+            futures[executor.submit(run_task, one)] = number, one
+        except Exception as wrong:  # a broken executor takes nothing more
+            broken[number] = f"{type(wrong).__name__}: {wrong}"
+            break
+    for future in concurrent.futures.as_completed(futures):
+        number, one = futures[future]
+        try:
+            outcome = Outcome(number, one.label, Schedule(future.result()))
         except Refused as wrong:  # the program's answer: another worker has no other
-            keep(Outcome(number, label, None, str(wrong)))
-        except (Exception, concurrent.futures.CancelledError):  # the worker, or the way to it
+            outcome = Outcome(number, one.label, None, str(wrong))
+        except (Exception, concurrent.futures.CancelledError) as lost:  # the worker, or the way to it
+            broken[number] = f"{type(lost).__name__}: {lost}"
             continue
+        yield outcome

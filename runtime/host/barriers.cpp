@@ -286,7 +286,7 @@ std::uint32_t cluster_rank() { return static_cast<std::uint32_t>(now().cta); }
 void thread_ends(Thread& thread) {
   end_cluster_phase();
   if (thread.knows.seen.empty()) return;
-  // Whoever waits for all threads of the CTA waits for those that are left.
+  // A wait for all threads of the CTA counts those that are left.
   NamedBarrier& all = cta_of(thread).named[0];
   if (all.came > 0 && all.expected == m.grid.threads && all.came >= cta_of(thread).alive) {
     const Knowledge brought = all.coming;

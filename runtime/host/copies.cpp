@@ -196,7 +196,7 @@ void copy_async(void* to, const void* from, int bytes, bool inside) {
            text("cp.async of %d bytes from an address that is not aligned", bytes));
     global_access(address, size, Access::read, pc, "cp.async reads");
   }
-  // Nobody knows before a barrier tells, this thread neither.
+  // The end of the copy is unknown to all threads, its own included, until a barrier tells.
   if (thread.copy_agent == kNobody) thread.copy_agent = new_agent();
   engine_writes(thread.cta, offset, size, thread.knows, {thread.copy_agent, thread.told + 1},
                 Cell::By::threads, pc, "cp.async");

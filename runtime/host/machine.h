@@ -254,7 +254,7 @@ std::string text(const char* format, ...) __attribute__((format(printf, 1, 2)));
 std::uint64_t random_below(std::uint64_t bound);
 /// Lets others run; the caller stays runnable.
 void take_turns();
-/// Until somebody wakes the caller.
+/// Until another thread wakes the caller.
 void block(Wait wait, Pc at);
 void wake(int thread);
 void wake_all(std::vector<int>& threads);
@@ -292,7 +292,7 @@ void thread_ends(Thread& thread);
 std::string words_of(const Thread& thread);
 
 // copies.cpp
-/// Does some of what is under way: what somebody waits for, or anything. False if there is none.
+/// Does some of the asynchronous work: the awaited part, or any. False if there is none.
 bool complete_pending(bool anything);
 bool complete_bulk(bool anything);
 void finish_copies();

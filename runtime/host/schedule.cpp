@@ -99,7 +99,7 @@ void report_deadlock() {
   }
 }
 
-/// Switches to whoever can go on, after doing work under way if nobody can.
+/// Switches to a thread that can go on, after doing asynchronous work if none can.
 void go_on() {
   if (m.options.completion == Completion::random && random_below(8) == 0) {
     switch (random_below(3)) {
@@ -248,7 +248,7 @@ void begin_cluster(std::size_t first) {
           mmap(nullptr, kSharedPages, PROT_READ | PROT_WRITE, MAP_SHARED, shared_file(),
                static_cast<off_t>(c) * static_cast<off_t>(kSharedPages)));
     }
-    std::memset(cta.shared, 0xff, kSharedPages);  // NaN, for who reads what nobody wrote
+    std::memset(cta.shared, 0xff, kSharedPages);  // NaN, for readers of unwritten memory
     cta.cells.assign(kSharedPages / kCell, Cell());
     cta.more_readers.clear();
     cta.barriers.clear();

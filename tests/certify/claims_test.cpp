@@ -513,8 +513,8 @@ std::string reason_against(const Files& files) {
   return result->rejection ? result->rejection->reason : "";
 }
 
-// A pipe that only a store of a hand-off asks for counts for the interval that decides whether
-// there is a schedule at all: 20 does not.
+// A pipe used only by the store of a transfer op counts towards the interval that decides
+// feasibility: 20 does not.
 TEST(Forged, AnIntervalThatDoesNotDecide) {
   const std::string loop =
       "loop pipe\nminimum-compute-groups 2\npipe P\ngroup A registers 8\ngroup B registers 8\n\n"
@@ -567,7 +567,7 @@ TEST(Forged, APathThatOverflows) {
   EXPECT_THAT(reason_against(forged(loop, claims, {})), testing::HasSubstr("the path is too long"));
 }
 
-// A depth that nobody counts to is no reason to run out of stack or time.
+// A depth beyond every real one is no reason to run out of stack or time.
 TEST(Forged, ADepthBeyondCounting) {
   const std::string loop =
       "loop deep\nmemory M capacity 1000000000\nunit U\ngroup A registers 8\n\n"

@@ -601,8 +601,8 @@ TEST(Meaning, SchedulesWithAddressesAreAllowed) {
   EXPECT_GT(schedules, 500);
 }
 
-/// A value that goes around the loop in registers, with hardly more room than it needs, and readers
-/// in other groups to which it takes time to get.
+/// A value carried around the loop in registers, with hardly more room than it needs. Its readers
+/// are in other groups, which it takes time to reach.
 Problem accumulator_loop(std::mt19937& random) {
   const auto pick = [&](int low, int high) {
     return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));

@@ -1,8 +1,8 @@
 // Protects: a certificate that was tampered with is not accepted, unless what it claims is still
 // right and still proven. Mutants are drawn at random and counted: refused by a reader, rejected by
-// the checker, accepted with the claim it had (a step that was not needed, another schedule just as
-// good), accepted with a weaker claim that is right (less is claimed of the bound). None may be
-// accepted with a claim that is wrong.
+// the checker, or accepted. An accepted mutant has the same claim (the step was not needed, the
+// other schedule is as good) or a weaker one that is right. None may be accepted with a claim that
+// is wrong.
 
 #include <algorithm>
 #include <cstdio>
@@ -328,8 +328,8 @@ bool adjust_hash(Files& files) {
   return true;
 }
 
-// A change of the problem or its schedule that the hash does not give away: then the claims are
-// about another problem, and must be right about that one.
+// A change of the problem or its schedule that keeps the hash: the claims are then about another
+// problem, and must be right about it.
 TEST(Mutants, OfProblemsWithTheirHash) {
   Count all;
   for (const Problem& problem : subjects()) {

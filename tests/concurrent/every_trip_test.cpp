@@ -1,5 +1,5 @@
-// All runs of a module at once: good modules are proven, bugs are found with the fewest iterations
-// that show them, and what is not followed is said.
+// All runs of a module at once: good modules are proven, and a bug is found with the fewest
+// iterations that show it. What cannot be followed is reported.
 #include "twill/concurrent/every_trip.h"
 
 #include <string>
@@ -109,7 +109,7 @@ TEST(EveryTrip, roles_that_count_otherwise_hang) {
                "      scf.for %i = %p0 to %pk step %p1  : i32 {"));
 }
 
-// A number that all roles load from memory that nobody writes is one number; from memory that is
+// A number that all roles load from memory without writers is one number; from memory that is
 // written it is none that could be trusted.
 TEST(EveryTrip, trip_counts_may_be_loaded) {
   std::string loaded = replaced(kRoles, "%n: i32)", "%n: !tt.ptr<i32>)");
@@ -176,7 +176,7 @@ bool breaks_when_run(const ir::Program& program) {
   return false;
 }
 
-// No bug is proven to be none: of what is proven no run breaks a rule.
+// No bug is proven to be harmless: no run of a proven module breaks a rule.
 TEST(EveryTrip, mutants_are_refused_or_harmless) {
   int refused = 0, proven = 0, not_followed = 0;
   for (const std::string& module :

@@ -1,5 +1,5 @@
-// Roles run as threads of control: a good module does what its kernel does under every order, and
-// each kind of bug is found, by its rule and at its line.
+// Roles run as threads of control: a good module computes what its kernel does under every order.
+// Each kind of bug is found, by its rule and at its line.
 #include "twill/concurrent/machine.h"
 
 #include <string>
@@ -186,7 +186,7 @@ TEST_P(Bugs, are_found) {
 INSTANTIATE_TEST_SUITE_P(Machine, Bugs, testing::ValuesIn(kBugs),
                          [](const auto& bug) { return std::string(bug.param.name); });
 
-// Copies by threads land when nobody looks: each thread arrives, and their reader fences.
+// Copies by threads land at an unknown time: each thread arrives, and their reader fences.
 TEST(Machine, copies_by_threads) {
   const auto found = [](const std::string& text) {
     std::string all;

@@ -7,7 +7,7 @@ import threading
 import time
 
 import torch
-from dropin_rows import attention_case, described, first_launch, gemm, gemm_case, random, same_bits
+from dropin_rows import attention_case, described, first_launch, gemm, gemm_case, random, same_bits, walking
 
 import twill_gpu
 
@@ -15,10 +15,10 @@ LAUNCHES = 10_000
 HOST_ROUNDS = 24
 
 
-def repeats(case, deadline):
+def repeats(case, deadline, on=lambda case: twill_gpu.enabled(decide="always")):
     """How many of LAUNCHES launches of Twill's kernel, looked at in tens, left other bits than the first one. None: out of time."""
     differ = 0
-    with twill_gpu.enabled(decide="always"):
+    with on(case):
         _, first = first_launch(case)
         wrong = torch.zeros((), dtype=torch.int64, device="cuda")
         for number in range(LAUNCHES // 10):
@@ -33,9 +33,9 @@ def repeats(case, deadline):
     return differ
 
 
-def graph(case):
+def graph(case, on=lambda case: twill_gpu.enabled()):
     """Whether a captured launch, replayed, leaves what an eager one does."""
-    with twill_gpu.enabled():
+    with on(case):
         _, eager = first_launch(case)
         captured = torch.cuda.CUDAGraph()
         with torch.cuda.graph(captured):
@@ -79,6 +79,19 @@ def streams_and_threads(case):
             thread.join()
     torch.cuda.synchronize()
     return same_bits(expected, case.outputs)
+
+
+def walks_in_streams(case):
+    """Whether launches over tiles on several streams at once, each of which wants all SMs, leave the bits of one."""
+    with walking(case) as expected:
+        streams = [torch.cuda.Stream() for _ in range(3)]
+        for _ in range(20):
+            for stream in streams:
+                stream.wait_stream(torch.cuda.current_stream())
+                with torch.cuda.stream(stream):
+                    case.launch()
+        torch.cuda.synchronize()
+        return same_bits(expected, case.outputs)
 
 
 def host_seconds(launch, launches=300):
@@ -172,11 +185,14 @@ def attempt(work):
 
 def checks(deadline):
     """All of them: False is wrong, None was left out for want of time, numbers are failures."""
-    case, product = attention_case(1024, 64, 128), gemm_case(2048, 2048, 2048, 128, 256, 8, 3)
+    case, product, many = attention_case(1024, 64, 128), gemm_case(2048, 2048, 2048, 128, 256, 8, 3), gemm_case(4096, 4096, 512, 128, 128, 4, 4)
     found = {"host": host_in_turns(gemm_case(256, 256, 128, 128, 128, 4, 4).launch), "graph": attempt(lambda: graph(case)),
              "threads": attempt(lambda: streams_and_threads(case)),
              f"differing_of_{LAUNCHES}_attention": attempt(lambda: repeats(case, deadline)),
-             f"differing_of_{LAUNCHES}_gemm": attempt(lambda: repeats(product, deadline)), "torch_compile": None}
+             f"differing_of_{LAUNCHES}_gemm": attempt(lambda: repeats(product, deadline)),
+             f"differing_of_{LAUNCHES}_over_tiles": attempt(lambda: repeats(many, deadline, walking)),
+             "graph_over_tiles": attempt(lambda: graph(many, walking)), "streams_over_tiles": attempt(lambda: walks_in_streams(many)),
+             "torch_compile": None}
     if time.monotonic() < deadline - 30:
         found["torch_compile"] = attempt(compiled_product)
     found["undecided_graph"] = attempt(lambda: undecided_graph(case))  # last: a capture that breaks breaks what comes after it

@@ -1,5 +1,6 @@
 """The table of dropin.py: a row for each kernel and size, plain Triton and the drop-in in turns."""
 
+import contextlib
 import dataclasses
 import pathlib
 import statistics
@@ -13,6 +14,7 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 import twill_gpu
+from twill_gpu.dropin import contest
 
 KERNELS = pathlib.Path(__file__).resolve().parent.parent.parent / "kernels"
 sys.path[:0] = [str(KERNELS), *(str(folder) for folder in KERNELS.iterdir() if folder.is_dir())]
@@ -57,7 +59,9 @@ def warm(a_ptr, c_ptr):
 class Case:
     """A kernel with its inputs: launch() fills `outputs`; flop of a launch; reference() in float64, or None where too large.
 
-    bar: the ratio that is wanted, beyond not being slower. An autotuner has choices of its own on each side.
+    bar: the ratio that is wanted, beyond not being slower. An autotuner has choices of its own on each side. settings: of the drop-in.
+    alike: whether both sides compile and choose the same. Where they do not, as with PyTorch's autotuner, results are compared by their errors,
+    and first launches have no bar.
     """
 
     name: str
@@ -67,6 +71,8 @@ class Case:
     reference: object = None
     bar: float = 0.0
     on: object = lambda side: None  # hears which side is next, "plain" or "dropin"
+    settings: dict = dataclasses.field(default_factory=dict)
+    alike: bool = True
 
 
 def described(tensor, *block):
@@ -160,7 +166,7 @@ def cases():
     return [lambda: gemm_case(1024, 1024, 512, 128, 128, 4, 4), lambda: gemm_case(3000, 2000, 1000, 128, 256, 8, 3),
             lambda: attention_case(16384, 8, 128), lambda: attention_case(4096, 32, 128), lambda: attention_case(1024, 64, 128),
             lambda: attention_case(4096, 32, 64), lambda: causal_case(4096, 32), lambda: gemm_case(4096, 4096, 4096, 128, 256, 8, 3, 1.15),
-            lambda: gemm_case(8192, 8192, 8192, 128, 256, 8, 3, 1.15), lambda: gemm_case(4096, 4096, 4096, 128, 128, 4, 4),
+            lambda: gemm_case(8192, 8192, 8192, 128, 256, 8, 3, 1.15), lambda: gemm_case(4096, 4096, 4096, 128, 128, 4, 4), lambda: gemm_case(8192, 8192, 8192, 128, 128, 4, 4),
             lambda: persistent_case(4096, 4096, 4096), lambda: dual_case(4096, 4096, 4096), lambda: pointer_gemm_case(4096, 4096, 4096),
             lambda: tuned_case(4096)]
 
@@ -195,13 +201,51 @@ def first_launches(case):
     plain_first, plain = first_launch(case)
     case.on("dropin")
     triton.knobs.cache.dir = tempfile.mkdtemp(prefix="twill-dropin-")
-    with twill_gpu.enabled():
+    with twill_gpu.enabled(**case.settings):
         twill_first, ours = first_launch(case)
         at = time.perf_counter()
         twill_gpu.wait()
         _, raced = first_launch(case)
         waited = time.perf_counter() - at
     return plain_first, twill_first, waited, plain, ours, raced
+
+
+@contextlib.contextmanager
+def walking(case):
+    """The kernel that walks tiles takes the case's launches, whoever is faster, with what its first launch left in memory."""
+    real, contest.decide = contest.decide, lambda *_: contest.Verdict(True, (1e-6, 1e-6), (1e-6, 1e-6), 0)
+    try:
+        with over_tiles_on(case):
+            case.launch()
+            twill_gpu.wait()
+            _, walked = first_launch(case)
+            contest.decide = real
+            yield walked
+    finally:
+        contest.decide = real
+
+
+def over_tiles_on(case):
+    """Settings of walking(), of which no decision is kept on disk."""
+    return twill_gpu.enabled(**{**case.settings, "cache": False})
+
+
+def over_tiles(case):
+    """The ratio of turns of plain Triton and of the kernel that walks tiles, and what that left in memory."""
+    with walking(case) as walked:
+        pass
+
+    def plain(count):
+        with over_tiles_on(case):
+            pass
+        case.on("plain")
+        return turn(case.launch, count)
+
+    def ours(count):
+        case.on("dropin")
+        with over_tiles_on(case):
+            return turn(case.launch, count)
+    return turns(plain, ours, max(1, int(TURN_SECONDS / plain(3))), ()).ratio, walked
 
 
 def turn(launch, launches):
@@ -275,7 +319,7 @@ def measured(case):
 
     def ours(count):
         case.on("dropin")
-        with twill_gpu.enabled():
+        with twill_gpu.enabled(**case.settings):
             return turn(case.launch, count)
     bars = (SLOWEST, case.bar) if case.bar else (SLOWEST, )
     launches = max(1, int(TURN_SECONDS / plain(3)))
@@ -285,7 +329,7 @@ def measured(case):
     case.on("plain")
     plain_graph = captured(case)
     case.on("dropin")
-    with twill_gpu.enabled():
+    with twill_gpu.enabled(**case.settings):
         dropin_graph = captured(case)
     return eager, turns(plain_graph, dropin_graph, launches, (SLOWEST, ))
 
@@ -306,15 +350,21 @@ def run_case(case):
     with dropin_stages.watched() as stages:
         plain_first, twill_first, waited, plain, ours, raced = first_launches(case)
     decided = twill_gpu.report().races[races:]
-    with twill_gpu.enabled(decide="always"):
+    with twill_gpu.enabled(decide="always", **case.settings):
         _, forced = first_launch(case)
+    ratio_walked, walked = over_tiles(case) if any(row.new == "twill over tiles" and not row.why for row in decided) else (None, None)
     eager, gpu = measured(case)
     expected = case.reference() if case.reference else None
-    return {"case": case.name, "bar": case.bar, "plain_tflops": case.flop / eager.seconds("plain") * 1e-12,
+    if case.alike:
+        right = same_bits(plain, ours) and (same_bits(plain, raced) or expected is not None)
+    else:
+        right = max(error_of(expected, ours), error_of(expected, raced)) <= 1.1 * error_of(expected, plain)
+    return {"case": case.name, "bar": case.bar, "alike": case.alike, "plain_tflops": case.flop / eager.seconds("plain") * 1e-12,
             "dropin_tflops": case.flop / eager.seconds("dropin") * 1e-12, "ratio": eager.ratio, "quartiles": eager.quartiles,
             "pairs": len(eager.plain), "ratio_gpu": gpu.ratio if gpu else None,
             "gpu_us": {side: 1e6 * gpu.seconds(side) for side in ("plain", "dropin")} if gpu else None,
-            "takes": decided[-1].takes if decided else "-", "bits": same_bits(plain, ours) and (same_bits(plain, raced) or expected is not None),
+            "takes": decided[-1].takes if decided else "-", "bits": right, "ratio_over_tiles": ratio_walked,
+            "bits_over_tiles": same_bits(plain, walked) if walked else None, "error_over_tiles": error_of(expected, walked) if walked else None,
             "bits_forced": same_bits(plain, forced), "error_plain": error_of(expected, plain), "error_forced": error_of(expected, forced),
             "first_plain_s": plain_first, "first_dropin_s": twill_first, "waited_s": waited,
             "stages": stages}

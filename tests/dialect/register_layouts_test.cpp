@@ -103,6 +103,20 @@ TEST(RegisterLayouts, LinearLayoutsDropWhatIsBeyondThePiece) {
   EXPECT_EQ(laid.piece(0, {{16, 4}, 0, 4}), "! has the rows of one part in the lanes of a warp");
 }
 
+/// Triton finds the layout of a transposed tile by itself, without registers that hold it twice.
+TEST(RegisterLayouts, WarpsThatHoldWhatOthersHoldAreTheFirstToGo) {
+  const std::string whole =
+      "#ttg.linear<{register = [[1, 0]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], "
+      "warp = [[0, 8], [0, 0], [0, 16]], block = []}>";
+  Laid laid("%a: " + tensor("8x32xf16", whole));
+  EXPECT_EQ(laid.piece(0, {{8, 32}, {}, 4}),
+            "#ttg.linear<{register = [[1, 0]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], "
+            "warp = [[0, 8], [0, 16]], block = []}>");
+  EXPECT_EQ(laid.piece(0, {{8, 32}, {}, 2}),
+            "#ttg.linear<{register = [[1, 0], [0, 16]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], "
+            "[0, 4]], warp = [[0, 8]], block = []}>");
+}
+
 TEST(RegisterLayouts, WhatHasNoPieceSaysWhy) {
   Laid laid("%a: " +
             tensor("2x64x64xf32",

@@ -9,6 +9,7 @@
 #include "driver/request.h"
 #include "twill/driver/compare_loop.h"
 #include "twill/driver/emit_cuda.h"
+#include "twill/driver/emit_ttgir.h"
 #include "twill/driver/explain.h"
 #include "twill/driver/limits.h"
 #include "twill/driver/plan_loop.h"
@@ -136,6 +137,80 @@ TEST(Answer, TakesInTheLatencyOfLoadsWhereRingsCannotHideIt) {
   EXPECT_FALSE(checked->rejection.has_value());
 }
 
+// CUDA prints this kernel in the plan of another strategy only. That is no reason for a worse
+// answer: commands that print nothing give the best plan, and say that Triton's door prints it.
+TEST(Answer, DoesNotDependOnWhatIsPrinted) {
+  const Request request = request_for("kernels/fa_fwd/sm_90/d128m64.pre.ttgir");
+  auto best = answer_loop(request);
+  ASSERT_TRUE(best) << to_string(best.error());
+  EXPECT_FALSE(best->outcome.built->not_printable);
+  look_for_doors(request, *best);
+  EXPECT_NE(best->outcome.built->not_printable, "");
+  EXPECT_EQ(best->outcome.built->no_ttgir, "");
+  const auto cuda = answer_loop(request, {true, &cuda_door()});
+  ASSERT_TRUE(cuda) << to_string(cuda.error());
+  EXPECT_FALSE(cuda->unprinted);
+  EXPECT_LE(*best->outcome.built->simulated, *cuda->outcome.built->simulated);
+  for (const report::Candidate& it : best->outcome.candidates) {
+    EXPECT_EQ(it.refused.find("print: "), std::string::npos) << it.refused;
+  }
+}
+
+// The best plan needs more registers than its roles have. Plans tried in its place take no more
+// than half of its work, or some tenths of a second.
+TEST(Answer, OtherPlansForWantOfRegistersTakeLittle) {
+  Request request = request_for("kernels/fa_fwd_bias/sm_90/d128_causal.pre.ttgir");
+  request.ctas_per_sm = 1;
+  std::uint64_t first = 0, all = 0;
+  request.limits.tally = &first;
+  ASSERT_TRUE(answer_loop(request));
+  request.limits.tally = &all;
+  const auto emitted = emit_ttgir(request);
+  ASSERT_TRUE(emitted) << to_string(emitted.error());
+  EXPECT_TRUE(std::any_of(emitted->notes.begin(), emitted->notes.end(), [](const auto& note) {
+    return note.find(", since else WG0 needs about") != std::string::npos;
+  }));
+  constexpr std::uint64_t kTenths = 20'000'000;
+  EXPECT_LE(all, 2 * first + 2 * std::max(first / 2, kTenths));
+}
+
+/// Whether a module is planned for two CTAs an SM, and both its text and its notes say so.
+bool has_company(const EmittedTtgir& emitted) {
+  const bool limited = emitted.text.find("\"ttg.maxnreg\" = 128 : i32") != std::string::npos;
+  const bool noted = std::any_of(
+      emitted.notes.begin(), emitted.notes.end(),
+      [](const auto& note) { return note.find("two CTAs share an SM") != std::string::npos; });
+  EXPECT_EQ(limited, noted);
+  return limited;
+}
+
+// A tile of 64 rows leaves a CTA half of the registers: two CTAs have more of the tensor core than
+// two groups that hand tiles to each other (measured: 1.36 instead of 0.87 of plain Triton).
+TEST(Answer, TwoCtasShareAnSmWhereThatIsFaster) {
+  Request request = request_for("kernels/fa_fwd/sm_90/d128m64.pre.ttgir");
+  const auto emitted = emit_ttgir(request);
+  ASSERT_TRUE(emitted) << to_string(emitted.error());
+  EXPECT_EQ(emitted->broken, "");
+  EXPECT_TRUE(has_company(*emitted));
+  EXPECT_EQ(emitted->planned.outcome.pool, "1x64");
+  request.ctas_per_sm = 1;
+  const auto alone = emit_ttgir(request);
+  ASSERT_TRUE(alone) << to_string(alone.error());
+  EXPECT_FALSE(has_company(*alone));
+}
+
+// Accumulators of 256 columns are more than half of the registers, and CTAs that walk tiles have no
+// ends to hide.
+TEST(Answer, CtasStayAloneWhereTheyMust) {
+  for (const char* kernel : {"kernels/gemm/sm_90/tma_128x256x64.pre.ttgir",
+                             "kernels/gemm_persistent/sm_90/128x128x64_nested.pre.ttgir"}) {
+    SCOPED_TRACE(kernel);
+    const auto emitted = emit_ttgir(request_for(kernel));
+    ASSERT_TRUE(emitted) << to_string(emitted.error());
+    EXPECT_FALSE(has_company(*emitted));
+  }
+}
+
 // Every command begins with the same lines: pool, simulated interval, proven bound and limiter.
 TEST(Answer, IsTheSameStoryInEveryCommand) {
   for (const char* input : {"kernels/dual_gemm/sm_90/128x128x64.pre.ttgir", "loops/fwd_h2.loop"}) {
@@ -161,7 +236,8 @@ TEST(Answer, IsTheSameStoryInEveryCommand) {
   }
 }
 
-// A schedule that no plan carries out is an answer, and says why; who needs the plan is refused.
+// A schedule that no plan carries out is an answer, and says why; a command that needs the plan
+// refuses.
 TEST(Answer, SaysWhyThereIsNoPlan) {
   Request request;
   request.input = {"tight.loop",

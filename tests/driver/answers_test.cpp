@@ -60,8 +60,8 @@ TEST(Answers, ManyThreads) {
   for (std::size_t i = 2; i < work.size(); ++i) EXPECT_EQ(work[i], work[i % 2]);
 }
 
-// Protects: sharing changes nothing that anybody sees, for a kernel with its pools and both ends
-// of its costs, and the second request finds everything there.
+// Protects: sharing changes no output, for a kernel with its pools and both ends of its costs. The
+// second request finds all it needs.
 TEST(Answers, AKernelIsAnsweredTheSame) {
   auto input = read_input(std::string(TWILL_SOURCE_DIR) + "/kernels/fa_fwd/sm_90/d64.pre.ttgir");
   ASSERT_TRUE(input);

@@ -16,13 +16,13 @@ import sys
 
 import cases
 
-LIST = pathlib.Path(__file__).with_name("answers.txt")
+LIST = cases.ANSWERS
 KEPT, REFUSED, INFEASIBLE, OPEN, WRONG = "kept", "refused", "infeasible", "open", "WRONG"
 COLUMNS = (KEPT, REFUSED, INFEASIBLE, OPEN, WRONG)
 BAD_INPUT, NO_SCHEDULE, NO_PLAN = 3, (4, 5), 7
 MEASURED_TO = 0.01  # cycles: runs that do not repeat themselves are measured to this
 
-# Schedules without a plan: rules do not count what a plan needs to carry them out. Who mends one takes it out, or this fails.
+# Schedules without a plan: rules do not count what a plan needs to carry them out. A mended one is taken out, or this fails.
 WITHOUT_PLAN = {
     "loops/meta_fwdsub.loop --strategy triton-plain": "one warp starts a product that reads the registers of four",
     "loops/meta_fwdsub.loop --strategy sequential": "one warp starts a product that reads the registers of four",

@@ -133,7 +133,7 @@ TEST(Certificates, OfThePoolsThatWerePosed) {
   EXPECT_EQ(rule(without_input->rejection->reason), "posed");
 }
 
-// Every Problem is edited, with all hashes put right: only who poses it anew can tell.
+// Every Problem is edited, with all hashes put right: only a check that poses it anew can tell.
 TEST(Certificates, OfProblemsThatWereEdited) {
   const std::map<std::string, std::string> edits = {{"loop fa_", "loop fb_"},
                                                     {" latency ", " latency 1"}};

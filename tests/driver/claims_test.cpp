@@ -25,9 +25,9 @@ certify::Checked certified(const Request& request) {
   return *checked;
 }
 
-// Where no plan carries out the optimum, another schedule with its values is an optimum as well
-// (the answers were said to be feasible, and their certificates to prove nothing, or 1325 in place
-// of 1355).
+// Where no plan carries out the optimum, another schedule with the same values is an optimum as
+// well. (Such answers were called feasible, and their certificates proved nothing, or 1325 instead
+// of 1355.)
 TEST(Claims, AnotherOptimumIsOne) {
   for (const auto& [loop, interval] :
        {std::pair("loops/bwd_b2.loop", 2560), std::pair("loops/meta_fwd.loop", 1355)}) {
@@ -58,8 +58,9 @@ TEST(Claims, TheCertificateHasTheBoundOfTheAnswer) {
   EXPECT_EQ(certified(request).interval_bound, 2802);
 }
 
-// A given schedule of a kernel may have the slowest costs and its plan runs at others: the bound
-// beside its simulated figure is that of all schedules (3169 was proven beside 2421.8 simulated).
+// A given schedule of a kernel may have the slowest costs while its plan runs at others. The bound
+// beside its simulated figure is the one of all schedules (3169 was proven beside 2421.8
+// simulated).
 TEST(Claims, NoBoundStandsAboveAGivenScheduleThatIsFaster) {
   Request request = request_for("kernels/fa_fwd/sm_90/d128.pre.ttgir");
   const auto answer = answer_loop(request);
@@ -86,7 +87,7 @@ TEST(Claims, AnOrderGetsTheRoomThatItNeeds) {
   EXPECT_NE(kept->notes.front().find("its sequences alone allow II 6"), std::string::npos);
 }
 
-// Where no II mends it, what was tried is said.
+// Where no II mends it, the message says what was tried.
 TEST(Claims, AnOrderWithoutRoomIsNone) {
   const std::string loop =
       "loop x\nmemory M capacity 1\ngroup G\nop a latency 10 occupies M 2\nop b\na -> b\n";

@@ -7,8 +7,8 @@
 #include "twill/driver/judge_kernel.h"
 #include "twill/gate/toolchain.h"
 
-// Protects the loop between a printed kernel and what ptxas makes of it: what the machine code
-// should show, that it is missed where it is not there, and what is tried then.
+// Protects the loop between a printed kernel and ptxas: the overlaps that machine code should show,
+// the report of a missing one, and the remedies.
 namespace twill::driver {
 namespace {
 
@@ -62,7 +62,7 @@ TEST(ExpectedCode, IsMissedWhereTheCodeWaitsForMore) {
   EXPECT_TRUE(bad->cubin.empty());
 }
 
-// Protects: what is left of a refused kernel cannot be taken for one that may be used.
+// Protects: files of a refused kernel cannot be taken for those of a good one.
 TEST(KeptFiles, OfARefusedKernelAreNoneToUse) {
   const EmittedCuda emitted = attention();
   gate::Verdict verdict;
@@ -79,8 +79,7 @@ TEST(KeptFiles, OfARefusedKernelAreNoneToUse) {
   EXPECT_NE(files.at("status.json").find("\"status\": \"refused\""), std::string::npos);
 }
 
-// Protects the order of what is tried with a kernel that ptxas makes something else of, and its
-// end.
+// Protects the order and the end of the remedies for a kernel that ptxas changes.
 TEST(Remedy, PinsForLostOverlapsThenRegistersThenNothing) {
   gate::Verdict verdict{{}, {"C7514"}, true, false};
   Request request;

@@ -14,7 +14,7 @@
 #include "twill/solve/solve.h"
 #include "twill/verify/verify.h"
 
-// Protects: what is handed from group to group has a plan, or none at all, and says which.
+// Protects: a schedule with transfers has a plan, or none at all, and says which.
 namespace twill::driver {
 namespace {
 
@@ -66,8 +66,8 @@ TEST(HandOvers, NarrowerProblemsDemandMore) {
   EXPECT_FALSE(with_room(whole, 40000)) << "no byte is left";
 }
 
-// Whatever is called feasible can be planned: every bundled loop has a plan that is proven safe,
-// none of it faster than the bound that is proven for the loop.
+// Every feasible loop can be planned: each bundled loop has a plan that is proven safe, and none is
+// faster than the loop's proven bound.
 TEST(HandOvers, EveryBundledLoopHasAPlan) {
   int narrowed = 0;
   for (const auto& entry :

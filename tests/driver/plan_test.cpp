@@ -13,8 +13,8 @@
 #include "twill/extract/body.h"
 #include "twill/plan/text.h"
 
-// Protects the way from a kernel's text to a plan of the whole kernel: who loads what before the
-// loop, who stores what after it, how the CTA comes by its tiles, and that no memory is left over.
+// Protects the path from a kernel's text to a plan of the whole kernel: loads before the loop,
+// stores after it, tiles of a CTA. No memory is unused.
 namespace twill::driver {
 namespace {
 
@@ -53,8 +53,8 @@ std::vector<std::string> names(const plan::Plan& plan, const std::vector<plan::R
   return out;
 }
 
-// Everything the loop's text computes is stated: it is what an op stands for, which one role does,
-// or computed by the roles that need it, or only another name, or needed by nobody.
+// Each op of the loop's text is accounted for. One op of the plan does it, each role that needs it
+// computes it, or it is another name, or unused.
 TEST(PlanOfAKernel, SaysWhoComputesEverythingInTheLoop) {
   for (const char* name : {"gemm/sm_90/ptr_128x128x64", "fa_fwd/sm_90/d128",
                            "fa_fwd_causal/sm_90/d128", "fa_bwd/sm_100/m128n128d128_tmared"}) {
@@ -149,7 +149,7 @@ TEST(PlanOfAKernel, HasOneTileForEachCtaIfAskedFor) {
             plan::Tiles::persistent);
 }
 
-/// Sharing of a plan that may have clusters: "x: load1" if two tiles along x share load1, else the
+/// Sharing of a plan that may have clusters: "x: load1" if two tiles along x share load1. Else the
 /// note that says why none is shared.
 std::string shared_in(const std::string& kernel) {
   const plan::Plan plan = plan_of(kernel, 2);

@@ -9,8 +9,8 @@
 namespace twill::driver {
 namespace {
 
-/// Two synchronous ops on two units, each holding its group for `busy` cycles: the least II is
-/// 2 * busy if one group issues both, busy with two groups.
+/// Two synchronous ops on two units, each holding its group for `busy` cycles. The least II is 2 *
+/// busy if one group issues both, busy with two groups.
 PosedPool pool(const std::string& name, int groups, int busy, int registers = 100) {
   std::string text = "loop two\nunit A\nunit B\n";
   for (int i = 0; i < groups; ++i) {

@@ -9,8 +9,8 @@
 namespace twill::driver {
 namespace {
 
-// A real kernel, from text to a checked optimum: the bracket encloses what is expected, every op
-// says which lines of the kernel it stands for, and the answer is verified.
+// A real kernel, from text to a checked optimum: the bracket encloses the expected interval, and
+// every op names its lines of the kernel. The answer is verified.
 TEST(ScheduleLoop, FlashAttentionForHopper) {
   const auto outcome = schedule_loop(request_for("kernels/fa_fwd/sm_90/d128.pre.ttgir"));
   ASSERT_TRUE(outcome) << to_string(outcome.error());
@@ -52,8 +52,8 @@ TEST(ScheduleLoop, KeepsTheEndThatIsExpectedToBeFaster) {
   }
 }
 
-// Hand-offs count: a third group that is given whole tiles has the smaller interval at the slowest
-// rates, but does nothing else than fetch them, and is not expected to be as fast.
+// Transfer ops count: a third group that is given whole tiles has the smaller interval at the
+// slowest rates. It does nothing but fetch them, and is not expected to be as fast.
 TEST(ScheduleLoop, HandOffsAreExpectedToTakeTime) {
   const auto outcome = schedule_loop(request_for("kernels/gemm_rowsum/sm_90/128x128x64.pre.ttgir"));
   ASSERT_TRUE(outcome) << to_string(outcome.error());

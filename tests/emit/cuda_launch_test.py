@@ -91,7 +91,7 @@ class Launches(unittest.TestCase):
             self.assertIn(why, self.launch(kernel, (2, 1, 1), bad)[0])
 
     def test_tensors_without_elements(self):
-        # A has no rows, then no columns, and C has no columns, and yet there are tiles: A reads as zeros, of C nothing is written. Such
+        # A has no rows, then no columns, and C has no columns, and yet there are tiles. A reads as zeros, and C is not written. Such
         # tensors have no address, and strides that say nothing.
         kernel = "gemm/sm_90/tma_128x256x64"
         zero, written = "type 6, sizes 1 1, strides 16, box 64 128, swizzle 3, empty: zero", "type 6, sizes 1 1, strides 16, box 64 64, swizzle 3, empty: written"

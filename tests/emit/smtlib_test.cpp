@@ -17,7 +17,7 @@
 #include "twill/schedule/loop_text.h"
 #include "twill/solve/solve.h"
 
-// The exported question is a second encoding of the rules, and Z3 a second solver: together they
+// The exported question is a second encoding of the rules, and Z3 a second solver. Together they
 // check the engine's verdicts, and the engine checks the encoding.
 namespace twill::emit {
 namespace {
@@ -57,8 +57,8 @@ std::string pinned(const Problem& problem, const Schedule& schedule) {
 
 class BundledLoop : public testing::TestWithParam<std::string> {};
 
-// Protects: the optimal schedule of every bundled loop is a model of the text at its II, and Z3
-// refutes the text at one cycle less.
+// Protects: the optimal schedule of every bundled loop is a model of the text at its II. Z3 refutes
+// the text at one cycle less.
 TEST_P(BundledLoop, AgreesWithZ3) {
   const Problem problem = bundled(GetParam());
   const Answer answer = solve::solve(problem);
@@ -130,7 +130,7 @@ void print(const Compared& compared, int loops) {
 }
 
 // Protects: engine and Z3 agree on the least II of random tiny problems, with every rule,
-// alternatives and relaxations among them, and on those that have no schedule.
+// alternatives and relaxations, and on infeasible ones.
 TEST(Smtlib, AgreesWithTheEngineOnRandomProblems) {
   std::mt19937 random(11);
   Compared compared;

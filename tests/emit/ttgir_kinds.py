@@ -1,5 +1,5 @@
-"""Kernels of kinds that no bundled kernel is, made of a bundled product by small edits of its text: what users write around and in
-the main loop. Used by tests of printed TTGIR.
+"""Kernels of kinds that no bundled kernel is: those in kinds/, which Triton 3.9 made, and edits of a bundled product's text for what
+users write around and in the main loop. Used by tests of printed TTGIR.
 """
 import pathlib
 
@@ -85,12 +85,35 @@ def corrected():
     return once("    %5 = arith.truncf %4", behind, text())
 
 
-KINDS = {kind.__name__: kind for kind in (printed, guarded, leaves_early, skipped, corrected)}
+def boxes(how):
+    """A kernel that TMA stores or adds a box of each iteration for, whose rows two groups have, in an array of its own."""
+    array = ", %sums: !tt.tensordesc<tensor<128x128xf16, #shared>>, %s1: i32, %s2: i32, %s3: i64, %s4: i64)"
+    argument = "%arg15: i32 {tt.divisibility = 16 : i32}"
+    body = f"""      %half = arith.truncf %12 : tensor<128x128xf32, #mma> to tensor<128x128xf16, #mma>
+      %rows = ttg.convert_layout %half : tensor<128x128xf16, #mma> -> tensor<128x128xf16, #blocked1>
+      tt.descriptor_{how}[%1, %3], %rows : !tt.tensordesc<tensor<128x128xf16, #shared>>, tensor<128x128xf16, #blocked1>
+"""
+    return once(YIELD, body + YIELD, once(argument + ")", argument + array, text()))
+
+
+def stored():
+    """What is summed so far is stored by TMA in each iteration."""
+    return boxes("store %sums")
+
+
+def added():
+    """The same is added up by TMA."""
+    return boxes("reduce add, %sums")
+
+
+KINDS = {kind.__name__: kind for kind in (printed, guarded, leaves_early, skipped, corrected, stored, added)}
 
 
 def write(folder):
     """The path of each kind's kernel, by name, in a folder."""
-    paths = {}
+    paths = {path.stem: pathlib.Path(folder) / path.name for path in sorted((pathlib.Path(__file__).parent / "kinds").glob("*.ttgir"))}
+    for path in paths.values():
+        path.write_text((pathlib.Path(__file__).parent / "kinds" / path.name).read_text())
     for name, kind in KINDS.items():
         paths[name] = pathlib.Path(folder) / f"{name}.pre.ttgir"
         paths[name].write_text(kind())

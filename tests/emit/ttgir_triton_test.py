@@ -19,19 +19,20 @@ SHARED_MEMORY = 232448
 
 # Kernels that are not printed, with a piece of the reason that is given.
 REFUSED = {
-    "fa_bwd/m64n128d128_tmared": "",
-    "fa_bwd/m64n128d64_tmared": "is done by bulk-store",
-    "fa_bwd_subtiled/m64n2x64d128": "is done by bulk-store",
-    "fa_bwd_subtiled/m64n2x64d128w8": "is done by bulk-store",
-    "fa_bwd_subtiled/m64n2x64d64": "is done by bulk-store",
     "softmax/br4bc1024": "no loop of the kernel has tensor-core work",
 }
 
-# Kernels whose code spills, or whose products ptxas serializes, by Triton: the ptxas of 3.6 keeps the registers of a product apart
-# from what is computed of them. Of the first no plan needs fewer registers; of the second the estimate, which stands in for a
-# compiler, knows nothing of products (`--python` does).
-# Attention backward in one pass has no plan without spills.
-BACKWARD = {"fa_bwd/m64n128d128_atomic"}
+# Kernels whose code spills, or whose products ptxas serializes, by Triton. The ptxas of 3.6 keeps the registers of a product apart from
+# values computed of them. Of the first no plan needs fewer registers; of the second the estimate, which stands in for a compiler, knows
+# nothing of products (`--python` does). Attention backward in one pass has no plan without spills.
+BACKWARD = {
+    "fa_bwd/m64n128d128_atomic",
+    "fa_bwd/m64n128d128_tmared",
+    "fa_bwd/m64n128d64_tmared",
+    "fa_bwd_subtiled/m64n2x64d128",
+    "fa_bwd_subtiled/m64n2x64d128w8",
+    "fa_bwd_subtiled/m64n2x64d64",
+}
 SPILLS = {"3.6": {"fa_fwd_subtiled/2x128n128d128"}, "3.9": set()}
 SERIALIZED = {"3.6": {"fa_fwd_subtiled/2x128n128d64"} | BACKWARD, "3.9": BACKWARD}
 

@@ -8,7 +8,7 @@
 
 namespace twill::execute::testing {
 
-/// A loop over the steps of all tiles, as Triton flattens two loops: out[tile] is the sum over the
+/// A loop over the steps of all tiles, as Triton flattens two loops. out[tile] is the sum over the
 /// steps k of a[tile + k] * 3 + k, plus tile. Tiles go round CTAs in steps of 4, steps of a tile
 /// are 2 apart.
 inline const std::string kFlatText =

@@ -88,8 +88,8 @@ void expect_same(const std::string& name, const std::string& text, std::size_t s
   }
 }
 
-// Protects: nests of kernels as Triton flattens them (tests/execute/flat/flat.py) write what the
-// flat loops do, to the last bit, also without a step, with more CTAs than tiles and without tiles.
+// Protects: nests of kernels that Triton flattened (tests/execute/flat/flat.py) write what the flat
+// loops do, to the last bit. Also without a step, with more CTAs than tiles, and without tiles.
 TEST(Unflatten, NestsWriteWhatFlatLoopsDo) {
   std::size_t kernels = 0;
   for (const auto& entry :

@@ -120,7 +120,7 @@ TEST(Products, OfIntegersAreExact) {
 }
 
 // Protects: the bits with which numbers go to an emitted kernel and come back, for every number of
-// 16 bits and fewer, against what the rounding says those types hold.
+// 16 bits and fewer. Expected values come from the rounding to those types.
 TEST(Bits, GoThereAndBack) {
   for (const std::string name : {"f16", "bf16", "f8E4M3FN", "f8E5M2"}) {
     const ir::Type element = type(name);

@@ -130,8 +130,8 @@ TEST(Core, NamesAHandOff) {
                 {Kind::hand_off, 0}, {Kind::issue, 0}, {Kind::issue, 1}, {Kind::dependence, 0}}));
 }
 
-// Protects the argument that what stays in a core was proven to be needed: dropping a member may
-// only add schedules, and with all of them the Problem is what it was.
+// Protects the proof that each member of a core is needed. Dropping a member may only add
+// schedules, and with all members the Problem is unchanged.
 TEST(Members, DroppingOneNeverHurts) {
   std::mt19937 random(32);
   const auto least = [](const Problem& problem) {

@@ -109,8 +109,8 @@ TEST(Explain, SaysLessWithinALimitButNothingElse) {
   EXPECT_TRUE(said_less) << "the limits are too large to test anything";
 }
 
-// However hard the questions of a loop are, all of them together cost about what is allowed: it is
-// the number of questions that made explanations take a minute.
+// However hard the questions of a loop are, together they cost about the allowed work. Their number
+// once made explanations take a minute.
 TEST(Explain, KeepsItsLimit) {
   for (const char* name : {"fwd_b2_2wg", "bwd_b1"}) {
     for (const std::uint64_t work : {20'000'000U, 40'000'000U}) {

@@ -106,8 +106,8 @@ TEST(Sensitivity, HoldsWhenSolvedAgain) {
   EXPECT_GT(helps, 100U);
 }
 
-// Protects the same of loops with hand-offs: that what is said not to help was asked or follows
-// from the core, whose members may be what stores and loads take.
+// Protects the same of loops with transfer ops: each what-if reported as useless was asked or
+// follows from the core. Members of the core may be costs of stores and loads.
 TEST(Sensitivity, OfHandOffsHoldsWhenSolvedAgain) {
   std::mt19937 random(43);
   std::size_t helps = 0;

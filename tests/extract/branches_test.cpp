@@ -143,9 +143,9 @@ std::string under_a_flag(const std::string& condition) {
 )");
 }
 
-// Protects: blocks that a table lets skip, whichever way the flag is asked: a flag that is loaded
-// is no counter, the rest of an index by 2 is 0 in every other iteration, and what two counters are
-// apart may be one number for ever.
+// Protects: blocks that a table lets skip, whichever way the flag is asked. A loaded flag is no
+// counter, and the remainder of an index by 2 is 0 in every other iteration. Two counters may
+// differ by one number for ever.
 TEST(Branches, FlagsAreNoCounters) {
   for (const std::string condition :
        {"%live = arith.cmpi eq, %flag, %c2 : i32", "%live = arith.cmpi ne, %flag, %c0 : i32",
@@ -167,38 +167,28 @@ TEST(Branches, FlagsAreNoCounters) {
   }
 }
 
-// Protects: a walk along a list, whose next element is loaded, and descriptors made in the loop are
-// said to cost nothing in the model, and refused by --strict.
-TEST(Unpriced, IsNamedOrRefused) {
-  const std::string chained = hopper_kernel(R"(
-      %link = tt.addptr %ptr32, %at : !tt.ptr<i32>, i32
-      %next = tt.load %link : !tt.ptr<i32>
-)" + loads() + product(),
-                                            "%d, %next", "", "");
-  std::string text = chained;
-  const auto put = [&](const std::string& from, const std::string& to) {
-    const std::size_t place = text.find(from);
-    ASSERT_NE(place, std::string::npos) << from;
-    text.replace(place, from.size(), to);
-  };
-  put("%n: i32)", "%n: i32, %ptr32: !tt.ptr<i32>)");
-  put("%r = scf.for", "%r:2 = scf.for");
-  put("iter_args(%acc = %zero) -> (tensor<128x128xf32, #mma>)",
-      "iter_args(%acc = %zero, %at = %c0) -> (tensor<128x128xf32, #mma>, i32)");
-  put("scf.yield %d, %next : tensor<128x128xf32, #mma>",
-      "scf.yield %d, %next : tensor<128x128xf32, #mma>, i32");
-  put("arith.truncf %r :", "arith.truncf %r#0 :");
+// Protects: a descriptor made in the loop is part of each access through it. The warp is held while
+// it is written, and its copy begins once it can be read.
+TEST(Priced, DescriptorsMadeInTheLoop) {
+  const std::string text = hopper_kernel(R"(
+      %own = tt.make_tensor_descriptor %ptr, [%n, %n], [%c64_i64, %c1_i64] : <f16>, <128x64xf16, #shared>
+      %ta = tt.descriptor_load %own[%c0, %i] : !tt.tensordesc<128x64xf16, #shared> -> tensor<128x64xf16, #blocked>
+      %a = ttg.local_alloc %ta : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #shared, #smem>
+      %tb = tt.descriptor_load %b_desc[%i, %c0] : !tt.tensordesc<tensor<64x128xf16, #shared>> -> tensor<64x128xf16, #blocked>
+      %b = ttg.local_alloc %tb : (tensor<64x128xf16, #blocked>) -> !ttg.memdesc<64x128xf16, #shared, #smem>
+)" + product(),
+                                         "%d",
+                                         "    %c1_i64 = arith.constant 1 : i64\n"
+                                         "    %c64_i64 = arith.constant 64 : i64\n");
   const Extraction loop = extracted(text, "h200", kWhole);
-  ASSERT_EQ(loop.warnings.size(), 1U);
-  EXPECT_THAT(loop.warnings[0].message, HasSubstr("waits for what the one before loads"));
-  Options strict = kWhole;
-  strict.strict = true;
-  const auto refused = extract_from(text, "h200", strict);
-  ASSERT_FALSE(refused.has_value());
-  EXPECT_THAT(refused.error().message, HasSubstr("waits for what the one before loads"));
-  // Loads by the index are there as early as is wanted.
-  put("tt.addptr %ptr32, %at", "tt.addptr %ptr32, %i");
-  EXPECT_TRUE(extracted(text, "h200", kWhole).warnings.empty());
+  const problem::Op* own = find_op(loop.problem, "load");
+  const problem::Op* given = find_op(loop.problem, "load_b");
+  ASSERT_NE(own, nullptr);
+  ASSERT_NE(given, nullptr);
+  EXPECT_EQ(own->ways[0].issue, given->ways[0].issue + 270);
+  EXPECT_EQ(own->ways[0].latency - own->ways[0].issue,
+            given->ways[0].latency - given->ways[0].occupancy + 270);
+  EXPECT_TRUE(loop.warnings.empty());
 }
 
 /// A kernel that changes the product by the assembly, of which an instance has so many elements.

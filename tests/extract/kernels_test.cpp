@@ -86,8 +86,8 @@ TEST(Kernels, AWideGroupSpreadsItsTiles) {
   EXPECT_GT(demand_on(eight, *find_op(eight, "row_max"), "SMEM"), 0);
 }
 
-// Two products of the same rows that are multiplied behind the loop: no step hands registers over
-// there, so a group that has one and not the other cannot finish its rows.
+// Two products of the same rows that are multiplied behind the loop. No step transfers registers
+// there, so a group with only one of them cannot finish its rows.
 TEST(Kernels, WhatMeetsBehindTheLoopSharesAGroup) {
   const std::string path = "dual_gemm/sm_90/128x128x64.pre.ttgir";
   EXPECT_EQ(same_groups(kernel(path).problem),
@@ -97,7 +97,7 @@ TEST(Kernels, WhatMeetsBehindTheLoopSharesAGroup) {
 }
 
 // The accumulator is divided by the row sum: one product and vectors, which the search keeps
-// together or not. Tensor memory is read by whoever wants it.
+// together or not. Tensor memory can be read by every group.
 TEST(Kernels, OnlyProductsAreTied) {
   EXPECT_TRUE(
       same_groups(kernel("fa_fwd/sm_90/d128.pre.ttgir", without_sub_tiles()).problem).empty());
@@ -111,8 +111,38 @@ TEST(Kernels, WhatIsStoredApartNeedNotMeet) {
   EXPECT_TRUE(same_groups(kernel("gemm_rowsum/sm_90/128x128x64.pre.ttgir").problem).empty());
 }
 
+/// A kernel of tests/emit/kinds.
+Extraction of_kind(const std::string& name) {
+  return extracted(text_of(project() / "tests/emit/kinds" / (name + ".ttgir")), "h200");
+}
+
+// A row sum of an operand scales the product behind the loop. No value in registers links the two
+// in the loop, and in a group of its own the rows could not be finished.
+TEST(Kernels, SumsThatMeetTheProductBehindTheLoopShareItsGroup) {
+  for (const Names& names : same_groups(of_kind("rms_gemm").problem)) {
+    EXPECT_TRUE(std::find(names.begin(), names.end(), "mmaA") != names.end() ||
+                std::find(names.begin(), names.end(), "mmaB") != names.end());
+    EXPECT_EQ(names.size(), 2U);
+  }
+  EXPECT_EQ(same_groups(of_kind("rms_gemm").problem).size(), 2U);
+}
+
+// A branch is printed as a whole where its last op stands, the second product. The keys of the
+// first one are kept until then, and one group runs all its ops.
+TEST(Kernels, BranchesKeepWhatTheyReadUntilTheirLastOp) {
+  const Extraction loop = of_kind("skip_block");
+  for (const char* const part : {"A", "B"}) {
+    EXPECT_NE(find_dependence(loop.problem, "load_k", std::string("mma1") + part), nullptr);
+  }
+  for (const Names& names : same_groups(loop.problem)) {
+    EXPECT_THAT(names, ::testing::AllOf(::testing::Contains(::testing::StartsWith("mma0")),
+                                        ::testing::Contains(::testing::StartsWith("mma1"))));
+  }
+  EXPECT_EQ(same_groups(loop.problem).size(), 2U);
+}
+
 // Every bundled kernel, in every state of Triton's pipeline, gives a problem or is refused in
-// words: nothing crashes, and with tensor-core work before pipelining there is always a problem.
+// words. Nothing crashes, and before pipelining, tensor-core work always gives a problem.
 TEST(Kernels, AllExtract) {
   int posed = 0;
   std::set<std::filesystem::path> paths;

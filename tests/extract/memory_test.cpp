@@ -108,7 +108,8 @@ TEST(Memory, BoxesAreApartWhereTheirCoordinatesAre) {
 TEST(Memory, TilesAreApartWhereTheirAddressesAre) {
   const auto body = [](const std::string& by) {
     return loads() + product() + kHalves + R"(
-      %far = arith.constant dense<)" + by + R"(> : tensor<128x128xi32, #blocked>
+      %far = arith.constant dense<)" +
+           by + R"(> : tensor<128x128xi32, #blocked>
       %there = tt.addptr %places, %far : tensor<128x128x!tt.ptr<f16>, #blocked>, tensor<128x128xi32, #blocked>
       tt.store %there, %hb : tensor<128x128x!tt.ptr<f16>, #blocked>
 )" + kLoad;
@@ -141,11 +142,12 @@ TEST(Memory, AtomicOperationsOfOneKindCommute) {
            "tensor<128x128xf16, #blocked>) -> tensor<128x128xf16, #blocked>\n";
   };
   const std::string head = loads() + product() + kHalves;
-  const Extraction sums = extracted(
-      hopper_kernel(head + atomic("x", "fadd") + atomic("y", "fadd"), "%d", kPlaces), "h200", kWhole);
+  const Extraction sums =
+      extracted(hopper_kernel(head + atomic("x", "fadd") + atomic("y", "fadd"), "%d", kPlaces),
+                "h200", kWhole);
   EXPECT_EQ(find_dependence(sums.problem, "atomic0", "atomic1"), nullptr);
-  const Extraction both = extracted(
-      hopper_kernel(head + atomic("x", "fadd") + kStore, "%d", kPlaces), "h200", kWhole);
+  const Extraction both =
+      extracted(hopper_kernel(head + atomic("x", "fadd") + kStore, "%d", kPlaces), "h200", kWhole);
   EXPECT_NE(find_dependence(both.problem, "atomic", "store"), nullptr);
   EXPECT_NE(find_dependence(both.problem, "store", "atomic", 1), nullptr);
 }
@@ -182,8 +184,7 @@ TEST(Memory, OrdersWhatAcquiresOrReleases) {
     return loads() + product() + "      %o = tt.atomic_rmw fadd, " + order +
            ", gpu, %ptr, %one, %yes : (!tt.ptr<f16>, f16, i1) -> f16\n";
   };
-  const Extraction strict =
-      extracted(hopper_kernel(body("acq_rel"), "%d", before), "h200", kWhole);
+  const Extraction strict = extracted(hopper_kernel(body("acq_rel"), "%d", before), "h200", kWhole);
   for (const char* copy : {"load_a", "load_b"}) {
     EXPECT_NE(find_dependence(strict.problem, copy, "atomic"), nullptr) << copy;
     EXPECT_NE(find_dependence(strict.problem, "atomic", copy, 1), nullptr) << copy;
@@ -224,8 +225,9 @@ TEST(Memory, RefusesEffectsThatNoOpStandsFor) {
 
 // People read what is printed, and nothing else does: it is left out, with a note.
 TEST(Memory, LeavesOutWhatOnlyPeopleSee) {
-  const std::string body = loads() + product() +
-                           "      tt.print \" i: \" {hex = false, isSigned = array<i32: 1>} : %i : i32\n";
+  const std::string body =
+      loads() + product() +
+      "      tt.print \" i: \" {hex = false, isSigned = array<i32: 1>} : %i : i32\n";
   const Extraction loop = extracted(hopper_kernel(body), "h200", kWhole);
   EXPECT_THAT(loop.notes, Contains(HasSubstr("is left out: only people see what it does")));
 }
@@ -242,11 +244,12 @@ TEST(Memory, RefusesArraysThatAreWrittenAroundTheLoopAndReadInIt) {
     %after = tt.load %places : tensor<128x128x!tt.ptr<f16>, #blocked>
     tt.store %places, %after : tensor<128x128x!tt.ptr<f16>, #blocked>
 )";
-  EXPECT_THAT(refusal_of(hopper_kernel(loads() + product() + kHalves + kStore, "%d", kPlaces, read)),
-              HasSubstr("touches in the loop, through the same argument"));
+  EXPECT_THAT(
+      refusal_of(hopper_kernel(loads() + product() + kHalves + kStore, "%d", kPlaces, read)),
+      HasSubstr("touches in the loop, through the same argument"));
 }
 
-// Edges lead from iteration to iteration of one run of the loop: order from one tile of a loop over
+// Edges lead from iteration to iteration of one run of the loop. Order from one tile of a loop over
 // tiles to the next is refused. Without the loop over tiles, the same body has a plan's edges.
 TEST(Memory, OrderFromTileToTileIsRefused) {
   const std::string body = loads() + product() + kHalves + kStore + kLoad;
@@ -278,11 +281,79 @@ tt.func @f(%p: !tt.ptr<f32>, %q: !tt.ptr<f32>, %n: i32, %v: f32) {
   ASSERT_TRUE(program) << to_string(program.error());
   std::vector<ir::ValueId> addresses;
   for (const ir::OpId op : ir::walk(*program, program->module())) {
-    if (const auto access = ir::memory_access(program->op(op))) addresses.push_back(access->address);
+    if (const auto access = ir::memory_access(program->op(op)))
+      addresses.push_back(access->address);
   }
   ASSERT_EQ(addresses.size(), 3U);
   EXPECT_TRUE(ir::may_meet(*program, addresses[0], addresses[1]));
   EXPECT_FALSE(ir::may_meet(*program, addresses[0], addresses[2]));
+}
+
+/// A loop over rows of A whose number is loaded; %next: what the next iteration takes.
+std::string chasing_kernel(const std::string& next, const std::string& at = "%row") {
+  const std::string text = hopper_kernel(
+      R"(
+      %ta = tt.descriptor_load %a_desc[)" +
+          at +
+          R"(, %c0] : !tt.tensordesc<tensor<128x64xf16, #shared>> -> tensor<128x64xf16, #blocked>
+      %a = ttg.local_alloc %ta : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #shared, #smem>
+      %tb = tt.descriptor_load %b_desc[%i, %c0] : !tt.tensordesc<tensor<64x128xf16, #shared>> -> tensor<64x128xf16, #blocked>
+      %b = ttg.local_alloc %tb : (tensor<64x128xf16, #blocked>) -> !ttg.memdesc<64x128xf16, #shared, #smem>
+)" + product() +
+          next,
+      "%d, %next", "%index = tt.bitcast %ptr : !tt.ptr<f16> -> !tt.ptr<i32>\n");
+  std::string out = text;
+  const auto swap = [&](const std::string& from, const std::string& to) {
+    const std::size_t at_place = out.find(from);
+    ASSERT_NE(at_place, std::string::npos) << from;
+    out.replace(at_place, from.size(), to);
+  };
+  swap("%r = scf.for", "%r:2 = scf.for");
+  swap("iter_args(%acc = %zero) -> (tensor<128x128xf32, #mma>)",
+       "iter_args(%acc = %zero, %row = %c0) -> (tensor<128x128xf32, #mma>, i32)");
+  swap("scf.yield %d, %next : tensor<128x128xf32, #mma>",
+       "scf.yield %d, %next : tensor<128x128xf32, #mma>, i32");
+  swap("arith.truncf %r :", "arith.truncf %r#0 :");
+  return out;
+}
+
+// A load whose address the load before brings: the next iteration begins later, by the latency of
+// one element's load in the machine's file. Ops that need none of these values do not wait.
+TEST(LoadChains, EachLoadIsWaitedForByTheNextIteration) {
+  const Extraction loop = extracted(chasing_kernel(R"(
+      %p = tt.addptr %index, %row : !tt.ptr<i32>, i32
+      %next = tt.load %p : !tt.ptr<i32>
+)"),
+                                    "h200", kWhole);
+  const problem::Dependence* turn = find_dependence(loop.problem, "load_a", "load_a", 1);
+  ASSERT_NE(turn, nullptr);
+  EXPECT_EQ(turn->delay, 270);
+  EXPECT_FALSE(turn->carries_value);
+  EXPECT_EQ(find_dependence(loop.problem, "load_b", "load_b", 1), nullptr);
+}
+
+// Two loads, one after the other, in an iteration: twice the latency.
+TEST(LoadChains, LoadsOneAfterTheOtherAddUp) {
+  const Extraction loop = extracted(chasing_kernel(R"(
+      %p = tt.addptr %index, %row : !tt.ptr<i32>, i32
+      %q = tt.load %p : !tt.ptr<i32>
+      %p2 = tt.addptr %index, %q : !tt.ptr<i32>, i32
+      %next = tt.load %p2 : !tt.ptr<i32>
+)"),
+                                    "h200", kWhole);
+  const problem::Dependence* turn = find_dependence(loop.problem, "load_a", "load_a", 1);
+  ASSERT_NE(turn, nullptr);
+  EXPECT_EQ(turn->delay, 2 * 270);
+}
+
+// An index that is loaded at an address which the loop counts: nothing waits for what it brings.
+TEST(LoadChains, IndexTablesAreNone) {
+  const Extraction loop = extracted(chasing_kernel(R"(
+      %p = tt.addptr %index, %i : !tt.ptr<i32>, i32
+      %next = tt.load %p : !tt.ptr<i32>
+)"),
+                                    "h200", kWhole);
+  EXPECT_EQ(find_dependence(loop.problem, "load_a", "load_a", 1), nullptr);
 }
 
 }  // namespace

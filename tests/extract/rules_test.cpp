@@ -144,7 +144,7 @@ TEST(Rules, ArithmeticIsPricedByItsElements) {
   EXPECT_EQ(demand("f64", "FMA"), 264);
 }
 
-// Ops of a chain may be interleaved: at their fastest they take together less than one after the
+// Ops of a chain may be interleaved. At their fastest they take together less than one after the
 // other, or the lower bound would be wrong; at their slowest they do not count on it.
 TEST(Rules, ChainsShareTheirTimeAtTheirFastestOnly) {
   const machine::Machine machine = machine_named("h200");

@@ -46,6 +46,21 @@ TEST(SubTile, OriginsNameTheRows) {
   EXPECT_EQ(covered, 128);
 }
 
+// The launch made the box of a bulk store for the whole tile: each part stages its rows, and one op
+// stores them all.
+TEST(SubTile, BulkStoresStayWhole) {
+  const std::string store = R"(
+      tt.descriptor_reduce add, %out[%c0, %i], %d : !tt.tensordesc<tensor<128x128xf32, #shared>>, tensor<128x128xf32, #mma>
+)";
+  const std::string text = hopper_kernel(loads() + product() + store, "%d", R"(
+    %out = "test.descriptor"(%ptr) : (!tt.ptr<f16>) -> !tt.tensordesc<tensor<128x128xf32, #shared>>
+)");
+  const Extraction loop = extracted(text, "h200", rows_of(64));
+  for (const char* name : {"stageA", "stageB"}) {
+    EXPECT_NE(find_dependence(loop.problem, name, "reduce_store"), nullptr) << name;
+  }
+}
+
 // 0 switches it off; the default is the machine's 64 rows.
 TEST(SubTile, DefaultIsTheMachines) {
   const std::string text = hopper_kernel(loads() + product());

@@ -141,8 +141,8 @@ INSTANTIATE_TEST_SUITE_P(Syntax, Errors, testing::ValuesIn(kSyntax));
 INSTANTIATE_TEST_SUITE_P(Names, Errors, testing::ValuesIn(kNames));
 INSTANTIATE_TEST_SUITE_P(Structure, Errors, testing::ValuesIn(kStructure));
 
-// Protects: ops whose types do not fit are refused at their line when they are read, so that nobody
-// schedules or prints what has no meaning.
+// Protects: the reader refuses ops whose types do not fit, at their line, so that no meaningless op
+// is scheduled or printed.
 TEST(Types, that_do_not_fit_are_refused) {
   ASSERT_TRUE(frontend::read_ttgir(kTypes, "preamble").has_value());
   const auto lines = static_cast<int>(std::count(kTypes.begin(), kTypes.end(), '\n'));

@@ -110,8 +110,8 @@ module {
   EXPECT_EQ(line(10), "-");
 }
 
-// Protects: what a kernel calls in a library is told by the line of the kernel, and what it calls
-// in its own file by the line that was called.
+// Protects: a call into a library is reported at the kernel's line, and a call within its own file
+// at the called line.
 TEST(Locations, of_calls_are_in_the_file_of_the_kernel) {
   const ir::Program program = read_printed(R"(
 #lib = loc("lib/standard.py":216:9)

@@ -41,7 +41,7 @@ ir::Program kernel(const std::string& name) {
   return program ? *std::move(program) : ir::Program();
 }
 
-// Every bundled kernel, in every state of Triton's pipeline, is read without loss: what is printed
+// Every bundled kernel, in every state of Triton's pipeline, is read without loss. The printed text
 // reads back to the same Program, and prints to the same bytes.
 TEST(Kernels, round_trip) {
   const std::vector<std::string> names = all_kernels();

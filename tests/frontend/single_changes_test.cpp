@@ -9,7 +9,7 @@
 
 #include "twill/frontend/ttgir/read.h"
 
-// Valid texts with one place changed, where a type is said: nobody writes such a text on purpose.
+// Valid texts with one place changed, where a type is said: a text that is not written on purpose.
 namespace twill::frontend {
 namespace {
 
@@ -51,7 +51,7 @@ std::vector<std::string> accepted_changes(const std::string& text, std::size_t& 
     for (const auto& [from, to] : kTypeChanges) {
       for (std::size_t place = text.find(from, at); place < end;
            place = text.find(from, place + 1)) {
-        // Nor does the type of an argument that nobody reads.
+        // Nor does the type of an argument without a reader.
         const bool of_argument = text.compare(text.find_first_not_of(' ', at), 7, "tt.func") == 0;
         if (from == ": i32" && (of_argument || is_in_attribute(text, at, place))) continue;
         std::string changed = text;
@@ -69,7 +69,7 @@ std::vector<std::string> accepted_changes(const std::string& text, std::size_t& 
 }
 
 // Protects: a type that does not fit its definition, or the other types of its op, is refused,
-// whichever place of the text says it. What may differ is what nobody reads.
+// whichever place of the text says it. Only types without a reader may differ.
 TEST(SingleChanges, OfTypesAreRefused) {
   std::size_t tried = 0, accepted = 0;
   for (const std::string name :

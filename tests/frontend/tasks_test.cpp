@@ -51,6 +51,10 @@ class TasksAndModule {
     }
     for (const tasks::Argument& argument : tree->root.task->arguments) {
       const execute::Shape shape = shape_of(argument);
+      for (std::size_t d = 0; d < shape.size(); ++d) {
+        launch_.arguments[argument.name + "_size" + std::to_string(d)] =
+            static_cast<double>(shape[d]);
+      }
       if (shape.size() != 2) continue;
       launch_.arguments[argument.name + "_rows"] = static_cast<double>(shape[0]);
       launch_.arguments[argument.name + "_columns"] = static_cast<double>(shape[1]);
@@ -175,6 +179,105 @@ TEST(LoweredTasks, TwoProductsOfOneBlockAreTheirTasksToTheLastBit) {
       .run();
 }
 
+std::string with_mapping(const std::string& name, const std::string& mapping) {
+  const std::string text = bundled_tasks(name);
+  return text.substr(0, text.rfind("map ")) + mapping;
+}
+
+// Boxes of three dimensions, of which the first is picked.
+TEST(LoweredTasks, BatchOfProductsIsItsTasksToTheLastBit) {
+  TasksAndModule({with_mapping("batched_gemm.task", "map m for batched { U = 64 V = 16 W = 16 }"),
+                  {{"L", 2}, {"M", 70}, {"N", 24}, {"K", 40}},
+                  {2, 2, 2}})
+      .run();
+}
+
+// Parts of K are added up in memory, through pointers and under a mask.
+TEST(LoweredTasks, PartsOfKAreAddedUpToTheLastBit) {
+  TasksAndModule({with_mapping("split_k.task", "map m for gemm { U = 64 V = 16 W = 16 S = 32 }"),
+                  {{"M", 70}, {"N", 24}, {"K", 72}},
+                  {2, 2, 3}})
+      .run();
+}
+
+// One loop over three indices, and boxes that begin in front of the image.
+TEST(LoweredTasks, ConvolutionIsItsTasksToTheLastBit) {
+  TasksAndModule({with_mapping("conv.task", "map m for conv { P = 64 V = 16 D = 16 }"),
+                  {{"H", 3}, {"W", 70}, {"C", 24}, {"O", 24}},
+                  {2, 3, 2}})
+      .run();
+}
+
+// A grid of four dimensions is walked along one.
+TEST(LoweredTasks, GridOfFourDimensions) {
+  std::string text =
+      with_mapping("batched_gemm.task", "map m for batched { U = 64 V = 16 W = 16 }");
+  const std::size_t at = text.find("l < L");
+  text.replace(at, 5, "z < 1, l < L");
+  TasksAndModule({text, {{"L", 2}, {"M", 70}, {"N", 24}, {"K", 40}}, {8, 1, 1}}).run();
+}
+
+// Two loops, of which the second has a mask made of positions.
+TEST(LoweredTasks, CausalAttentionIsItsTasksToTheLastBit) {
+  TasksAndModule(
+      {with_mapping("attention_causal.task", "map m for attention { BM = 64 BN = 32 D = 64 }"),
+       {{"M", 128}, {"D", 64}},
+       {2, 1, 1}})
+      .run();
+}
+
+// A tensor that a branch changes is what it was where the condition does not hold.
+TEST(LoweredTasks, BranchesAreTheirTasksToTheLastBit) {
+  TasksAndModule({R"(
+task t(writes C: f32[M, N], reads A: f16[M, K], reads B: f16[K, N])
+task begin(writes S: f32[M, N])
+task add(updates S: f32[M, N], reads A: f16[M, K], reads B: f16[K, N])
+task halve(updates S: f32[M, N])
+task give(writes C: f32[M, N], reads S: f32[M, N])
+inner t.host tunable U { prange i < cdiv(M, U) { t(blocks(C, U, N)[i, 0], blocks(A, U, K)[i, 0], B) } }
+inner t.block tunable W {
+  S = tensor f32[M, N]
+  begin(S)
+  srange k < cdiv(K, W) {
+    if k != 1 { add(S, blocks(A, M, W)[0, k], blocks(B, W, N)[k, 0]) } else { halve(S) }
+    if k >= 2 { halve(S) }
+  }
+  give(C, S)
+}
+leaf begin.l { S = 0 }
+leaf add.l { S += mma(A, B) }
+leaf halve.l { S = S * 0.5 }
+leaf give.l { C = S }
+map m for t { U = 64  N = 32  W = 16 }
+)",
+                  {{"M", 100}, {"N", 32}, {"K", 60}},
+                  {2, 1, 1}})
+      .run();
+}
+
+// Masks by the user's own condition, with numbers of conditions and positions as numbers.
+TEST(LoweredTasks, ConditionsAndPositions) {
+  TasksAndModule({R"(
+task t(writes C: f32[M, N], reads A: f16[M, N], reads B: f16[N, N])
+task part(writes C: f32[M, N], reads A: f16[M, N], reads B: f16[N, N], position i)
+task mask(writes C: f32[M, N], reads S: f32[M, N], position i)
+task product(writes S: f32[M, N], reads A: f16[M, N], reads B: f16[N, N])
+inner t.host tunable U { prange i < cdiv(M, U) { part(blocks(C, U, N)[i, 0], blocks(A, U, N)[i, 0], B, i * U) } }
+inner part.block { S = tensor f32[M, N]
+  srange k < 1 { product(S, A, B) mask(C, S, i - 1) } }
+leaf product.wgmma { S = mma(A, B) }
+leaf mask.all {
+  rows = column(iota(M)) + i
+  keep = and(rows >= row(iota(N)), or(S < 0.5, not(S != S)))
+  C = select(keep, S, cast(f32, rows * 2)) + select(i == 63, 1, 0)
+}
+map m for t { U = 64  N = 32 }
+)",
+                  {{"M", 100}, {"N", 32}},
+                  {2, 1, 1}})
+      .run();
+}
+
 // A vector is read and written through pointers, under a mask; a tile is read once, though both a
 // product and a sum of rows want it.
 TEST(LoweredTasks, ProductWithSumOfRowsAndBias) {
@@ -243,11 +346,36 @@ TEST_P(NotLowered, WithItsCode) {
 const UnloweredCase kNotLowered[] = {
     {"M09Rows", "U = 100 V = 64 W = 64", "M09: there is no instruction for a product of 100 rows"},
     {"M09Columns", "U = 128 V = 512 W = 64", "512 columns and depth 64"},
+    {"M03Tile", "U = 128 V = 64", "M03: 'gemm.block' needs a value of its tunable 'W'"},
     {"M09Copy", "U = 128 V = 64 W = 24", "M09: rows of 24 f16 of 'A' are not copied by TMA"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, NotLowered, testing::ValuesIn(kNotLowered),
                          [](const auto& it) { return std::string(it.param.name); });
+
+// TMA copies the last dimensions of a tensor, and windows of a part may not go beyond it.
+TEST(NotLowered, PartsThatCannotBeCopied) {
+  const std::string batch = bundled_tasks("batched_gemm.task");
+  std::string last = batch;
+  for (const std::string name : {"A: f16[L, M, K]", "B: f16[L, N, K]", "C: f16[L, M, N]"}) {
+    last.replace(last.find(name), name.size(), name.substr(0, 7) + name.substr(10, 4) + ", L]");
+  }
+  for (const std::string pick : {"pick(A, l)", "pick(B, l)", "pick(C, l)"}) {
+    last.replace(last.find(pick), pick.size(), pick.substr(0, 9) + ", 2)");
+  }
+  const auto picked = lower_task_text({"t.task", last});
+  ASSERT_FALSE(picked);
+  EXPECT_NE(to_string(picked.error()).find("M09: TMA copies the last 2 dimensions of 'A'"),
+            std::string::npos)
+      << to_string(picked.error());
+  std::string conv = bundled_tasks("conv.task");
+  conv.replace(conv.find("P + 2, C by"), 5, "P + 1");
+  const auto beyond = lower_task_text({"t.task", conv});
+  ASSERT_FALSE(beyond);
+  EXPECT_NE(to_string(beyond.error()).find("T11: windows of 128 may go beyond the block of 129"),
+            std::string::npos)
+      << to_string(beyond.error());
+}
 
 // Every op of the module has the place of its task.
 TEST(LoweredTasks, OpsStandAtTheUsersLines) {
@@ -279,8 +407,8 @@ TaskSource with_map(const std::string& mapping = {}) {
   return {"gemm.task", bundled_tasks("gemm.task"), mapping, "gemm.map", kMapText};
 }
 
-// A mapping in a file of its own takes the place of those beside the tasks, and what it states
-// beyond the kernel arrives with the place where it is stated.
+// A mapping in a file of its own replaces those beside the tasks. Its statements beyond the kernel
+// arrive with their places in the text.
 TEST(Mappings, FileOfItsOwn) {
   const auto lowered = lower_task_text(with_map());
   ASSERT_TRUE(lowered) << to_string(lowered.error());

@@ -1,5 +1,5 @@
-// Modules whose warps have roles: what the ops between roles say is in the traits, and partitions
-// that do not fit what the module captures are refused.
+// Modules whose warps have roles: traits hold the meaning of the ops between roles. Partitions that
+// do not fit the module's captures are refused.
 #include <string>
 
 #include <gtest/gtest.h>

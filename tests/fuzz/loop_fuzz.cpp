@@ -1,5 +1,5 @@
-// Any bytes read as a `.loop` file: refused with a reason, or a Problem that prints back to itself,
-// and whose schedule, if it has one, can be checked.
+// Any bytes read as a `.loop` file: refused with a reason, or a Problem that prints back to itself.
+// Its schedule, if it has one, can be checked.
 
 #include "fuzz.h"
 #include "twill/schedule/loop_text.h"

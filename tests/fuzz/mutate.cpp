@@ -1,7 +1,7 @@
-// A seeded mutator for ctest: `X RUNS FILE...` calls the fuzz target X on a few nasty inputs and
-// then on RUNS mutations of the files (times TWILL_ROUNDS, if that is set). The same command runs
-// the same inputs. An input that ends the process, or takes longer than a minute, is left in the
-// file X.input.
+// A seeded mutator for ctest: `X RUNS FILE...` calls the fuzz target X on a few nasty inputs. Then
+// come RUNS mutations of the files (times TWILL_ROUNDS, if set). The same command runs the same
+// inputs. An input that ends the process, or takes longer than a minute, is left in the file
+// X.input.
 
 #include <algorithm>
 #include <array>

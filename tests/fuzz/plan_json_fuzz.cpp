@@ -1,5 +1,5 @@
 // Any bytes read as a plan's JSON: refused with a reason, or a plan that prints and reads back. If
-// it is proven, it runs to its end, whoever is late.
+// it is proven, it runs to its end under every delay.
 
 #include "fuzz.h"
 #include "twill/plan/json.h"

@@ -1,5 +1,5 @@
-// Any loop that reads, solved under a small limit: the verdict may be any, but a schedule that is
-// given obeys every rule, and no bound is above it.
+// Any loop that reads, solved under a small limit: the verdict may be any. A schedule that is given
+// obeys every rule, and no bound is above it.
 
 #include "fuzz.h"
 #include "twill/schedule/loop_text.h"

@@ -1,5 +1,5 @@
-// Any bytes read as a `.task` text: refused with a reason, or tasks that print back to themselves,
-// and that can be checked, instantiated and made a kernel, which the reader of kernels takes or
+// Any bytes read as a `.task` text: refused with a reason, or tasks that print back to themselves.
+// They can be checked, instantiated and made a kernel, which the reader of kernels takes or
 // refuses.
 
 #include "fuzz.h"

@@ -1,6 +1,5 @@
 // Any bytes read as TTGIR: refused with a reason, or a Program whose text reads back to the same
-// text, whose flattened loops become nests of a right structure, or stay, and whose equal values
-// merge.
+// text. Its flattened loops become well-formed nests or stay, and its equal values merge.
 
 #include "fuzz.h"
 #include "twill/frontend/ttgir/merge_equal.h"

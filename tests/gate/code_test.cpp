@@ -101,8 +101,8 @@ TEST(Code, KeepsInnermostLoopsOnly) {
   EXPECT_TRUE(code.roles.empty());
 }
 
-// Protects against counting the HGMMA that only closes a batch: ptxas removes products whose result
-// nobody reads, and leaves this.
+// Protects against counting the HGMMA that only closes a batch: ptxas removes products with unread
+// results, and leaves this.
 TEST(Code, CountsProductsWithResultsOnly) {
   const FunctionCode code = code_from({
       "WARPGROUP.ARRIVE",                                  // 0000

@@ -32,8 +32,8 @@ fs::path write(const fs::path& path, const std::string& text, bool executable = 
   return path;
 }
 
-// Protects the way to other programs: arguments arrive as they are, both streams and the status
-// come back, and what cannot be started is a diagnostic.
+// Protects calls of other programs: arguments arrive unchanged, both streams and the status come
+// back, and a failed start is a diagnostic.
 TEST(Process, RunsWithoutAShell) {
   const fs::path script =
       write(fresh_folder() / "say", "#!/bin/sh\necho \"[$1][$2]\"\necho wrong >&2\nexit 3\n", true);
@@ -95,7 +95,7 @@ TEST(Process, DiesWithItsParentAndTakesItsChildrenAlong) {
   }
 }
 
-// The same where only the run is stopped: by the one who waits, or as time is up.
+// The same where only the run is stopped: by its caller, or as time is up.
 TEST(Process, StopsWithAllThatItStarted) {
   const fs::path folder = fresh_folder();
   const fs::path outer = nested(folder);

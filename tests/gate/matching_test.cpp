@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-// Protects the judgement of a kernel's overlaps, role by role: each planned loop is held against a
-// loop of the code that stands for no other.
+// Protects the judgement of a kernel's overlaps, role by role: each planned loop is compared with
+// its own loop of the code.
 namespace twill::gate {
 namespace {
 

@@ -7,8 +7,8 @@
 #include "twill/schedule/corun.h"
 #include "twill/schedule/least_interval.h"
 
-// The test of the shared-pipe model: attention loops that were timed on an H200, none of which had
-// a part in choosing the model's numbers but the largest FMA share (docs/decisions/0004).
+// The test of the shared-pipe model: attention loops that were timed on an H200. None had a part in
+// choosing the model's numbers but the largest FMA share (docs/decisions/0004).
 namespace twill::machine {
 namespace {
 

@@ -5,8 +5,8 @@
 
 #include "machine/shipped_machine.h"
 
-// A user's own machine file: whatever is wrong with it is named with its place and what belongs
-// there, and every number says its unit and where it comes from.
+// A user's own machine file: each fault is named with its place and what belongs there. Every
+// number says its unit and its source.
 namespace twill::machine {
 namespace {
 
@@ -199,8 +199,8 @@ TEST(Load, RefusesDeepNestingAndForeignJson) {
   }
 }
 
-// Shipped machines are complete: every number has a unit and a source, nothing measured is claimed
-// for a GPU that was not measured, and every kind that the extraction emits has its own rule.
+// Shipped machines are complete: every number has a unit and a source, and no GPU has a measured
+// number without a measurement. Every kind that the extraction emits has its own rule.
 TEST(Load, ShippedMachinesAreComplete) {
   for (const char* name : {"h200", "h100", "b200"}) {
     const Machine machine = shipped(name);
@@ -221,7 +221,7 @@ TEST(Load, ShippedMachinesAreComplete) {
                              "shuffle",      "smem_store",   "smem_load",
                              "tile_load",    "tile_store",   "tile_reduce_store",
                              "pointer_load", "pointer_copy", "pointer_store",
-                             "atomic"}) {
+                             "atomic",       "make_descriptor"}) {
       EXPECT_NE(machine.rule_for(kind), nullptr) << kind;
     }
   }
@@ -252,8 +252,8 @@ TEST(Load, DescriptionsShowEverything) {
   }
 }
 
-// Protects: one chip, one price list. The H100 has the SM and the L2 of the H200 (its slowest loads
-// had the rate of its memory, 12.8 bytes a cycle, and its kernels were scheduled for that).
+// Protects: one chip, one price list. The H100 has the SM and the L2 of the H200. (Its slowest
+// loads had the rate of its memory, 12.8 bytes a cycle, and its kernels were scheduled for that.)
 TEST(Load, TheH100PricesOperationsAsTheH200Does) {
   const auto operations = [](const char* name) {
     const std::string text = shipped_text(name);
@@ -290,6 +290,31 @@ TEST(KeepingFree, LeavesGroupsFewerRegisters) {
   EXPECT_EQ(machine->register_overhead.value, 44);
   EXPECT_EQ(machine.pool_named("2x64")->groups[2].registers, 240 - 44);
   EXPECT_EQ(machine.pool_named("2x64")->groups[0].registers, 0);
+}
+
+// Protects: CTAs that share an SM have no more of it together than one had, and only pools with
+// which ptxas takes setmaxnreg stay.
+TEST(SharedBy, DividesMemoryAndRegisters) {
+  const Machine alone = shipped("h200");
+  const Machine machine = shared_by(alone, 2);
+  EXPECT_EQ(machine->ctas_per_sm, 2);
+  const double memory = machine->memories[0].capacity.value;
+  EXPECT_EQ(2 * (memory + kBesideMemory), alone->memories[0].capacity.value + kBesideMemory);
+  ASSERT_EQ(machine->pools.size(), 1U);
+  const Pool& pool = machine->pools[0];
+  EXPECT_EQ(pool.name, "1x64");
+  EXPECT_EQ(pool.setmaxnreg, (std::vector<int>{24, 232}));
+  EXPECT_EQ(2 * 128 * (24 + 232), alone->register_file.value);
+  EXPECT_EQ(pool.groups.back().registers, 232 - 28);
+  EXPECT_EQ(machine->minimum_compute_groups, 1);
+  EXPECT_TRUE(shared_by(alone, 4)->pools.empty());
+}
+
+// Protects: a CTA alone has all.
+TEST(SharedBy, OneCtaChangesNothing) {
+  const Machine machine = shared_by(shipped("h200"), 1);
+  EXPECT_EQ(machine->pools.size(), shipped("h200")->pools.size());
+  EXPECT_EQ(machine->memories[0].capacity.value, shipped("h200")->memories[0].capacity.value);
 }
 
 }  // namespace

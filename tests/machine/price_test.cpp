@@ -77,9 +77,9 @@ struct Piece {
   Cycles beside;  ///< measured, one warpgroup beside a streaming tensor core
 };
 
-// The bracket of every measured softmax piece contains what was measured: no schedule is promised
-// more than the hardware gives, and none is refused what it does give (5 % short for exp2, whose
-// scaling and exponentials a lone warpgroup overlaps less than any rule of two numbers says).
+// The bracket of every measured softmax piece contains the measured time: the model neither
+// promises more than the hardware gives nor refuses what it gives. (exp2 is 5 % short: a lone
+// warpgroup overlaps scaling and exponentials less than any rule of two numbers says.)
 TEST(Price, BracketsTheMeasuredPiecesOfASoftmax) {
   const Machine h200 = shipped("h200");
   const std::vector<Piece> pieces = {
@@ -109,9 +109,9 @@ TEST(Price, ReductionsWaitForTheirShuffles) {
   EXPECT_EQ(cost.issue, 68);  // the slots of 64 maxima and 4 shuffles a warp
 }
 
-/// A scan of a tile (rows of 1: a vector), and the cycles that one more of it took the four warps
-/// of a CTA: tl.cumsum of Triton 3.6 on an H200 (2026-11-23), less the rest of the loop. Down the
-/// rows of 128 x 128 it spills (11,000 cycles).
+/// A scan of a tile (rows of 1: a vector), and the cycles that one more scan took the four warps of
+/// a CTA. Measured with tl.cumsum of Triton 3.6 on an H200 (2026-11-23), less the rest of the loop.
+/// Down the rows of 128 x 128 it spills (11,000 cycles).
 struct MeasuredScan {
   const char* kind;
   std::int64_t rows;
@@ -139,8 +139,8 @@ TEST(Price, BracketsTheMeasuredScans) {
   }
 }
 
-// On Blackwell a thread holds a row, and a reduction needs nobody else; two warpgroups that split
-// the columns meet in shared memory. Whoever fills its rows does not.
+// On Blackwell a thread holds a row, and reduces it alone; two warpgroups that split the columns
+// meet in shared memory. A warpgroup with whole rows does not.
 TEST(Price, ReductionsOfSplitRowsMeet) {
   const Machine b200 = shipped("b200");
   Work whole = tile("reduce_max", 128);
@@ -205,8 +205,8 @@ TEST(Price, BlackwellProductsOf64RowsRunAtHalfRate) {
   EXPECT_EQ(cost_of(b200, {product(64, 128, 128, "SS")}, Rate::fastest).occupancy, 512);
 }
 
-// Whatever the kind, shape, type and number of groups: slowest is never faster than fastest, more
-// groups are never faster than fewer, and a larger tile is never cheaper.
+// For each kind, shape, type and number of groups: slowest is never faster than fastest, and more
+// groups are never faster. A larger tile is never cheaper.
 TEST(Price, IsMonotone) {
   for (const char* name : {"h100", "h200", "b200"}) {
     const Machine machine = shipped(name);

@@ -5,8 +5,8 @@
 
 #include "twill/driver/numbers_loop.h"
 
-// Whole kernels, by every strategy that has a plan, on both architectures: what the plan computes
-// in the order of the simulated machine is what the text computes, to the last bit.
+// Whole kernels, by every strategy that has a plan, on both architectures. The plan in the order of
+// the simulated machine computes what the text does, to the last bit.
 namespace twill::driver {
 namespace {
 
@@ -48,7 +48,7 @@ TEST_P(Kernels, ComputeWhatTheirTextDoes) {
     EXPECT_TRUE(numerics::agrees(*loop->comparison)) << who << "\n"
                                                      << numerics::to_text(*loop->comparison);
     EXPECT_GT(loop->comparison->trips, 2) << who;
-    // And with whoever is not waited for being late.
+    // And with delays of all work that is not awaited.
     wanted.jitter = 7;
     wanted.programs = {{3, 1, 0}};
     const auto late = compare_numbers(request, loop->planned, loop->planned.plan->plan(), wanted);

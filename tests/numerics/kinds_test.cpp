@@ -38,6 +38,33 @@ TEST(Kinds, ComputeWhatTheirTextDoes) {
   }
 }
 
+// Protects: while loops that go from one loaded address to the next, with branches in them.
+// Also single precision in three products with its rounding in assembly, and descriptors that the
+// loop makes.
+TEST(Kinds, ConditionsAndAssemblyComputeWhatTheirTextDoes) {
+  for (const std::string kind : {"while_list", "skipped_block", "tf32x3", "desc_in_loop"}) {
+    const auto loop = compare_numbers(request_for_kind(kind), with_size(12));
+    ASSERT_TRUE(loop.has_value()) << kind << "\n" << to_string(loop.error());
+    ASSERT_TRUE(loop->comparison.has_value()) << kind;
+    EXPECT_TRUE(numerics::agrees(*loop->comparison)) << kind << "\n"
+                                                     << numerics::to_text(*loop->comparison);
+    EXPECT_GT(loop->comparison->trips, 1) << kind;
+  }
+}
+
+// Protects: a branch that is not taken leaves its sums as they are, and one that is taken does its
+// work. Neither side happens by chance.
+TEST(Kinds, BothSidesOfABranchAreRun) {
+  for (const std::string flags : {"0", "1", "0..2"}) {
+    NumbersRequest wanted = with_size(12);
+    wanted.launch.arrays["live_ptr"] = execute::read_values(flags).value();
+    const auto loop = compare_numbers(request_for_kind("skipped_block"), wanted);
+    ASSERT_TRUE(loop.has_value()) << flags << "\n" << to_string(loop.error());
+    EXPECT_TRUE(numerics::agrees(*loop->comparison)) << flags << "\n"
+                                                     << numerics::to_text(*loop->comparison);
+  }
+}
+
 // Protects: what no trip computes agrees with nothing.
 TEST(Kinds, WithoutATripThereIsNothingToCompare) {
   NumbersRequest none = with_size(64);

@@ -9,9 +9,8 @@
 
 #include "twill/driver/numbers_loop.h"
 
-// Stores, loads and atomic additions at random places of a loop: a plan computes what the text
-// does, whoever is late, or there is no plan and it is said why. `TWILL_ROUNDS` asks for more
-// programs.
+// Stores, loads and atomic additions at random places of a loop. A plan computes what the text does
+// under every delay, or it is refused with a reason. `TWILL_ROUNDS` asks for more programs.
 namespace twill::driver::testing {
 namespace {
 

@@ -9,8 +9,8 @@
 
 #include "twill/driver/numbers_loop.h"
 
-// Plans that were broken by hand: their numbers are wrong. And whatever the proof accepts of them
-// computes the right ones, under any timing that is tried.
+// Plans that were broken by hand: their numbers are wrong. And mutants that the proof accepts
+// compute the right ones, under any timing that is tried.
 namespace twill::driver {
 namespace {
 
@@ -165,8 +165,8 @@ void expect_wrong(const Verdicts& verdicts, std::size_t least,
   }
 }
 
-// Protects: a product that does not wait for its operands or is not waited for, a ring with fewer
-// slots than its barriers count, two tiles in one place.
+// Protects: products that do not wait for operands, or whose end is not awaited, rings with fewer
+// slots than their barriers count, overlapping tiles.
 TEST(Mutants, OfGemmOnHopper) {
   expect_wrong(judge("gemm/sm_90/tma_128x128x64"), 5,
                {"no wait load", "no drain wgmma", "shallow load", "load1 on load0"});

@@ -13,8 +13,8 @@
 #include "plan/mutator.h"
 #include "twill/driver/numbers_loop.h"
 
-// Protects: kernels' plans in which any one thing was changed are refused by the name of a rule, or
-// run to their end, whoever is late, and compute what the kernel's text says.
+// Protects: kernels' plans with one random change are refused by the name of a rule. Or they run to
+// their end under every delay, and compute what the kernel's text says.
 namespace twill::driver {
 namespace {
 

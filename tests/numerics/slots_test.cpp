@@ -4,7 +4,7 @@
 
 #include "twill/schedule/loop_text.h"
 
-// The buffers of a plan as places: what is written destroys what lay there.
+// The buffers of a plan as places: a write destroys the old contents.
 namespace twill::numerics {
 namespace {
 
@@ -68,7 +68,7 @@ TEST_F(Places, WritesDestroyWhatLiesThere) {
   EXPECT_EQ(slots.find(other, Thing(8), 0), nullptr);
 }
 
-// Protects: what is being written is nobody's, but of the queue that writes it in order.
+// Protects: contents being written belong to no reader but the queue that writes them in order.
 TEST_F(Places, NobodyReadsWhatIsBeingWritten) {
   Slots slots(plan_);
   const std::size_t slot = slots.of(BufferId(2), 0);

@@ -76,8 +76,8 @@ TEST(Gather, FillsAddUp) {
   });
 }
 
-// Protects: of a schedule that keeps all dependences no slack is negative, moving an op by its
-// slack keeps them, and moving it by one more cycle does not.
+// Protects: slacks of a schedule that keeps all dependences are at least 0. Moving an op by its
+// slack keeps them, and one more cycle does not.
 TEST(Gather, SlackIsWhatDependencesLeave) {
   of_random_loops([](const report::Outcome& outcome, const Facts& facts) {
     if (!outcome.problem.in_force(problem::Rule::dependence)) return;
@@ -138,8 +138,8 @@ TEST(Gather, ChartKeepsToTheInterval) {
   });
 }
 
-// Protects: in the graph of roles each op stands below what it needs of its iteration from ops that
-// are issued before it, and no two of a role at one place.
+// Protects: in the graph of roles each op stands below its predecessors of the iteration that are
+// issued before it. No two ops of a role share a place.
 TEST(Gather, GraphGoesDown) {
   of_random_loops([](const report::Outcome& outcome, const Facts& facts) {
     const Graph& graph = facts.graph;

@@ -63,8 +63,8 @@ std::size_t count(const std::string& text, const std::string& what) {
   return n;
 }
 
-// Protects: whatever a user named, in every place where it is shown, stays text: the page has the
-// elements it has with harmless names, one script and no attribute of the user's.
+// Protects: names of users stay text wherever they are shown. The page has the same elements as
+// with harmless names, one script, and no attribute made of a name.
 TEST(Html, LeavesNamesText) {
   const std::string nasty = html(facts_of(kNasty));
   const std::string harmless = html(facts_of(std::string(std::strlen(kNasty), 'x')));

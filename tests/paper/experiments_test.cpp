@@ -41,7 +41,7 @@ Problem renamed(const Problem& problem, const Problem& as) {
 class Ablation : public testing::TestWithParam<std::pair<std::string, Cycles>> {};
 
 // Protects: every ablation of section 6.2.2 asks for no more of any unit than the full machine
-// does, and still has no schedule at the interval that the full machine reaches.
+// does. It still has no schedule at the full machine's interval.
 TEST_P(Ablation, MakesTheBestIntervalImpossible) {
   const auto& [name, optimum] = GetParam();
   const Problem baseline = loop_text("fwd_b2").problem;
@@ -87,8 +87,8 @@ TEST(Section622, TheLargeTileIsTheSameWork) {
             loads(loop_text("fwd_b2").problem));
 }
 
-// Protects: the verdict on the large tile is not one of the pool: it stays with two groups of eight
-// warps, which is more than the register file holds.
+// Protects: the verdict on the large tile does not depend on the pool. It stays with two groups of
+// eight warps, more than the register file holds.
 TEST(Section622, TheLargeTileIsSlowerWithMoreWarpsThanThereAre) {
   const Problem problem = changed(loop_text("paper/fwd_b2_no_subtiling").problem, [](Parts& parts) {
     parts.groups.back().registers = 148;

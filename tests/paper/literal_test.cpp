@@ -1,5 +1,5 @@
-// The paper's model where it is wrong, next to what is right: Figures 4 to 6 as Z3 reads them from
-// `twill emit smtlib --literal`, against the engine and the checker.
+// The paper's model where it is wrong, next to the right one. Z3 reads Figures 4 to 6 from `twill
+// emit smtlib --literal`, and its answers are compared with the engine's and the checker's.
 
 #include <cmath>
 #include <optional>
@@ -63,8 +63,8 @@ Problem normalized(const Problem& problem, Cycles budget) {
   return std::move(done->problem);
 }
 
-/// Lifetimes that end at the reader's issue, as in the paper, and no rule about waiting: what is
-/// left of the two models differs in how it counts copies only.
+/// Lifetimes that end at the reader's issue, as in the paper, and no rule about waiting. The two
+/// models then differ only in how they count copies.
 Problem with_lifetimes_of_the_paper(const Problem& problem) {
   return changed(problem, [](problem::Parts& parts) {
     for (problem::Dependence& it : parts.dependences) it.read_hold = 0;
@@ -100,7 +100,7 @@ TEST(PaperUnderCounts, ASmallLoop) {
 }
 
 // The same on a real loop, Flash Attention backward on Hopper, whose dV and dK are accumulated in
-// registers: at every interval from MinII to just below the optimum.
+// registers. Every interval from MinII to just below the optimum is asked.
 TEST(PaperUnderCounts, FlashAttentionBackwardOnHopper) {
   const Problem problem = with_lifetimes_of_the_paper(normalized(loop_text("bwd_h1").problem, 136));
   const Cycles least = schedule::min_ii(problem).value;

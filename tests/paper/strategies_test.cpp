@@ -90,7 +90,7 @@ TEST(FlashAttention3, EachWarpgroupHasItsOwnSubTile) {
 }
 
 // Ping-pong: the warpgroups take turns on the tensor core (two products of one, then two of the
-// other), and the exponentials of each run while products of the other do.
+// other). The exponentials of each run beside products of the other.
 TEST(FlashAttention3, PingPong) {
   const Optimum found = optimum_by_rules(bundled("fwd_h2"));
   const auto order = in_slot_order(found, {"qkA", "pvA", "qkB", "pvB"});

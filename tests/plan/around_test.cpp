@@ -7,13 +7,13 @@
 #include "twill/plan/json.h"
 #include "twill/plan/text.h"
 
-// Protects the kernel level: what is done around the loop is planned and proven, tile after tile,
-// and no part of that can be left out unnoticed.
+// Protects the kernel level: ops around the loop are planned and proven, tile after tile. No part
+// of them can be left out unnoticed.
 namespace twill::plan::testing {
 namespace {
 
-/// kRegisters with a resident that `mm` reads, a load into registers, and a store of what `f`
-/// leaves, which is a sum of the rows of what `mm` makes.
+/// kRegisters with a loop-invariant buffer that `mm` reads, a load into registers, and a store of a
+/// sum of rows of `f`, which reads `mm`.
 Plan kernel_plan(Tiles tiles, bool same_trips = true, Mechanism fills = Mechanism::tma_load,
                  const std::vector<OpId>& summing = {OpId(1), OpId(2)}) {
   const auto loop = schedule::parse_loop(kRegisters, "test");
@@ -86,7 +86,7 @@ TEST(Rematerialized, IsOwnedByTheRolesThatNeedIt) {
   EXPECT_NE(to_text(good).find("offset @ 5:1  L, C"), std::string::npos) << to_text(good);
   EXPECT_TRUE(prove(good).has_value());
   Plan plan = good;
-  plan.kernel->rematerialized[0].roles.pop_back();  // C needs it, and nobody gives it to C
+  plan.kernel->rematerialized[0].roles.pop_back();  // C needs it, and no role gives it to C
   expect_rule(plan, "ownership");
   plan = good;
   plan.kernel->rematerialized[1].roles = values[0].roles;  // L has no use for it
@@ -130,8 +130,8 @@ TEST(Around, CopiesByThreadsAreFencedByTheirReaders) {
   }
 }
 
-// A row sum is kept in parts where one role has all of it in its registers, and a plan that says so
-// where that is not the case does not hold.
+// A row sum is kept in parts where one role has all of it in its registers. A plan that says so in
+// another case does not hold.
 TEST(Around, KeepsRowSumsInParts) {
   const Plan plan = kernel_plan(Tiles::persistent);
   ASSERT_EQ(plan.kernel->partial_sums.size(), 1U);
@@ -197,7 +197,7 @@ TEST(Around, SomebodyDoesIt) {
   EXPECT_EQ(rule_of(plan), "ownership");
 }
 
-// The two meetings of the warps around the staging: before it, so that the one who waited for the
+// The two meetings of the warps around the staging: before it, so that the warp that waited for the
 // last store speaks for all; after it, so that all rows are there.
 TEST(Around, BothMeetingsOfAStoreAreNeeded) {
   const Plan good = kernel_plan(Tiles::persistent);
@@ -213,8 +213,8 @@ TEST(Around, BothMeetingsOfAStoreAreNeeded) {
   EXPECT_EQ(rules, (std::vector<std::string>{"overwrite", "read-before-write"}));
 }
 
-// Moving any step of a tile elsewhere, in its own list, either does not matter or is found: nothing
-// may crash, and what is accepted keeps each release behind the last read.
+// Moving any step of a tile elsewhere, in its own list, either does not matter or is found. Nothing
+// crashes, and an accepted list keeps each release behind the last read.
 TEST(Around, NeighboursThatAreSwappedAreFoundOrHarmless) {
   const Plan good = kernel_plan(Tiles::persistent, false);
   int found = 0;

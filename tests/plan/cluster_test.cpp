@@ -8,8 +8,8 @@
 #include "twill/plan/json.h"
 #include "twill/plan/text.h"
 
-// Protects clusters: two CTAs that share a load are planned and proven as a pair, and nothing that
-// one of them must wait for in the other, or must leave in time for it, can be left out unnoticed.
+// Protects clusters: two CTAs that share a load are planned and proven as a pair. No wait of one
+// CTA for the other, nor its release for the other, can be left out unnoticed.
 namespace twill::plan::testing {
 namespace {
 
@@ -66,8 +66,8 @@ TEST(Cluster, ArrivalsOfTheOtherCtaAreCounted) {
   }
 }
 
-// Counts that fit, but nobody asks the other CTA whether it has read the slot: its share of the
-// next copy comes while the barrier is in the phase before.
+// Counts that fit, but no step asks whether the other CTA has read the slot. Its share of the next
+// copy comes while the barrier is in the phase before.
 TEST(Cluster, ALoaderThatAsksItsOwnCtaOnlyIsRefused) {
   Plan plan = cluster_plan();
   ring(plan).scope = Scope::cta;

@@ -5,8 +5,8 @@
 
 #include "plan/plans.h"
 
-// Protects copies by threads: they tell of their end at a barrier that counts all of them, and the
-// async proxy reads them behind a fence of the reader, which the proof demands.
+// Protects copies by threads: they signal their end at a barrier that counts all of them. The async
+// proxy reads them behind a fence of the reader, which the proof demands.
 namespace twill::plan::testing {
 namespace {
 

@@ -10,7 +10,7 @@
 
 /// Internal to the explorer: what lies where. A buffer is a row of cells, as many for each copy as
 /// the widest role has warps, or the cluster CTAs; a warp of a role of k writes every k-th of them.
-/// Each cell holds the name of whatever was last written there.
+/// Each cell holds the name of its last written contents.
 namespace twill::plan::testing {
 
 using Cell = std::int32_t;
@@ -37,7 +37,7 @@ class ExploredMemory {
 
   /// Whether the dependence updates its value where it lies: both ends have one place.
   bool in_place(const problem::Dependence& d) const;
-  /// Whether somebody brings what it reads before the loop, outside of all buffers.
+  /// Whether a step brings its input before the loop, outside of all buffers.
   bool is_handed_over(const problem::Dependence& d) const;
 
   /// Fault of reading `value` of iteration n by `reader`; nothing if the value is there.

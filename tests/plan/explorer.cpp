@@ -110,7 +110,7 @@ class Explorer {
     }
   }
 
-  /// Steps that nobody else can see or hinder: taking them first loses no behaviour.
+  /// Steps that no other agent can see or hinder: taking them first loses no behaviour.
   bool is_local(std::size_t warp, const Micro& micro) const {
     const Step& step = *micro.step;
     if (step.kind == StepKind::fence || step.kind == StepKind::peek) return true;
@@ -118,13 +118,13 @@ class Explorer {
     const auto home = plan_.values[step.op->index()].home;
     if (home && plan_[*home].residence != Residence::registers) return false;
     for (const problem::Dependence& d : plan_.problem.dependences()) {
-      // Whoever must come after it may be seen to come before.
+      // A step that must come after it may be seen to come before.
       if (d.from == *step.op && !d.carries_value) return false;
       if (d.to != *step.op || !d.carries_value) continue;
       const auto from = plan_.values[d.from.index()].home;
       const bool registers = from && plan_[*from].residence == Residence::registers;
       if (from && (!registers || role_[d.from.index()] != warps_[warp].role)) return false;
-      // The end of asynchronous work on its operands is seen by whoever looks too early.
+      // A step that looks too early can see the end of asynchronous work on its operands.
       if (is_asynchronous(plan_.mechanisms[d.from.index()])) return false;
     }
     return true;
@@ -256,7 +256,7 @@ class Explorer {
     return true;
   }
 
-  /// Whether nobody in the cluster is still before its end.
+  /// Whether all CTAs of the cluster have reached its end.
   bool all_come(const State& state) const {
     for (std::size_t w = 0; w < warps_.size(); ++w) {
       if (state.at[w] < warps_[w].comes) return false;
@@ -399,8 +399,8 @@ class Explorer {
     std::sort(state.loads.begin(), state.loads.end());
   }
 
-  /// The parts of an asynchronous op that the warps of `flight` have started set to work: from here
-  /// to the end its operands must be there, and what it writes is undefined.
+  /// Sets to work the parts of an asynchronous op that the warps of `flight` have started. From
+  /// here to the end its operands must be there, and its result is undefined.
   void work(State& state, const Flight& flight) {
     const auto home = plan_.values[flight.op.index()].home;
     for (int warp = 0; warp < 8; ++warp) {

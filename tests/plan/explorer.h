@@ -6,8 +6,8 @@
 
 #include "twill/plan/plan.h"
 
-/// Runs a plan in every possible order, on barriers that count and buffers that remember who wrote
-/// them. Knows nothing of happens-before: it is what the proof is checked against.
+/// Runs a plan in every possible order, on barriers that count and buffers that remember their
+/// writers. Knows nothing of happens-before: it is what the proof is checked against.
 namespace twill::plan::testing {
 
 struct Exploration {

@@ -13,8 +13,8 @@
 #include "twill/plan/proof/data.h"
 #include "twill/plan/text.h"
 
-// Protects what the proof says of tiles of differing trip counts: where it calls every mixture
-// decided, every mixture that is laid out keeps all rules, and it does so for the plans of kernels.
+// Protects the proof's statement about tiles of differing trip counts: if it calls every mixture
+// decided, every mixture that is laid out keeps all rules. It does so for the plans of kernels.
 namespace twill::plan::testing {
 namespace {
 
@@ -110,9 +110,9 @@ void tally_without_fences(const Plan& plan, std::mt19937& random, MixtureTally& 
   }
 }
 
-/// Attention's way through tensor memory: scores that threads read, an operand that they write, and
-/// an accumulator that they fill before the loop, rescale in it, and read behind it. Scores have
-/// room for `scores` copies.
+/// Attention in tensor memory: scores that threads read, and an operand that they write. Threads
+/// fill the accumulator before the loop, rescale it in the loop, and read it behind the loop.
+/// Scores have room for `scores` copies.
 Plan tensor_plan(int scores, bool every_wait) {
   const std::string text = R"(
 loop tensor
@@ -221,9 +221,9 @@ bool leads_over(const Plan& plan) {
   return mixtures.decided();
 }
 
-// Tiles of one trip are right without the way back and without its fences, since nobody comes
-// before. They do not lead over to the next: without the wait for the slot, without the fence of
-// whoever read it, of whoever writes it, or with that one before the wait.
+// Tiles of one trip are right without the way back and without its fences, since no tile comes
+// before. They do not lead over to the next without the wait for the slot or either fence, the
+// reader's or the writer's. Nor with the writer's fence before the wait.
 TEST(Mixtures, NeedTheWayBackAndBothOfItsFences) {
   const Plan good = scores_plan();
   EXPECT_TRUE(leads_over(good)) << to_text(good);

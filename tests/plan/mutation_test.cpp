@@ -10,8 +10,8 @@
 #include "plan/plans.h"
 #include "twill/plan/text.h"
 
-// Protects the proof: whatever it accepts runs correctly in every order, and what it says of whole
-// plans agrees with running them.
+// Protects the proof: an accepted plan runs correctly in every order, and statements about whole
+// plans agree with running them.
 namespace twill::plan::testing {
 namespace {
 
@@ -158,7 +158,7 @@ class KindMutator {
       case 0:
         channel.scope = channel.scope == Scope::cluster ? Scope::cta : Scope::cluster;
         return "scope of " + channel.name;
-      case 1:  // counts that fit, but nobody asks the other CTA
+      case 1:  // counts that fit, but no step asks the other CTA
         channel.scope = Scope::cta;
         channel.empty_arrivals /= 2;
         return "scope and count of " + channel.name;

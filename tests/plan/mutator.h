@@ -12,7 +12,7 @@ struct Mutant {
   Plan plan;
 };
 
-/// One change of a plan, drawn by `seed`: a step that is dropped, moved, doubled, swapped with its
+/// One change of a plan, drawn by `seed`. A step is dropped, moved, doubled, swapped with its
 /// neighbour or altered, in the loop or around it; a count, depth, parity or number of bytes of a
 /// channel; place, size or depth of a buffer; warps and registers of a role or warpgroup; a limit
 /// of the launch. The same seed gives the same change. Never the plan itself. Precondition: the

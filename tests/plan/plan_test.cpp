@@ -50,8 +50,8 @@ TEST(Plan, HoldsFarBeyondTheTripsThatWereLaidOut) {
   EXPECT_EQ(far.end, Exploration::End::fine) << far.what;
 }
 
-// Wherever a schedule begins its interval, no product whose result others read is in flight over
-// the back edge of a role's loop: ptxas would serialize it. Where it already begins well, it stays.
+// For every start of the interval, no product whose result others read is in flight over the back
+// edge of a role's loop. ptxas would serialize it. Where it already begins well, it stays.
 TEST(Plan, BeginsTheIntervalBetweenProducts) {
   std::string text = kRegisters;  // with work that is longer than the product
   const std::string work = "op f latency 2 issue 2";
@@ -99,7 +99,7 @@ TEST(Plan, OfAPersistentKernelIsLaidOutOverTiles) {
   ASSERT_FALSE(verdict.has_value());
   EXPECT_TRUE(has_rule(verdict.error(), "deadlock")) << text_of(verdict.error());
   leaving.kernel.reset();
-  EXPECT_TRUE(prove(leaving).has_value());  // nobody misses it at the end of a kernel
+  EXPECT_TRUE(prove(leaving).has_value());  // no step misses it at the end of a kernel
 }
 
 TEST(Plan, TurnsOnTheTensorCoreAlternate) {

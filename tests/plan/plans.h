@@ -35,8 +35,8 @@ mm -> f blocking
 f -> f distance 1
 )";
 
-/// Tensor memory handed back and forth between the warp that issues and the threads: an accumulator
-/// that is rescaled, an operand that is written (as in attention on Blackwell).
+/// Tensor memory shared in turns by the warp that issues and the threads. An accumulator is
+/// rescaled and an operand is written (as in attention on Blackwell).
 inline constexpr const char* kTensor = R"(
 loop tensor
 unit TC
@@ -111,8 +111,8 @@ inline Plan plan_of(const std::string& text) {
   std::abort();
 }
 
-/// Two roles that take turns at a product (ma, mb) and in what follows it (fa, fb), by a schedule
-/// that does: `turns` are dependences of pure order, of the schedule and not of the plan.
+/// Two roles that take turns at a product (ma, mb) and in the ops after it (fa, fb), by a schedule
+/// that does. The pure order dependences `turns` belong to the schedule and not to the plan.
 inline Plan plan_of_regions() {
   const std::string turns = R"(
 ma -> mb delay 1 order-only

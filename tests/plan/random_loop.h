@@ -8,9 +8,9 @@
 
 namespace twill::plan::testing {
 
-/// A small loop with a little of everything that plans are made of: loads, tensor-core work in
-/// registers and in tensor memory, stores, threads in roles of one or two warps; values in
-/// registers and in memory, updated in place, carried, handed over, or only ordered.
+/// A small loop with a little of everything in plans: loads, stores, tensor-core work in registers
+/// and in tensor memory. Roles have one or two warps; values in registers and in memory, updated in
+/// place, carried, handed over, or only ordered.
 problem::Problem random_loop(std::mt19937& random);
 
 /// `best`, slowed down and with ops moved as far as the rules allow: what a strategy that does not

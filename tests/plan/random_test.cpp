@@ -11,9 +11,8 @@
 #include "plan/random_loop.h"
 #include "twill/plan/text.h"
 
-// Protects drafting and proof, of each other and of loops that nobody thought of: a schedule
-// becomes a proven plan or is refused with a reason, and what is proven runs correctly in every
-// order.
+// Protects drafting and proof against each other, on random loops: a schedule becomes a proven plan
+// or is refused with a reason. A proven plan runs correctly in every order.
 namespace twill::plan::testing {
 namespace {
 

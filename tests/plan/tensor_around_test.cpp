@@ -8,9 +8,9 @@
 #include "twill/plan/json.h"
 #include "twill/plan/text.h"
 
-// Protects what enters and leaves the loop in tensor memory: it is written before the loop by roles
-// that reach all lanes, read after the last product is done, and before the next tile writes there;
-// no step of that can be left out unnoticed.
+// Protects values that enter and leave the loop in tensor memory. Roles that reach all lanes write
+// them before the loop. They are read after the last product is done, and before the next tile
+// writes there; no step of that can be left out unnoticed.
 namespace twill::plan::testing {
 namespace {
 
@@ -155,7 +155,7 @@ TEST(TensorAround, IsDoneByWarpsThatReachAllLanesAndHandedOver) {
             "compute store @ 4:1 [t]; ");
 }
 
-// Without somebody who fills it, the place is given back when it has been read.
+// Without a step that fills it, the place is given back when it has been read.
 TEST(TensorAround, WhatIsReadIsGivenBack) {
   Plan plan = kernel_plan(kFresh, Tiles::persistent, false);
   EXPECT_EQ(in_words(plan, role_named(plan, "M").before),
@@ -183,8 +183,8 @@ TEST(TensorAround, IsProvenHoweverTilesCome) {
   }
 }
 
-// Roles that read a tile give it back when they have read it, whoever reads it later: a product of
-// the loop gave back none that others read behind the loop.
+// Roles that read a tile release it when they have read it, even if others read it later. (A
+// product of the loop released none that others read behind the loop.)
 TEST(TensorAround, EachRoleGivesBackWhatItHasRead) {
   for (const Tiles tiles : {Tiles::one_per_cta, Tiles::persistent}) {
     Plan plan = kernel_plan(kProduct, tiles, true, false, true);
@@ -202,7 +202,7 @@ TEST(TensorAround, ThreeProductsShareAnAccumulator) {
   EXPECT_TRUE(proven.has_value()) << text_of(proven.error()) << to_text(plan);
 }
 
-// Nobody knows of what is not written by a step: that is said, and a CTA does not go on with it.
+// Contents that no step writes are unknown: a note says so, and a CTA does not go on with them.
 TEST(TensorAround, WhatNoStepFillsIsSaid) {
   const Plan plan = kernel_plan(kProduct, Tiles::persistent, false);
   EXPECT_EQ(plan.kernel->tiles, Tiles::one_per_cta);
@@ -232,7 +232,7 @@ TEST(TensorAround, NoStepCanBeLeftOut) {
   }
 }
 
-// An end that nobody counts on would turn a phase twice.
+// An end without a waiting step would turn a phase twice.
 TEST(TensorAround, NothingButALoadCompletesAChannel) {
   const Plan good = kernel_plan(kProduct, Tiles::persistent);
   for (std::size_t r = 0; r < good.roles.size(); ++r) {

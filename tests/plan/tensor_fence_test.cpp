@@ -10,8 +10,8 @@
 namespace twill::plan::testing {
 namespace {
 
-/// Threads write an operand in tensor memory, one warp of them starts the product that reads it,
-/// and threads read the result, over which the next product goes.
+/// Threads write an operand in tensor memory, and one of their warps starts the product that reads
+/// it. Threads read the result, which the next product overwrites.
 Plan own_work(int warps) {
   return good(fmt::format(R"(
 loop own
@@ -75,7 +75,7 @@ TEST(TensorFence, IsNotAskedOfOneWarp) {
   EXPECT_TRUE(proven.has_value()) << text_of(proven.error()) << to_text(plan);
 }
 
-/// Whoever reads must be done, as seen by the unit, before it writes over that: nothing else makes
+/// A reader must be done, as seen by the unit, before the unit writes over that: nothing else makes
 /// the warps meet here.
 TEST(TensorFence, StandsBeforeAReaderIsOverwritten) {
   constexpr const char* kOneCopy = R"(

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "problem/parts.h"
-// Protects: hand-offs as a Problem states them. Their dependences follow and are made once; what
-// the groups leave of them, and what is there whatever the groups, are ordinary Problems; nonsense
-// is refused with the hand-off, dependence or set that is to blame.
+// Protects: hand-offs as a Problem states them. Their dependences follow and are made once; the
+// residual problems, and those of the parts that no choice of groups changes, are ordinary
+// Problems; nonsense is refused with the hand-off, dependence or set that is to blame.
 namespace twill::problem {
 namespace {
 

@@ -10,8 +10,8 @@
 #include "twill/problem/objection.h"
 #include "twill/problem/problem.h"
 
-// Protects the promise every other room builds on: whoever holds a Problem may rely on the input
-// rules listed there. Each case breaks one rule of a good loop and expects the element to be named.
+// Protects the promise every other room builds on: a Problem keeps the input rules listed there.
+// Each case breaks one rule of a good loop and expects the element to be named.
 namespace twill::problem {
 namespace {
 

@@ -1,7 +1,12 @@
 """The drop-in without a GPU: what Triton compiles while it is on, and that whatever goes wrong leaves Triton's own kernel."""
 
+import abc
 import concurrent.futures
 import functools
+import inspect
+import io
+import itertools
+import logging
 import os
 import pathlib
 import subprocess
@@ -10,12 +15,13 @@ import tempfile
 import threading
 import time
 import unittest
+from unittest import mock
 
 import triton
 from kernels_under_test import HERE, SM_90, add, compile_gemm, counts, chosen, fresh_cache, gemm, gemm_source, in_place, of_addresses, source_of, through_table
 
 import twill_gpu
-from twill_gpu.dropin import answer, effects, guards, later, lowering, records, settings, state, store, versions
+from twill_gpu.dropin import answer, backend, beside, effects, guards, later, lowering, records, settings, state, store, versions
 from triton.backends.compiler import GPUTarget
 from triton.backends.nvidia.compiler import CUDABackend
 
@@ -200,11 +206,13 @@ class Falls(Case):
         for mode in decide:
             with self.subTest(decide=mode), twill_gpu.enabled(decide=mode, timeout_s=timeout_s):
                 records.clear()
+                triton.knobs.cache.dir = tempfile.mkdtemp(dir=self.cache.name)  # else Triton has the kernel of the attempt before
                 kernel = compile_gemm(**options)
                 if not options:
                     self.assert_plain(kernel)
                 self.assertEqual(self.row().runs, "triton")
                 self.assertRegex(self.row().why, why)
+                self.assertRegex(self.row().why, r"^kernels_under_test\.py:\d+: ")
                 self.assertNotIn("\n", self.row().why)
 
     def test_a_refusal_names_the_users_line(self):
@@ -238,13 +246,49 @@ class Falls(Case):
         self.assertIn("/nowhere/twill", self.row().why)
 
     def test_bugs_of_ours(self):
-        for broken in ("before_pipelining", ):
-            with self.subTest(broken=broken):
-                from twill_gpu.dropin import backend
-                real = getattr(backend, broken)
-                self.addCleanup(setattr, backend, broken, real)
-                setattr(backend, broken, lambda *_: 1 // 0)
-                self.falls("ZeroDivisionError")
+        for owner, broken, decide in ((backend, "before_pipelining", ("race", "always")), (backend, "answer", ("always", )),
+                                      (backend, "effects_of", ("race", )), (later, "answer", ("race", )), (beside, "start", ("race", )),
+                                      (guards, "refused_knob", ("race", "always")), (store, "claim", ("race", ))):
+            with self.subTest(broken=broken), mock.patch.object(owner, broken, lambda *_: 1 // 0):
+                self.falls("ZeroDivisionError", decide=decide)
+
+    def test_no_thread_to_be_had(self):
+        """Protects programs at their limit of threads: the compilation once waited for what nobody had begun."""
+        with mock.patch.object(threading.Thread, "start", side_effect=RuntimeError("can't start new thread")):
+            self.falls("can't start new thread", decide=("race", ))
+
+    def test_nobody_listens(self):
+        """Protects programs without a standard error, and with logging of their own: a line that cannot be said stops nothing."""
+        class Broken(logging.Handler):
+            def emit(self, record):
+                raise RuntimeError("no log")
+        log, handler = logging.getLogger("twill_gpu"), Broken()
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+        self.addCleanup(log.removeHandler, handler)
+        self.addCleanup(log.setLevel, logging.NOTSET)
+        self.set(FAKE_SAYS="internal error", FAKE_EXIT="1")
+        closed = open(os.devnull, "w", encoding="utf-8")
+        closed.close()
+        with mock.patch.object(sys, "stderr", closed), twill_gpu.enabled(verbose=True):
+            self.assert_plain(compile_gemm())
+        self.assertIn("internal error", self.row().why)
+
+    def test_parts_of_triton_that_are_not_as_we_know_them(self):
+        from twill_gpu.dropin import inductor
+        with mock.patch.object(inductor, "adopt", lambda: 1 // 0), mock.patch.object(state, "adopt_driver", lambda: 1 // 0), \
+                twill_gpu.enabled(decide="never"), self.assertLogs("twill_gpu", "WARNING"):
+            self.assert_plain(compile_gemm())
+
+    def test_files_of_ours_that_go_away(self):
+        """Protects programs under which the package, or a machine's file, is replaced: keys are made at every compilation."""
+        folder = pathlib.Path(self.cache.name)
+        self.assertIn("x" * 5000, settings.Settings(machine="x" * 5000).key())
+        (folder / "machine.json").write_bytes(b"\xff\xfe")
+        self.assertIn("machine.json", settings.Settings(machine=str(folder / "machine.json")).key())
+        for gone in (FileNotFoundError, PermissionError):
+            with mock.patch.object(backend, "_sources", side_effect=gone):
+                self.assertEqual(len(backend.fingerprint("")), 16)
 
     def test_a_folder_that_cannot_be_written(self):
         def full(*_):
@@ -271,24 +315,90 @@ class Falls(Case):
         with twill_gpu.enabled():
             kernel = compile_gemm(twill="never")
         self.assertEqual(kernel.asm["cubin"], self.plain.asm["cubin"])
-        self.assertEqual((self.row().why, self.asked()), ("decide is never", []))
+        self.assertEqual((self.row().why, self.asked()), ("kernels_under_test.py:15: decide is never", []))
 
-    def test_a_launch_option_with_a_slip(self):
-        with twill_gpu.enabled():
-            compile_gemm(twill="alwais")
-        self.assertIn("alwais", self.row().why)
+    def test_launch_options_with_a_slip(self):
+        for slip, why in (("alwais", "alwais"), ("spare_registers=many", "many"), (True, "AttributeError"), ("colour=red", "colour")):
+            with self.subTest(slip=slip):
+                self.falls(why, decide=("race", ), twill=slip)
 
-    def test_only_hopper(self):
-        self.assertEqual(guards.refused_target(90), "")
-        for other in (80, 100, 120):
-            self.assertIn(f"sm_{other}", guards.refused_target(other))
+    def test_hopper_and_blackwell_if_asked_for(self):
+        for other, blackwell, done in ((90, False, True), (90, True, True), (100, False, False), (100, True, True), (80, True, False), (120, True, False)):
+            why = guards.refused_target(other, blackwell)
+            self.assertEqual(why == "", done, other)
+            self.assertTrue(done or f"sm_{other}" in why)
 
     def test_blackwell_keeps_tritons_kernel_with_a_line(self):
-        """Protects Blackwell, for which nothing is printed: the program is not even asked."""
+        """Protects Blackwell, where nothing printed was ever run: the program is not even asked."""
         with twill_gpu.enabled():
             triton.compile(gemm_source(), target=GPUTarget("cuda", 100, 32))
         self.assertEqual((self.row().runs, self.row().arch, self.asked()), ("triton", 100, []))
-        self.assertIn("sm_90 alone", self.row().why)
+        self.assertIn("never run there", self.row().why)
+
+    def test_blackwell_goes_the_same_way_if_asked_for(self):
+        with twill_gpu.enabled(decide="never"):
+            plain = triton.compile(gemm_source(), target=GPUTarget("cuda", 100, 32))
+        pathlib.Path(os.environ["FAKE_ANSWER"]).write_text(plain.asm["ttgir"])
+        for decide, runs in (("race", "race"), ("always", "twill")):
+            with self.subTest(decide=decide), twill_gpu.enabled(blackwell=True, decide=decide):
+                records.clear()
+                kernel = triton.compile(gemm_source(), target=GPUTarget("cuda", 100, 32))
+                self.assertEqual((self.row().runs, self.row().why, kernel.metadata.target.arch), (runs, "", 100))
+                self.assertIn("never run on sm_100", str(self.row()))
+        self.assertEqual(set(self.asked()), {"emit ttgir - --machine b200"})
+
+
+class Damage(Case):
+    """Files of the cache that are not whole, as after a full disk or a lost power supply: they are made again, not believed."""
+
+    def files(self, *kinds):
+        return [path for kind in kinds for path in (store.folder() / kind).iterdir()]
+
+    def test_every_kind_of_file(self):
+        with twill_gpu.enabled():
+            expected = store.get_answer(compile_gemm().metadata.twill_kernel["key"])
+        self.assertIsNotNone(expected)
+        damages = itertools.product(("answer", "cubin", "text"), (b"", b"[1]", b"\xff\xfe\x00"))
+        for number, (kind, contents) in enumerate(damages, 1):  # an option that differs, since Triton's own cache has the kernels from before
+            for path in self.files(kind):
+                path.write_bytes(contents)
+            with self.subTest(kind=kind, contents=contents), twill_gpu.enabled():
+                later.clear()
+                records.clear()
+                kernel = compile_gemm(twill=" " * number)
+                self.assertEqual((self.row().runs, self.row().why), ("race", ""))
+                self.assertEqual(store.get_answer(kernel.metadata.twill_kernel["key"]), expected)
+
+    def test_nothing_is_left_of_work_that_was_killed(self):
+        """Protects those who share a cache: a process may end at any moment, and what it leaves is whole or of no name that counts."""
+        with twill_gpu.enabled():
+            key = compile_gemm().metadata.twill_kernel["key"]
+        whole = {path: path.read_bytes() for path in self.files("answer", "cubin", "text")}
+        for path in whole:
+            with mock.patch.object(os, "replace", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
+                path.unlink()
+                lowering.write_whole(path, whole[path])
+            self.assertFalse(path.exists())
+            lowering.write_whole(path, whole[path])
+        later.clear()
+        self.assertIsNotNone(store.get_answer(key))
+        self.assertEqual({path: path.read_bytes() for path in whole}, whole)
+
+    def test_processes_that_want_the_same(self):
+        """Protects ranks and workers that start at once: each has the same kernel, and one of them made it."""
+        code = ("import sys; sys.path.insert(0, {here!r})\nfrom kernels_under_test import compile_gemm, triton\n"
+                "import twill_gpu\nfrom twill_gpu.dropin import later\ntriton.knobs.cache.dir = {cache!r}\n"
+                "with twill_gpu.enabled(patience=float('inf')):\n    facts = compile_gemm(num_stages=4).metadata.twill_kernel\n"
+                "print(facts['key'], later.find(facts['key'], None).result().cubin)")
+        cache = tempfile.mkdtemp(dir=self.cache.name)
+        self.set(FAKE_SECONDS="1")
+        every = [subprocess.Popen([sys.executable, "-W", "ignore", "-c", code.format(here=str(HERE), cache=cache)], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True) for _ in range(3)]
+        said = [process.communicate()[0] for process in every]
+        self.assertEqual([process.returncode for process in every], [0] * 3)
+        self.assertEqual(len(set(said)), 1, said)
+        self.assertEqual(len(self.asked()), 1)
+        self.assertEqual([path for path in pathlib.Path(cache, "twill").rglob("*") if path.name.startswith(".") or path.suffix == ".busy"], [])
 
 
 class Spills(unittest.TestCase):
@@ -349,7 +459,7 @@ class Keys(Case):
     def test_what_changes_no_kernel_changes_no_key(self):
         with twill_gpu.enabled():
             first = triton.compiler.make_backend(SM_90).hash()
-        with twill_gpu.enabled(verbose=False, margin=0.1, race_ms=1.0):
+        with twill_gpu.enabled(verbose=False, margin=0.1, race_ms=1.0, persistent=False):
             self.assertEqual(triton.compiler.make_backend(SM_90).hash(), first)
 
     def test_kernels_in_memory_belong_to_settings(self):
@@ -388,6 +498,12 @@ class Keys(Case):
                 twill_gpu.enable(**wrong)
         self.assertIsNone(state.active())
 
+    def test_a_cache_that_cannot_be_written(self):
+        """Protects programs that live on a cache made before: under keys of ours, Triton would have to write there."""
+        with mock.patch.object(os, "access", return_value=False), self.assertRaisesRegex(twill_gpu.TwillError, "cannot be written"):
+            twill_gpu.enable()
+        self.assertIsNone(state.active())
+
     def test_versions(self):
         for known in ("3.6.0", "3.7.1", "3.9.0", "3.6.0+gitabc"):
             self.assertEqual(versions.why_not(known), "")
@@ -417,6 +533,13 @@ class Options(unittest.TestCase):
         changes = {"decide": "always", "machine": "h100", "spare_registers": (0, 16)}
         self.assertEqual(settings.parse_overlay(settings.overlay_text(changes)), changes)
         self.assertEqual(settings.parse_overlay("always"), {"decide": "always"})
+        for value in (True, False):
+            self.assertEqual(settings.parse_overlay(settings.overlay_text({"persistent": value})), {"persistent": value})
+
+    def test_switches_of_the_environment(self):
+        for name, default in (("blackwell", False), ("inductor", False), ("persistent", True), ("verbose", False)):
+            for value, expected in (("", default), ("0", False), ("1", True)):
+                self.assertEqual(getattr(settings.from_environment({f"TWILL_{name.upper()}": value}), name), expected, (name, value))
 
 
 class Effects(unittest.TestCase):
@@ -482,6 +605,36 @@ class Environment(unittest.TestCase):
         self.assertEqual(done.stdout.strip(), "CUDABackend")
         self.assertEqual(len(done.stderr.strip().splitlines()), 1)
         self.assertIn("twill: off: no program twill", done.stderr)
+
+    def test_settings_that_are_none_are_said_in_a_line(self):
+        for name, value in (("TWILL_DECIDE", "allways"), ("TWILL_PATIENCE", "some")):
+            done = self.run_with(TWILL="1", **{name: value})
+            self.assertEqual(done.stdout.strip(), "CUDABackend")
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1)
+            self.assertIn(value, done.stderr)
+
+    def test_a_triton_of_tomorrow_is_imported_all_the_same(self):
+        """Protects those who have the package installed and another Triton: one that asks more of backends refused to be imported."""
+        from twill_gpu.plugin import _switch
+
+        class Base(abc.ABC):
+            @abc.abstractmethod
+            def of_tomorrow(self):
+                """Something that no backend of today has."""
+
+        @_switch.without_abstract_methods
+        class Ours(Base):
+            pass
+        self.assertFalse(inspect.isabstract(Ours))
+        from twill_gpu.plugin import compiler, driver
+        self.assertFalse(inspect.isabstract(compiler.NoBackend) or inspect.isabstract(driver.NoDriver))
+
+    def test_whatever_is_wrong_with_the_switch_is_a_line(self):
+        from twill_gpu.plugin import _switch
+        with mock.patch.object(_switch, "_asked", False), mock.patch.object(twill_gpu, "enable", side_effect=ImportError("no\nknobs"), create=True), \
+                mock.patch.dict(os.environ, TWILL="1"), mock.patch.object(sys, "stderr", io.StringIO()) as said:
+            _switch.at_first_question()
+        self.assertEqual(said.getvalue(), "twill: off: ImportError: no knobs\n")
 
 
 class Real(unittest.TestCase):

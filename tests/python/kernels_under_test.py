@@ -68,6 +68,62 @@ def of_addresses(x_ptr, y_ptr, BLOCK: tl.constexpr):
     tl.store(y_ptr + at, tl.load(where + at))
 
 
+@triton.jit
+def placed(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    row = (tl.program_id(2) * tl.num_programs(1) + tl.program_id(1)) * tl.num_programs(0)
+    if n > 3:
+        row += tl.program_id(0)
+        tl.store(y_ptr + row * BLOCK + at, tl.load(x_ptr + row * BLOCK + at))
+
+
+@triton.jit
+def returns(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if n == 7:
+        return
+    tl.store(y_ptr + at, tl.load(x_ptr + at))
+
+
+@triton.jit
+def assembles(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [tl.load(x_ptr + at)], tl.float32, is_pure=True, pack=1)
+    tl.store(y_ptr + at, x)
+
+
+@triton.jit
+def says(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.device_print("at", tl.program_id(0))
+    tl.store(y_ptr + at, tl.load(x_ptr + at))
+
+
+@triton.jit(noinline=True)
+def plus_one(x):
+    return x + 1.0
+
+
+@triton.jit
+def calls(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + at, plus_one(tl.load(x_ptr)))
+
+
+@triton.jit
+def counts_up(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.atomic_add(y_ptr + at, tl.load(x_ptr + at))
+
+
+@triton.jit
+def waits(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    while tl.load(x_ptr, volatile=True) == 0.0:
+        pass
+    tl.store(y_ptr + at, 1.0)
+
+
 def source_of(kernel, signature, constants):
     """What Triton compiles; arrays and integers are multiples of 16."""
     whole = {name: signature.get(name, "constexpr") for name in kernel.arg_names}

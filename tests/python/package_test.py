@@ -55,6 +55,11 @@ class Programs(unittest.TestCase):
         with self.assertRaises(twill_gpu.TimedOut):
             twill_gpu.schedule(next(iter(kernel)), timeout_s=0.01)
 
+    def test_another_program_of_that_name(self):
+        """Protects those whose TWILL_PROGRAM is a slip: what prints no JSON is named, and is an error of this package."""
+        with self.assertRaisesRegex(twill_gpu.TwillError, "/bin/echo the program twill"):
+            twill_gpu.Program(pathlib.Path("/bin/echo")).ask(["schedule", "-"])
+
     def test_diagnostics_of_all_forms(self):
         cases = {"a.loop:3:4: error: bad": ("a.loop", 3, 4, "bad"), "machines: error: none": ("machines", 0, 0, "none"),
                  "twill: there is no command 'x'": ("", 0, 0, "twill: there is no command 'x'"), "": ("", 0, 0, "no message")}
@@ -72,6 +77,13 @@ class Locations(unittest.TestCase):
         expected = {4: "k.py:12", 5: "k.py:12", 6: "k.py:12", 8: None, 9: "inline.py:7", 99: None, 0: None}
         for line, place in expected.items():
             self.assertEqual(locations.user_line(self.TEXT, line), place, line)
+
+    def test_a_reason_without_a_line_gets_the_kernels(self):
+        text = ('#loc = loc("/home/my \\C3\\96.py":7:0)\nmodule {\n  tt.func public @k() {\n    tt.return loc(#loc)\n  } loc(#loc)\n} loc(#loc)')
+        self.assertEqual(locations.placed("too slow", text), "my \u00d6.py:7: too slow")
+        self.assertEqual(locations.placed("my \u00d6.py:9: no", text), "my \u00d6.py:9: no")
+        self.assertEqual(locations.placed("other.py:3: no", text), "other.py:3: no")
+        self.assertEqual(locations.placed("too slow", "module {}"), "too slow")
 
     def test_names_that_lead_in_a_circle_end(self):
         self.assertIsNone(locations.user_line("#loc1 = loc(#loc2)\n#loc2 = loc(#loc1)\n%0 = x loc(#loc1)", 3))

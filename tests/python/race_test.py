@@ -30,7 +30,7 @@ class Array:
         return types.SimpleNamespace(data_ptr=lambda: self.at)
 
 
-Metadata = collections.namedtuple("Metadata", ["name"])
+Metadata = collections.namedtuple("Metadata", ["name", "twill"])
 
 
 class Descriptor:
@@ -49,8 +49,10 @@ class Case(unittest.TestCase):
         self.measured = []
         self.times = ((10e-6, 1e-6), (20e-6, 1e-6))  # Twill's, Triton's
         self.capturing, self.device, self.loaded = False, "GPU 1", 0
+        self.begun, self.over_tiles = 0, concurrent.futures.Future()  # the kernel that walks tiles
         for owner, name, stub in ((contest, "decide", self.decide), (contest, "timer_on", lambda stream: stream), (race, "load", self.load),
-                                  (race, "_capturing", lambda: self.capturing), (later, "find", lambda *_: self.answer)):
+                                  (race, "_capturing", lambda: self.capturing), (later, "find", lambda *_: self.answer), (later, "begin_over_tiles", self.begin_over_tiles),
+                                  (race, "_processors", lambda: 132)):
             self.addCleanup(setattr, owner, name, getattr(owner, name))
             setattr(owner, name, stub)
         self.answer = concurrent.futures.Future()
@@ -62,24 +64,29 @@ class Case(unittest.TestCase):
         triton()
         return contest.Verdict(max(self.times[0]) <= (1 - chosen.margin) * max(self.times[1]), *self.times, 8)
 
-    def load(self, source, metadata, found):
+    def load(self, source, metadata, found, processors=0):
         self.loaded += 1
-        return (lambda *arguments: self.launches.append(("twill", arguments))), self.device
+        name = "over tiles" if processors else "twill"
+        return (lambda *arguments: self.launches.append((name, arguments))), self.device
 
-    def launcher(self, key="KEY", **changes):
+    def begin_over_tiles(self, *_):
+        self.begun += 1
+        return self.over_tiles
+
+    def launcher(self, key="KEY", twill="", **changes):
         real, race.state.current = race.state.current, lambda: settings.Settings(**changes)
         try:
-            source = types.SimpleNamespace(signature={"x": "*fp32", "y": "*fp32", "n": "i32"})
-            made = race.Racer(source, Metadata("k"), {"key": key, "read": [0], "written": [1]},
+            source = types.SimpleNamespace(fn=None, constants={}, signature={"x": "*fp32", "y": "*fp32", "n": "i32"})
+            made = race.Racer(source, Metadata("k", twill), {"key": key, "read": [0], "written": [1]},
                               lambda *arguments: self.launches.append(("triton", arguments)))
             made.look()
         finally:
             race.state.current = real
         return made.call
 
-    def launch(self, launcher, n=1000, read=100, written=200):
+    def launch(self, launcher, n=1000, read=100, written=200, grid=(8, 1, 1)):
         self.launches.clear()
-        launcher(8, 1, 1, 77, "function", "facts", "metadata", "enter", "exit", Array(read), Array(written), n)
+        launcher(*grid, 77, "function", "facts", "metadata", "enter", "exit", Array(read), Array(written), n)
         return self.launches[-1][0]
 
 
@@ -281,6 +288,21 @@ class Doubt(Case):
         row, = records.report().races
         self.assertEqual((row.takes, row.why), ("triton", "RuntimeError: out of resources"))
 
+    def test_a_launch_that_cannot_even_be_looked_at_is_tritons(self):
+        """Protects launches with arguments, or in processes, that are not as we know them: without PyTorch, say. One line is enough."""
+        def gone():
+            raise ImportError("no module torch")
+        there, self.answer = self.answer, concurrent.futures.Future()
+        launcher = self.launcher()
+        self.answer.set_result(there.result())
+        race._capturing = gone
+        for n in (5, 50, 500):
+            self.assertEqual(self.launch(launcher, n), "triton")
+        launcher = self.launcher("OTHER")
+        self.assertEqual(self.launch(launcher, "no number"), "triton")
+        self.assertEqual([row.why for row in records.report().races],
+                         ["ImportError: no module torch", "ValueError: invalid literal for int() with base 10: 'no number'"])
+
     def test_threads_race_once(self):
         launcher = self.launcher()
         threads = [threading.Thread(target=launcher, args=(8, 1, 1, 77, "f", "p", None, None, None, Array(1), Array(2), 9)) for _ in range(8)]
@@ -289,6 +311,131 @@ class Doubt(Case):
         for thread in threads:
             thread.join()
         self.assertEqual(len(self.measured), 1)
+
+
+class OverTiles(Case):
+    """The kernel that walks tiles: another one that comes, behind the first, for launches of many tiles."""
+
+    MANY = (20, 5, 4)
+
+    def setUp(self):
+        super().setUp()
+        self.came = Answer("KEY OVER TILES", "", cubin="walks")
+
+    def many(self, launcher, **more):
+        return self.launch(launcher, grid=self.MANY, **more)
+
+    def test_it_races_when_it_is_there(self):
+        """Protects launches: nobody waits for it, and what was decided without it is decided again, once."""
+        launcher = self.launcher()
+        self.assertEqual([self.many(launcher) for _ in range(2)], ["twill"] * 2)
+        self.assertEqual((self.begun, self.loaded, len(self.measured)), (1, 1, 1))
+        self.over_tiles.set_result(self.came)
+        self.assertEqual([self.many(launcher) for _ in range(2)], ["over tiles"] * 2)
+        self.assertEqual((self.begun, self.loaded, len(self.measured)), (1, 2, 2))
+        first, second = records.report().races
+        self.assertEqual((first.new, first.held, first.takes), ("twill", "triton", "twill"))
+        self.assertEqual((second.new, second.held, second.takes), ("twill over tiles", "twill", "twill over tiles"))
+        self.assertIn("takes twill over tiles: twill over tiles 10.0 us, twill 20.0 us (2.00x)", str(second))
+
+    def test_it_races_the_one_that_has_such_launches(self):
+        self.times = self.times[::-1]
+        launcher = self.launcher()
+        self.assertEqual(self.many(launcher), "triton")
+        self.times = self.times[::-1]
+        self.over_tiles.set_result(self.came)
+        self.assertEqual(self.many(launcher), "over tiles")
+        self.assertEqual(records.report().races[-1].held, "triton")
+
+    def test_ties_leave_what_was(self):
+        launcher = self.launcher()
+        self.many(launcher)
+        self.times = ((19.1e-6, 1e-6), (20e-6, 1e-6))
+        self.over_tiles.set_result(self.came)
+        self.assertEqual(self.many(launcher), "twill")
+
+    def test_both_are_there_at_once_in_the_next_process(self):
+        self.over_tiles.set_result(self.came)
+        for _ in range(2):
+            self.assertEqual(self.many(self.launcher()), "over tiles")
+            self.assertEqual(len(self.measured), 2)
+        self.capturing = True
+        launcher = self.launcher()
+        self.assertEqual(self.many(launcher), "twill")  # nothing is loaded into a GPU that captures
+        self.capturing = False
+        self.assertEqual(self.many(launcher), "over tiles")
+
+    def test_a_decision_against_another_one_is_made_again(self):
+        """Protects "never slower": who was faster than Twill's other kernel is not therefore faster than Triton's."""
+        self.over_tiles.set_result(self.came)
+        self.many(self.launcher())
+        bucket = race.bucket_of((*self.MANY, 1000))
+        path = race.store.race_path("KEY", "GPU 1", bucket)
+        race.store.write_json(path, {**race.store.read_json(path), "wins": False})
+        self.times = self.times[::-1]
+        self.assertEqual(self.many(self.launcher()), "triton")
+        path = race.store.race_path(race.over_tiles.key_of("KEY"), "GPU 1", bucket)
+        self.assertEqual(race.store.read_json(path)["held"], "triton")
+
+    def test_launches_of_few_tiles_are_not_walked(self):
+        launcher = self.launcher()
+        self.over_tiles.set_result(self.came)
+        for grid, begun, takes in (((8, 1, 1), 0, "twill"), ((263, 1, 1), 0, "twill"), ((1, 264, 1), 1, "over tiles"), ((8, 1, 1), 1, "twill"),
+                                   ((2**15, 2**15, 1), 1, "twill")):
+            self.assertEqual((self.launch(launcher, grid=grid), self.begun), (takes, begun), grid)
+
+    def test_off(self):
+        for launcher in (self.launcher("A", persistent=False), self.launcher("B", twill="persistent=0")):
+            self.assertEqual(self.many(launcher), "twill")
+        self.assertEqual(self.begun, 0)
+
+    def test_a_capture_takes_what_has_such_launches(self):
+        launcher = self.launcher()
+        self.many(launcher)
+        self.over_tiles.set_result(self.came)
+        self.capturing = True
+        self.assertEqual((self.many(launcher), self.loaded), ("twill", 1))
+        self.capturing = False
+        self.assertEqual((self.many(launcher), self.loaded), ("over tiles", 2))
+        self.capturing = True
+        self.assertEqual(self.many(launcher), "over tiles")
+
+    def test_memory_that_is_read_and_written_is_not_raced_on(self):
+        launcher = self.launcher()
+        self.many(launcher)
+        self.over_tiles.set_result(self.came)
+        self.assertEqual(self.many(launcher, read=7, written=7), "twill")
+        self.assertEqual((len(self.measured), self.many(launcher)), (1, "over tiles"))
+
+    def test_a_refusal_leaves_the_others_and_one_line(self):
+        launcher = self.launcher()
+        self.many(launcher)
+        self.over_tiles.set_result(Answer("KEY OVER TILES", "k.py:3: tt.atomic_rmw in a loop over tiles"))
+        self.assertEqual([self.many(launcher, n=n) for n in (5, 50, 500)], ["twill"] * 3)
+        row, = (row for row in records.report().races if row.why)
+        self.assertEqual(str(row), "k on GPU 1: takes twill, not twill over tiles: k.py:3: tt.atomic_rmw in a loop over tiles")
+
+    def test_one_that_cannot_be_loaded_or_begun_leaves_the_others(self):
+        def broken(*_):
+            raise RuntimeError("out of memory")
+        launcher = self.launcher()
+        self.many(launcher)
+        self.over_tiles.set_result(self.came)
+        race.load = broken
+        self.assertEqual([self.many(launcher, n=n) for n in (5, 50)], ["twill"] * 2)
+        race.load, race._processors = self.load, broken
+        self.assertEqual(self.many(self.launcher("OTHER")), "twill")
+        self.assertEqual([row.why for row in records.report().races if row.why], ["RuntimeError: out of memory"] * 2)
+
+    def test_where_the_first_is_refused_no_word_is_said_of_it(self):
+        there, self.answer = Answer("KEY", "k.py:3: cannot be planned"), concurrent.futures.Future()
+        launcher = self.launcher()
+        self.many(launcher)
+        self.answer.set_result(there)
+        self.over_tiles.set_result(Answer("KEY OVER TILES", "the kernel itself is refused"))
+        self.assertEqual([self.many(launcher, n=n) for n in (5, 50)], ["triton"] * 2)
+        row, = records.report().races
+        self.assertEqual(row.why, "k.py:3: cannot be planned")
 
 
 class Parts(unittest.TestCase):
@@ -342,7 +489,7 @@ class Contest(unittest.TestCase):
     def test_clear_ones_are_short(self):
         for twill, wins in ((80e-6, True), (94e-6, True), (96e-6, False), (100e-6, False), (150e-6, False)):
             found = Clock(steady(twill), steady(100e-6)).decide()
-            self.assertEqual((found.takes_twill, found.turns), (wins, contest.TURNS), twill)
+            self.assertEqual((found.wins, found.turns), (wins, contest.TURNS), twill)
 
     def test_sides_take_milliseconds(self):
         """Protects small kernels, whose single launches say nothing: each side has milliseconds of launches."""
@@ -353,7 +500,7 @@ class Contest(unittest.TestCase):
 
     def test_long_kernels_are_not_launched_often(self):
         clock = Clock(steady(0.2), steady(0.3))
-        self.assertTrue(clock.decide().takes_twill)
+        self.assertTrue(clock.decide().wins)
         self.assertLessEqual(clock.launches["triton"], 2 + 1 + contest.FEWEST_TURNS)
 
     def test_noise_makes_no_winner(self):
@@ -361,30 +508,30 @@ class Contest(unittest.TestCase):
         for seed in range(200):
             for ratio in (0.97, 1.0, 1.03):
                 clock = Clock(noisy(ratio * 35e-6, 0.06, seed), noisy(35e-6, 0.06, seed + 1000))
-                self.assertFalse(clock.decide().takes_twill, (seed, ratio))
+                self.assertFalse(clock.decide().wins, (seed, ratio))
 
     def test_a_gain_is_seen_through_noise(self):
-        wins = [Clock(noisy(80e-6, 0.03, seed), noisy(100e-6, 0.03, seed + 1000)).decide().takes_twill for seed in range(100)]
+        wins = [Clock(noisy(80e-6, 0.03, seed), noisy(100e-6, 0.03, seed + 1000)).decide().wins for seed in range(100)]
         self.assertGreater(sum(wins), 97)
 
     def test_a_busy_moment_of_one_side_is_no_win(self):
         """Protects against bursts: most of Triton's turns are disturbed, its best one is not."""
         burst = itertools.chain([35e-6] * 4, [60e-6] * 6, steady(35e-6))
-        self.assertFalse(Clock(steady(34.5e-6), burst).decide().takes_twill)
+        self.assertFalse(Clock(steady(34.5e-6), burst).decide().wins)
 
     def test_a_gain_in_some_turns_only_is_looked_at_longer_and_left(self):
         found = Clock(itertools.cycle([80e-6, 80e-6, 80e-6, 99e-6]), steady(100e-6)).decide()
-        self.assertEqual((found.takes_twill, found.turns), (False, contest.MOST_TURNS))
+        self.assertEqual((found.wins, found.turns), (False, contest.MOST_TURNS))
 
     def test_what_the_host_takes_counts(self):
         """Protects small launches, which take as long as the host takes to launch them."""
-        self.assertFalse(Clock(steady(10e-6), steady(20e-6), host=52e-6).decide().takes_twill)
-        self.assertTrue(Clock(steady(100e-6), steady(200e-6), host=52e-6).decide().takes_twill)
+        self.assertFalse(Clock(steady(10e-6), steady(20e-6), host=52e-6).decide().wins)
+        self.assertTrue(Clock(steady(100e-6), steady(200e-6), host=52e-6).decide().wins)
 
     def test_the_host_alone_decides_nothing(self):
         """Protects small launches: both kernels are launched by the same code, so what the host takes says nothing of them."""
-        self.assertFalse(Clock(steady(5e-6), steady(5e-6), host={"twill": 9e-6, "triton": 10e-6}).decide().takes_twill)
-        self.assertFalse(Clock(steady(5e-6), steady(4e-6), host={"twill": 9e-6, "triton": 12e-6}).decide().takes_twill)
+        self.assertFalse(Clock(steady(5e-6), steady(5e-6), host={"twill": 9e-6, "triton": 10e-6}).decide().wins)
+        self.assertFalse(Clock(steady(5e-6), steady(4e-6), host={"twill": 9e-6, "triton": 12e-6}).decide().wins)
 
 
 def steps(work):
@@ -437,13 +584,23 @@ class Calls(unittest.TestCase):
         self.assertEqual(len(self.heard), 4)
         self.assertEqual(set(map(str, self.heard)), {str(self.heard[0])})
 
+    def test_a_kernel_that_walks_tiles_gets_the_grid_and_a_cta_for_each_processor(self):
+        """Protects every version: the real grid behind the arguments, hooks and stream as ever."""
+        launcher = self.launcher()
+        for grid, processors, ctas in (((8, 4, 2), 132, 64), ((80, 40, 2), 132, 132)):
+            self.heard.clear()
+            call.walking_kernel(launcher, "another", "other facts", processors)(*grid, *self.ARGUMENTS[3:])
+            launcher(ctas, 1, 1, 77, "another", "other facts", *self.ARGUMENTS[6:], *grid)
+            self.assertEqual(*map(str, self.heard))
+
     def test_a_decided_launch_takes_the_host_no_longer_than_tritons(self):
         """Protects the cost of a launch: with its decision, it is fewer instructions than Triton's launcher alone."""
         launcher = self.launcher(launch=lambda *_: None)
         plain = steps(lambda: launcher(*self.ARGUMENTS))
-        for decision in (False, call.one_kernel(launcher, "another", "other facts")):
+        for decision, more in ((False, 0), (call.one_kernel(launcher, "another", "other facts"), 0),
+                               (call.walking_kernel(launcher, "another", "other facts", 132), 20)):  # it cuts the grid, and hands it on
             made = call.decided_call(launcher, [2], {(8, 4, 2, 512): decision}, None)
-            self.assertLess(steps(lambda: made(*self.ARGUMENTS)), plain)
+            self.assertLess(steps(lambda: made(*self.ARGUMENTS)), plain + more)
         integers = [2] * 12  # as a kernel through pointers has, sizes and strides
         made = call.decided_call(launcher, integers, {(8, 4, 2, *[512] * 12): False}, None)
         self.assertLess(steps(lambda: made(*self.ARGUMENTS)), plain + 10)

@@ -3,7 +3,9 @@
 import concurrent.futures
 import os
 import pathlib
+import threading
 import unittest
+from unittest import mock
 
 import twill_gpu
 
@@ -52,6 +54,35 @@ class Sweep(unittest.TestCase):
         flaky = Flaky()
         self.assertEqual(self.intervals(executor=flaky), INTERVALS)
         self.assertEqual(flaky.submitted, 5)  # three tasks, and two again
+
+    def test_outcomes_are_heard_of_as_they_come(self):
+        """Protects those who watch: a task that takes long once kept all later ones back."""
+        gate, heard = threading.Event(), []
+
+        class Slow(concurrent.futures.ThreadPoolExecutor):
+            def submit(self, function, one):
+                return super().submit(lambda: (one.label != "slow" or gate.wait(60)) and function(one))
+        tasks = [twill_gpu.task(LOOPS[0], label=label) for label in ("slow", "fast", "last")]
+
+        def hear(outcome):
+            heard.append(outcome.label)
+            if len(heard) == 2:
+                gate.set()
+        with Slow(3) as slow:
+            outcomes = twill_gpu.sweep(tasks, slow, on_outcome=hear)
+        self.assertEqual((heard[2], [outcome.label for outcome in outcomes]), ("slow", ["slow", "fast", "last"]))
+
+    def test_what_on_outcome_raises_ends_the_sweep(self):
+        def stop(_):
+            raise ValueError("enough")
+        with self.assertRaisesRegex(ValueError, "enough"):
+            twill_gpu.sweep([twill_gpu.task(path) for path in LOOPS], on_outcome=stop)
+
+    def test_where_nobody_has_an_answer_the_reason_is_kept(self):
+        with mock.patch.dict(os.environ, TWILL_PROGRAM="/nowhere/twill"):
+            outcome, = twill_gpu.sweep([twill_gpu.task(LOOPS[0])])
+        self.assertIsNone(outcome.schedule)
+        self.assertRegex(outcome.error, "^no worker had an answer: ProgramNotFound: .*/nowhere/twill")
 
     def test_an_input_that_is_refused_stops_nobody(self):
         heard = []

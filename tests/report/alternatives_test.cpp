@@ -40,7 +40,7 @@ Outcome outcome_of_two() {
   return outcome;
 }
 
-// Protects: the sentences say who comes when, with iterations counted.
+// Protects: the sentences say which op comes when, with iterations counted.
 TEST(Alternatives, DifferencesInWords) {
   const problem::Problem problem = outcome_of_two().problem;
   const OpId a(0);

@@ -12,8 +12,8 @@ Compared row(const char* strategy, double simulated) {
   return out;
 }
 
-// Protects: what is simulated to be faster than the answer is said to tie with it, within what the
-// simulator errs, or how to get it (a ratio of 0.97 stood there without a word).
+// Protects: a row simulated to be faster than the answer is called a tie within the simulator's
+// error, or says how to get it. (A ratio of 0.97 stood there without a word.)
 TEST(Comparison, NothingIsFasterWithoutAWord) {
   Comparison comparison;
   comparison.tolerance = 1.11;
@@ -27,6 +27,23 @@ TEST(Comparison, NothingIsFasterWithoutAWord) {
             std::string::npos);
   EXPECT_EQ(on_faster(comparison, comparison.rows[3]), "");
   EXPECT_NE(to_text(comparison).find("modulo: a tie with twill's"), std::string::npos);
+}
+
+// Protects: a figure of the model and one that was measured are told apart, in the table and in
+// JSON.
+TEST(Comparison, WhatWasMeasuredHasARowOfItsOwn) {
+  Comparison comparison;
+  comparison.rows = {row("twill", 1000), row("triton-plain", 1200)};
+  EXPECT_NE(to_text(comparison).find("  all in the model"), std::string::npos);
+  EXPECT_NE(comparison_json(comparison).find("\"measured\": null"), std::string::npos);
+  comparison.measured = 1250;
+  const std::string text = to_text(comparison);
+  EXPECT_NE(text.find("  all but the last in the model"), std::string::npos) << text;
+  EXPECT_NE(text.find("1250.0   1.25"), std::string::npos) << text;
+  EXPECT_NE(text.find("measured: the kernel as you ran it"), std::string::npos) << text;
+  EXPECT_NE(comparison_json(comparison).find("\"measured\": 1250.0"), std::string::npos);
+  comparison.rows.erase(comparison.rows.begin());
+  EXPECT_NE(to_text(comparison).find("1250.0      -"), std::string::npos) << to_text(comparison);
 }
 
 }  // namespace

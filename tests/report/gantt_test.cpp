@@ -37,7 +37,7 @@ schedule interval 2
   O at 3 in WG0
 )";
 
-// The picture of the paper's Figure 1: S and O share the tensor core, P runs beside O, and O is one
+// The picture of the paper's Figure 1: S and O share the tensor core, and P runs beside O. O is one
 // stage behind (its bar is filled with 1).
 TEST(Gantt, DrawsFigure1) {
   const auto lines = drawn(kFigure1);
@@ -48,7 +48,7 @@ TEST(Gantt, DrawsFigure1) {
 }
 
 // Bars that would hide each other go to further lines, and a name that does not fit into its bar
-// stands beside it: no op may be missing from the picture.
+// stands beside it. No op may be missing from the picture.
 TEST(Gantt, EveryOpIsNamed) {
   std::string text = "loop crowd\nrelax one-stream\nunit U\ngroup G\n";
   std::string placed = "schedule interval 10000\n";

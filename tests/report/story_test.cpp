@@ -47,8 +47,8 @@ TEST(Story, PartsAddUpToTheWhole) {
   EXPECT_EQ(parts_of(with_plan(600, 600, 530)), "");  // nothing lies between
 }
 
-// Protects: the first screen has the schedule's figures where they are the answer's, and not those
-// of a kernel, which are of one end of its costs.
+// Protects: the first screen has the schedule's figures where they are the answer's. Those of a
+// kernel belong to one end of its costs.
 TEST(Story, TellsNoPricesOfAKernel) {
   Outcome outcome = with_plan(600, 610.5, 640.7);
   EXPECT_NE(first_screen(outcome).find("schedule    II 540 cycles"), std::string::npos)

@@ -4,6 +4,7 @@
 
 #include "run/emitted.h"
 #include "twill/execute/values.h"
+#include "twill/run/precision.h"
 
 namespace twill::run {
 namespace {
@@ -20,7 +21,7 @@ class Compared : public ::testing::Test {
     auto chosen = choose(kernel, {}, 2, 1);
     ASSERT_TRUE(chosen.has_value() && chosen->has_value());
     call_ = case_of(kernel, **std::move(chosen)).value();
-    tolerance_ = tolerance_of(kernel);
+    tolerances_ = tolerances_of(kernel);
     for (const Buffer& buffer : call_.buffers) {
       std::string bytes = buffer.bytes;
       const auto array = static_cast<std::int64_t>(buffer.array);
@@ -49,18 +50,18 @@ class Compared : public ::testing::Test {
         memory.element(static_cast<std::int64_t>(buffer.array)));
   }
 
-  Output output() const { return compare(call_, called_, tolerance_).back(); }
+  Output output() const { return compare(call_, called_, tolerances_).back(); }
 
   std::unique_ptr<testing::Emitted> made_;
   Case call_;
   Called called_;
-  Tolerance tolerance_;
+  Tolerances tolerances_;
 };
 
 // Protects: of a kernel that only multiplies and adds, a single bit counts.
 TEST_F(Compared, OneBitOfAProductCounts) {
-  EXPECT_TRUE(tolerance_.exact);
-  EXPECT_EQ(compare(call_, called_, tolerance_).size(), 1U);  // C alone is written
+  EXPECT_TRUE(tolerances_.exact());
+  EXPECT_EQ(compare(call_, called_, tolerances_).size(), 1U);  // C alone is written
   EXPECT_TRUE(agrees(output()));
   EXPECT_EQ(output().rounded, 0);
   EXPECT_GT(output().written, 1000);
@@ -73,7 +74,7 @@ TEST_F(Compared, OneBitOfAProductCounts) {
 // Protects: elements that the text leaves alone must stay as they are, inputs too.
 TEST_F(Compared, WritesBesideTheOutputCount) {
   called_.memory.front()[100] = static_cast<char>(called_.memory.front()[100] ^ 1);
-  const std::vector<Output> outputs = compare(call_, called_, tolerance_);
+  const std::vector<Output> outputs = compare(call_, called_, tolerances_);
   EXPECT_EQ(outputs.size(), 2U);
   EXPECT_EQ(outputs.front().stray, 1);
   EXPECT_FALSE(agrees(outputs.front()));
@@ -90,11 +91,24 @@ class Rounded : public Compared {
   void SetUp() override { set_up("kernels/gemm_around/sm_90/normalized.pre.ttgir"); }
 };
 
-// Protects: roundings are let pass where the text's order of sums is not kept, and nothing that is
-// larger than they are: neither in one element, nor small ones in all.
+// Protects: what is f32 all the way is compared as f32, although halves are multiplied elsewhere;
+// what was a half on its way may be a neighbour of the text's half; integers are exact.
+TEST(Precision, GoesByWhatBecomesOfTheNumbers) {
+  const std::string path = std::string(TWILL_SOURCE_DIR) + "/kernels/fa_fwd/sm_90/d128.pre.ttgir";
+  const ir::Program text =
+      frontend::read_ttgir(driver::read_input(path).value().text, path).value();
+  const emit::Description none;
+  const auto found = precisions({text, ir::functions(text).at(0), text, ir::OpId(0), none});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found.begin()->second, 10);             // %arg15, the sums of products of halves
+  EXPECT_EQ(std::next(found.begin())->second, 23);  // the logarithms of the sums
+}
+
+// Protects: rounding differences pass where the text's order of sums is not kept. No larger
+// difference passes: neither in one element, nor small ones in all.
 TEST_F(Rounded, OnlyRoundingsPass) {
-  ASSERT_FALSE(tolerance_.exact);
-  EXPECT_EQ(tolerance_.type, "f16");
+  ASSERT_FALSE(tolerances_.exact());
+  EXPECT_EQ(tolerances_.of("arg10").type, "f32");
   const std::size_t array = 2;  // of %arg10, the third that is a pointer or a descriptor
   const execute::Memory& memory = call_.chosen.reference->memory;
   const auto written = memory.written(array);
@@ -106,13 +120,14 @@ TEST_F(Rounded, OnlyRoundingsPass) {
       if (count-- == 0) break;
       put(buffer, changed.memory[array], index, value * factor, memory.element(array));
     }
-    return compare(call_, changed, tolerance_).front();
+    return compare(call_, changed, tolerances_).front();
   };
   EXPECT_EQ(with(1, written.size()).rounded, 0);
-  EXPECT_TRUE(agrees(with(1 + 0x1p-14, written.size())));
-  EXPECT_GT(with(1 + 0x1p-14, written.size()).rounded, 100);
-  EXPECT_TRUE(with(1 + 0x1p-10, written.size()).scattered);
-  EXPECT_FALSE(agrees(with(1 + 0x1p-10, written.size())));
+  EXPECT_TRUE(agrees(with(1 + 0x1p-22, written.size())));
+  EXPECT_GT(with(1 + 0x1p-22, written.size()).rounded, 100);
+  EXPECT_TRUE(with(1 + 0x1p-19, written.size()).scattered);
+  EXPECT_FALSE(agrees(with(1 + 0x1p-19, written.size())));
+  EXPECT_FALSE(agrees(with(1 + 0x1p-14, 1)));  // nothing to a half, a lot to an f32
   EXPECT_GT(with(2, written.size()).differing, 0);
 }
 

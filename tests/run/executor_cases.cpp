@@ -1,4 +1,5 @@
-// clang-format off: what is found stands at its line
+// clang-format off: each finding is expected at its line
+
 // Small kernels, right and wrong, for the executor of printed kernels (runtime/host): executor_test.py builds and runs this.
 // A comment `// finds: KIND` says that the executor must find KIND at that line, `// may find: KIND` that it does so for some orders
 // of the threads; anything else that it says is wrong.

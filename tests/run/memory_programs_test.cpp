@@ -13,8 +13,8 @@
 #include "twill/driver/emit_cuda.h"
 #include "twill/driver/run_kernel.h"
 
-// Protects: stores, loads and atomic additions at random places of a loop, as they are printed: run
-// on the CPU, kernel.cu leaves in memory what the text does, however asynchronous work completes;
+// Protects: stores, loads and atomic additions at random places of a loop, as they are printed. Run
+// on the CPU, kernel.cu leaves the text's values in memory, however asynchronous work completes;
 // what is not printed is refused with a reason. `TWILL_ROUNDS` asks for more programs.
 namespace twill::driver {
 namespace {

@@ -65,8 +65,8 @@ KINDS |= {
 }
 
 
-# Mutants that something else implies, by a word of the line or the next: a slot for keys is free when one for values is, of which there are fewer,
-# and which is waited for after it; and the tile of queries is read by products alone, of which each thread knows that they are done.
+# Mutants that something else implies, by a word of the line or the next. A slot for keys is free when one for values is: there are fewer of
+# these, and they are awaited after it; and the tile of queries is read by products alone, of which each thread knows that they are done.
 IMPLIED = {("attention", "without barrier_wait", "load0_empty")}
 IMPLIED |= {(label, "without __syncwarp", "ttg_local_alloc") for label in ("attention", "staged")}
 

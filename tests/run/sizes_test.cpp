@@ -11,8 +11,8 @@ using testing::emitted;
 
 class Sizes : public ::testing::TestWithParam<std::string> {};
 
-// Protects: whatever a kernel's text does with its arguments, those chosen make its loop as long as
-// wanted, have several CTAs do it, and leave nothing to the order of the CTAs.
+// Protects: for each use of a kernel's arguments, the chosen values give its loop the wanted length
+// and several CTAs. No result depends on the order of the CTAs.
 TEST_P(Sizes, MakeTheLoopAsLongAsWanted) {
   const auto made = emitted(GetParam());
   ASSERT_NE(made, nullptr);

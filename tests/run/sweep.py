@@ -170,10 +170,10 @@ class Sweep:
 
 def batches_of(cases, most, jobs):
     """The cases, in order, as large batches first: a process compiles the executor once for its batch, while small batches
-    at the end keep all jobs busy."""
+    at the end keep all jobs busy. A single job has large ones only."""
     found, at = [], 0
     while at < len(cases):
-        size = min(most, max(4, (len(cases) - at) // (2 * jobs)))
+        size = most if jobs == 1 else min(most, max(4, (len(cases) - at) // (2 * jobs)))
         found.append(cases[at:at + size])
         at += size
     return found

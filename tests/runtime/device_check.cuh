@@ -8,8 +8,8 @@
 
 #include "runtime/host.cuh"
 
-/// Helpers of a test program on the device: buffers, maps and a launch that ends the program with a
-/// sentence instead of hanging or going on.
+/// Helpers of a test program on the device: buffers, maps and a launch. A failure ends the program
+/// with a sentence.
 namespace check {
 
 inline int failures = 0;

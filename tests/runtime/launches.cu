@@ -1,6 +1,6 @@
-// The host's side of the runtime on a GPU: launches from host threads that have made no CUDA call,
-// also while a stream is captured, and tensors without elements. Prints a line for each; the exit
-// status is 0 if all are right.
+// The host's side of the runtime on a GPU: launches from host threads that have made no CUDA call.
+// Also during the capture of a stream, and with tensors without elements. Prints a line for each;
+// the exit status is 0 if all are right.
 //
 //   nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 -I. tests/runtime/launches.cu
 //     -o launches && ./launches
@@ -19,7 +19,7 @@ constexpr int kColumns = 64;
 constexpr int kElements = kRows * kColumns;
 
 /// One box from `from` at these coordinates to `out`, and another to `to` at the same ones, or at 0
-/// where they are negative: there stores trap. What lies in shared memory before is a number, so
+/// where they are negative. There stores trap. What lies in shared memory before is a number, so
 /// that what is not loaded shows. `Case` makes another kernel of it, which is not loaded before its
 /// first launch.
 template <int Case, class... Coordinates>
@@ -89,7 +89,7 @@ bool reads_nothing(const std::vector<std::uint64_t>& sizes, bool nans, Coordinat
   return good;
 }
 
-/// Before anything else in this process: nobody has made a context yet.
+/// Before anything else in this process: there is no context yet.
 void check_first_thread() {
   bool good = true;
   std::thread([&] {

@@ -13,11 +13,10 @@
 #include "runtime/wgmma.cuh"
 
 // Where emitted kernels believe that things lie: descriptors of wgmma, swizzled addresses,
-// fragments and tensor maps. The expected numbers are worked out by hand from the tables of the PTX
-// ISA
-// ("Matrix Descriptor Format", "Swizzling Modes", register fragments of wgmma and stmatrix) and of
-// the CUDA driver API, not computed here as the headers do. The headers compile for the host with
-// what stands in host_cuda.
+// fragments and tensor maps. The expected numbers are worked out by hand, not computed as in the
+// headers. Sources: the tables of the PTX ISA ("Matrix Descriptor Format", "Swizzling Modes",
+// register fragments of wgmma and stmatrix), and the CUDA driver API. The headers compile for the
+// host with what stands in host_cuda.
 namespace twill {
 namespace {
 
@@ -106,8 +105,8 @@ TEST(Fragment, LiesAsWgmmaLeavesIt) {
   EXPECT_EQ(place(127, 127), "63, 255");  // the last one of m64n256
 }
 
-// stmatrix takes the rows of four 8 x 8 matrices from lanes 0 to 7, 8 to 15, 16 to 23 and 24 to 31:
-// here the upper and the lower eight rows of columns 0 to 7, then of columns 8 to 15.
+// stmatrix takes the rows of four 8 x 8 matrices from lanes 0 to 7, 8 to 15, 16 to 23 and 24 to 31.
+// Here these are the upper and the lower eight rows of columns 0 to 7, then of columns 8 to 15.
 TEST(Fragment, GivesStmatrixItsRows) {
   constexpr std::uint32_t kPanel = 128 * 128;
   EXPECT_EQ(block_row_offset(0, 0, kPanel, 0), 0U);
@@ -190,7 +189,7 @@ host_cuda::Encoded empty_map(const Sizes& sizes, const Box& box, MapUse use,
   host_cuda::encoded.clear();
   EXPECT_EQ(check_device(), nullptr);
   CUtensorMap map;
-  const Sizes strides(4, 6);  // no multiple of 16, as nobody promises for empty tensors
+  const Sizes strides(4, 6);  // no multiple of 16, which is not promised for empty tensors
   EXPECT_EQ(describe(&map, map_type<__half>(), static_cast<int>(sizes.size()), nullptr,
                      sizes.data(), strides.data(), box.data(), 128, use, outside),
             nullptr);
@@ -198,9 +197,9 @@ host_cuda::Encoded empty_map(const Sizes& sizes, const Box& box, MapUse use,
   return host_cuda::encoded.at(0);
 }
 
-// Protects: a tensor without elements, whichever of its dimensions is empty, has a map that the
-// driver takes, with the box the kernel counts bytes by; its one element reads as what is outside
-// does, and what is written goes where nobody reads.
+// Protects: a tensor without elements, whichever dimension is empty, has a map that the driver
+// takes. Its box is the one the kernel counts bytes by; its one element reads as the outside does,
+// and writes go where no reader looks.
 TEST(TensorMap, OfATensorWithoutElementsReadsAsOutsideAndWritesNothing) {
   constexpr auto kZeros = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
   constexpr auto kNans = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;

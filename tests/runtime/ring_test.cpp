@@ -54,7 +54,7 @@ TEST(Ring, StandsWhereTheIterationIsWhateverTheStep) {
   expect_ring<7>();
 }
 
-// Protects the first lap: who writes waits for the phase before the first, which is of parity 1.
+// Protects the first lap: a writer waits for the phase before the first, which is of parity 1.
 TEST(Ring, BeginsInALapOfParityZero) {
   EXPECT_EQ(Ring<3>().slot, 0U);
   EXPECT_EQ(Ring<3>().phase, 0U);

@@ -33,7 +33,7 @@ TEST(Lives, LastUntilTheLastReadEnds) {
   const auto problem = read_twice().problem();
   const auto lives = lives_of(problem, issued(10, {{2}, {8}, {3}}));
   EXPECT_EQ(lives[0], (Life{2, 27, 3}));
-  EXPECT_EQ(lives[1], (Life{8, 8, 0}));  // nobody reads b
+  EXPECT_EQ(lives[1], (Life{8, 8, 0}));  // b has no reader
 }
 
 TEST(Buffers, AreAsDeepAsCopiesLive) {

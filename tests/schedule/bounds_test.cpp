@@ -17,8 +17,8 @@
 #include "twill/schedule/recurrence.h"
 #include "twill/verify/verify.h"
 
-// Protects where every search starts and every "proven optimal" ends: a bound that is too high
-// would be a wrong proof, one that is too low a slow search.
+// Protects the start of every search and the end of every "proven optimal". A bound that is too
+// high would be a wrong proof, one that is too low a slow search.
 namespace twill::schedule {
 namespace {
 
@@ -345,8 +345,7 @@ TEST(AllBounds, ListEachUnitPipeCircuitAndOp) {
             "2 c alone: 2 cycles\n");
 }
 
-// The long list may not say anything that the short one does not, and its circuits are those of
-// ops that have nothing to do with each other.
+// Protects: the long list begins with the short one's bound, and its circuits have no op in common.
 RC_GTEST_PROP(AllBounds, BeginLikeTheLowerBounds, ()) {
   const Problem problem = *problem::pose(any_parts({6, 10, 2}));
   RC_ASSERT(all_lower_bounds(problem).front().value == min_ii(problem).value);
@@ -361,7 +360,7 @@ RC_GTEST_PROP(AllBounds, BeginLikeTheLowerBounds, ()) {
   if (worst) RC_ASSERT(all.front().interval() == worst->interval());
 }
 
-// Whatever the checker accepts lies above every bound and refutes every "never".
+// Every schedule that the checker accepts lies above every bound and refutes every "never".
 RC_GTEST_PROP(Bounds, HoldForEverySchedule, ()) {
   const Problem problem = *problem::pose(any_parts({3, 3, 2}));
   const std::vector<Bound> bounds = all_lower_bounds(problem);

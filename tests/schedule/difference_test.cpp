@@ -62,8 +62,8 @@ TEST(Difference, RoundsCountIterations) {
   }
 }
 
-// Protects: what a structure does not depend on: slots, the stage of an op that holds no unit, how
-// far a load runs ahead, and which of two groups that are alike has which name.
+// Protects: a structure does not depend on slots, the stage of an op that holds no unit, or how far
+// a load runs ahead. Nor on which of two like groups has which name.
 TEST(Difference, NamesSlotsAndStagesMakeNone) {
   const Loop base = model();
   const Loop other = loop({{20, 0}, {1, 0}, {4, 2}, {7, 1}, {40, 2}});

@@ -13,8 +13,8 @@
 
 #include "schedule/random_parts.h"
 
-// Protects the text form people write loops in: nothing they say is lost, nothing is invented, and
-// a canonical file survives reading and printing byte for byte, comments included.
+// Protects the text form of loops: no statement is lost and none is invented. A canonical file
+// survives reading and printing byte for byte, comments included.
 namespace twill::schedule {
 namespace {
 
@@ -232,8 +232,8 @@ RC_GTEST_PROP(LoopText, PrintingAndReadingAnyLoopChangesNothing, ()) {
   RC_ASSERT(print_loop(*again) == text);
 }
 
-// Whatever stands in a file, reading it ends in a value or a diagnostic with a line. The inputs are
-// a good text with pieces cut out, repeated and overwritten, so that they get past the first line.
+// Reading any file ends in a value or a diagnostic with a line. The inputs are a good text with
+// pieces cut out, repeated and overwritten, so that they get past the first line.
 RC_GTEST_PROP(LoopText, SurvivesAnyDamage, ()) {
   std::string text(kEverything);
   const int cuts = any(1, 4);

@@ -14,9 +14,9 @@
 #include "twill/simulate/simulate.h"
 #include "twill/verify/verify.h"
 
-// The attention loops that were timed on an H200 (docs/decisions/0004-shared-pipes.md), as plans:
-// the simulator must say of them what the co-run of their order says, and both must be near the
-// hardware. Without turns, units serve who asked first in both; what that misses is said there.
+// The attention loops that were timed on an H200 (docs/decisions/0004-shared-pipes.md), as plans.
+// The simulator must agree with the co-run of their order, and both must be near the hardware.
+// Without turns, units serve in order of arrival in both; what that misses is said there.
 namespace twill::simulate {
 namespace {
 

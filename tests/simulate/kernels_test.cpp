@@ -6,8 +6,8 @@
 
 #include "twill/driver/simulate_loop.h"
 
-// Runs of kernels' plans beside what the co-run of their schedule's order expects: two programs
-// with one model of shared pipes, of which one knows orders and the other steps and barriers.
+// Runs of kernels' plans beside the expected co-run of their schedule's order. Two programs share a
+// model of shared pipes: one knows orders, the other steps and barriers.
 namespace twill::driver {
 namespace {
 
@@ -21,8 +21,8 @@ constexpr const char* kKernels[] = {
     "gemm/sm_100/tma_128x128x64", "gemm/sm_100/tma_128x256x64",
 };
 
-/// Runs that settle into one steady state or another, by how they start: the two models start
-/// differently, and without turns the tensor core serves who asked first.
+/// Runs that settle into one steady state or another, by how they start. The two models start
+/// differently, and without turns the tensor core serves the first to ask.
 double tolerance_of(const std::string& kernel) {
   const bool settles_elsewhere =
       kernel == "fa_fwd_subtiled/sm_90/2x64n128d64" || kernel == "fa_fwd/sm_100/d128";
@@ -36,9 +36,8 @@ bool takes_turns(const plan::Plan& plan) {
 }
 
 // A plan whose roles take turns keeps the schedule's interval at the schedule's costs. Others are
-// held to what is expected at the rates that shared pipes leave: whoever comes first gets the
-// tensor core, which at costs under which nothing overlaps can be another order than the
-// schedule's.
+// compared with the interval at the rates that shared pipes leave. The first to come gets the
+// tensor core, which can be another order than the schedule's at costs under which no ops overlap.
 TEST(Kernels, RunAsTheirOrdersAreExpectedTo) {
   int with_turns = 0;
   std::printf("%-38s %6s %9s %9s %9s %9s\n", "", "II", "expected", "pipes", "barriers", "loads");
@@ -69,8 +68,8 @@ TEST(Kernels, RunAsTheirOrdersAreExpectedTo) {
   EXPECT_GT(with_turns, 0);
 }
 
-// The last iterations have to themselves what the next ones would take of the pipes, as many as the
-// ring has slots: they are no steady state. Counted in they made a run of 1000 iterations look like
+// The last iterations, as many as the ring has slots, have the pipes to themselves, since no next
+// ones follow. They are no steady state. Counted in they made a run of 1000 iterations look like
 // 346.9 cycles each, less than the pipe can do.
 TEST(Kernels, TheEndOfARunIsNoSteadyState) {
   Request request;

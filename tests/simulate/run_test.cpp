@@ -20,8 +20,8 @@
 #include "twill/simulate/simulate.h"
 #include "twill/simulate/trace.h"
 
-// Protects the simulator: what is left out costs nothing, every proven plan runs to its end, and
-// what a proof would reject is noticed.
+// Protects the simulator: omitted causes cost nothing, every proven plan runs to its end, and
+// faults that a proof would reject are noticed.
 namespace twill::simulate {
 namespace {
 
@@ -124,8 +124,8 @@ bool has_warps_that_meet(const plan::Plan& plan) {
   });
 }
 
-// With nothing but the order and the ops' costs, a plan reaches the II it was made for, and no plan
-// is faster than its order can be.
+// With the order and the ops' costs alone, a plan reaches the II it was made for. No plan is faster
+// than its order can be.
 TEST(Simulate, ReachesTheSchedulesInterval) {
   int checked = 0;
   int equal = 0;
@@ -157,10 +157,10 @@ double optimum_without_registers(const plan::Plan& plan) {
   return static_cast<double>(answer.lower_bound.value);
 }
 
-// No run of a plan is faster than what is proven for schedules, whoever is served first, but for
-// two things in which schedules keep to more than machines do: they repeat in whole cycles, where a
-// circuit over several iterations may gain part of one; and they keep a value's registers until its
-// readers in other groups have it, and held it.
+// No run of a plan is faster than the proven bound of schedules, whichever op is served first. Two
+// exceptions remain, in which schedules are stricter than machines. Schedules repeat in whole
+// cycles, where a circuit over several iterations may gain part of one; and they keep a value's
+// registers until its readers in other groups have it, and held it.
 TEST(Simulate, NoRunIsFasterThanTheOptimum) {
   int checked = 0;
   for (const plan::Plan& plan : plans()) {
@@ -175,9 +175,9 @@ TEST(Simulate, NoRunIsFasterThanTheOptimum) {
   EXPECT_GT(checked, 100);
 }
 
-// A role that waits issues nothing, also where it may issue several ops at once: a run in which b
-// waited while a is issued took 2 cycles here, though no schedule takes less than 3, and 1260 of
-// the 1262 that are proven for fwd_h1.
+// A role that waits issues nothing, also where it may issue several ops at once. A run in which b
+// waited while a is issued took 2 cycles here, though no schedule takes less than 3. For fwd_h1 it
+// took 1260 of the proven 1262.
 TEST(Simulate, WhatWaitsKeepsAwayFromWhatIsIssued) {
   for (const char* name : {"paper/third_stage.loop", "fwd_h1.loop", "fwd_b2_2wg.loop"}) {
     const plan::Plan plan = plan_of(loop_file(name));
@@ -405,8 +405,8 @@ std::vector<nlohmann::json> events_of(const nlohmann::json& trace, const std::st
   return found;
 }
 
-// Traces have the form that viewers ask for: named tracks, slices that do not overlap on a track,
-// and arrows whose two ends are there and point forward in time.
+// Traces have the form that viewers ask for: named tracks, and slices that do not overlap on a
+// track. Both ends of an arrow are there, and it points forward in time.
 TEST(Trace, IsWellFormed) {
   for (const plan::Plan& plan : {plan_of(kRegisters), plan_of(kTensor), plan_of(kCrossing),
                                  plan_of(loop_file("fwd_h2.loop"))}) {

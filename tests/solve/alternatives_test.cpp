@@ -38,9 +38,9 @@ Alternatives within(const Problem& problem, const Answer& first, Cycles most, st
   return alternatives(problem, first, count, options);
 }
 
-/// The structure as the page defines it, written down naively: ways, pairs of ops that share a
-/// group with the kind of every op's group, and of every pair on a unit the round; of ops that do
-/// not exist nothing.
+/// The structure as the page defines it, written down naively: alternatives, pairs of ops that
+/// share a group with the kind of every op's group. Of every pair on a unit it has the round; of
+/// ops that do not exist nothing.
 using Structure = std::vector<std::int64_t>;
 Structure structure_of(const Problem& problem, const Schedule& schedule) {
   Structure out;

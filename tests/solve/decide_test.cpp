@@ -39,8 +39,8 @@ TEST(Decide, AgreesWithTheOptimum) {
   }
 }
 
-// Protects what pools are compared by: nothing is better than the optimum, something is better than
-// what is one worse at any level, and it is shown.
+// Protects the comparison of pools: nothing is better than the optimum, and something is better
+// than a value that is one worse at any level. The better schedule is shown.
 TEST(DecideBetter, AgreesWithTheOptimum) {
   std::mt19937 random(52);
   for (int round = 0; round < 60; ++round) {

@@ -201,8 +201,8 @@ bool placement_decides(const Problem& problem) {
   return !verify::verify(problem, schedule);
 }
 
-// Protects: the same where values of unequal sizes need addresses in a tight memory, and that it is
-// the addresses that decide, not the sums: for the schedule found, and for the interval.
+// Protects: the same where values of unequal sizes need addresses in a tight memory. Addresses
+// decide there, not sums: for the schedule found, and for the interval.
 TEST(Differential, AgreesWithZ3OnPlacement) {
   std::mt19937 random(23);
   Compared compared;

@@ -56,8 +56,8 @@ TEST(Engine, BlocksOfNodesAreApart) {
   EXPECT_EQ(engine.solve(kTrue, budget), Outcome::satisfied);
 }
 
-// Protects what is handed from one engine to another: a difference that has no atom is said by the
-// next weaker one, in both directions, and by none if there is none; a clause from outside counts
+// Protects facts passed from one engine to another: a difference that has no atom is expressed by
+// the next weaker one, in both directions. Without one it is dropped; a clause from outside counts
 // as learned.
 TEST(Engine, SpeaksOfDifferencesInOtherWords) {
   Engine engine;
@@ -331,8 +331,8 @@ TEST(Engine, AssumptionsLeaveNothingBehind) {
   }
 }
 
-// Protects: constraints that come between searches, also after one that was stopped: what that one
-// implied last must not be taken for a consequence of the constraint that is added next.
+// Protects: constraints that come between searches, also after one that was stopped. The last
+// implications of a stopped search are no consequences of the constraint that is added next.
 TEST(Engine, ConstraintsMayComeBetweenSearches) {
   std::mt19937 random(13);
   int stopped = 0;

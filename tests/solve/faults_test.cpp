@@ -143,8 +143,8 @@ TEST(Faults, MemoryLimitIsNeverWrong) {
          }));
 }
 
-// Protects: a caller who has enough at any of the moments when it is asked; and that no bound that
-// it was told on the way was wrong.
+// Protects: a caller that stops at any of the moments when it is asked; and that no bound that it
+// was told on the way was wrong.
 TEST(Faults, CancellationIsNeverWrong) {
   std::mt19937 random(44);
   std::int64_t left = 0;
@@ -173,9 +173,9 @@ TEST(Faults, CancellationIsNeverWrong) {
   EXPECT_GT(told, 100);
 }
 
-// Protects: an allocation that fails anywhere in the search is thrown on to whoever called it, or
-// changes nothing (the library sorts in place where it gets no buffer), and leaves nothing behind
-// that changes the next answer.
+// Protects: an allocation that fails anywhere in the search is thrown on to the caller, or changes
+// nothing. (The library sorts in place where it gets no buffer.) It leaves no trace that changes
+// the next answer.
 TEST(Faults, FailedAllocationsAreThrownOn) {
   std::mt19937 random(45);
   int thrown = 0;

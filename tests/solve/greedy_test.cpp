@@ -11,7 +11,7 @@
 #include "twill/solve/symmetry.h"
 #include "twill/verify/verify.h"
 
-// Protects what a loop too large for the search gets: a schedule that is found without it, obeys
+// Protects the schedule of a loop too large for the search. It is found without the search, obeys
 // all rules, and is what an answer falls back on.
 namespace twill::solve {
 namespace {

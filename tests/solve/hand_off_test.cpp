@@ -1,7 +1,7 @@
 // Protects: hand-offs (problem/hand_off.h), by which a value changes groups by a store and loads
 // that exist exactly if it does. The search decides on groups and hand-offs at once; here every
-// choice of groups is tried one after the other, what it leaves is solved as an ordinary problem,
-// and the best of these has to be what the search found. Certificates of all verdicts are checked.
+// choice of groups is tried one after the other, and its residual problem is solved as an ordinary
+// one. The best of these has to be the search's answer. Certificates of all verdicts are checked.
 
 #include "twill/problem/hand_off.h"
 

@@ -69,9 +69,9 @@ Parts scaled(Parts parts, Cycles by) {
   return parts;
 }
 
-/// Whether all rules only ask for distances between issues, so that whole multiples of `by` can be
-/// rounded down: true unless an op that issues nothing may block, since it must be issued strictly
-/// before the issue window of another begins.
+/// True if all rules only ask for distances between issues, so that whole multiples of `by` can be
+/// rounded down. It fails where an op that issues nothing may block: it is issued strictly before
+/// the next issue window.
 bool rounds_down(const Problem& problem) {
   if (!problem.in_force(Rule::blocking)) return true;
   if (!problem.in_force(Rule::one_stream)) return false;
@@ -81,10 +81,10 @@ bool rounds_down(const Problem& problem) {
   });
 }
 
-// Protects: cycles have no absolute size. With every duration k times as long (occupancies,
-// latencies, issue times, demands, delays, holds, transfers) an II of I becomes one of at most k I,
-// and of more than k (I - 1) where all rules are about distances (`rounds_down`). It need not be k
-// I: an II is a whole number of cycles, so a circuit of 3 cycles over 2 iterations has an II of 2,
+// Protects: cycles have no absolute size. Every duration is k times as long (occupancies,
+// latencies, issue times, demands, delays, holds, transfers). An II of I becomes one of at most k
+// I, and of more than k (I - 1) where all rules are about distances (`rounds_down`). It need not be
+// k I: an II is a whole number of cycles. A circuit of 3 cycles over 2 iterations has an II of 2,
 // and of 3 where its costs are twice as long. At exactly k I groups and crossings stay the same.
 TEST(Laws, ScaledCostsScaleTheInterval) {
   std::mt19937 random(101);
@@ -228,7 +228,7 @@ bool more_registers(std::mt19937& random, Parts& parts) {
 }
 
 /// Another group like one of the pool. `minimum-groups` asks for as many as the pool has if that is
-/// less than its number, so where it does, a group is more demanded and not only more possible.
+/// less than its number. There the group is demanded, and not only possible.
 bool more_groups(std::mt19937& random, Parts& parts) {
   const auto computes = problem::compute_groups(parts);
   Group group = any_of(random, parts.groups);

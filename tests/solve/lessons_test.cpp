@@ -54,9 +54,9 @@ class Questions {
   SubTiles sub_tiles_;
 };
 
-// Protects: what was learned at an II, and at all larger ones before, excludes no schedule at a
-// smaller one: the least II is found with it, and nothing below it. The search refutes where it
-// can, so a clause that is not true at the smaller II turns a yes into a no.
+// Protects: facts learned at an II, and at all larger ones before, exclude no schedule at a smaller
+// one. The least II is found with them, and nothing below it. The search refutes where it can, so a
+// clause that is not true at the smaller II turns a yes into a no.
 TEST(Lessons, HoldAtSmallerIntervals) {
   std::mt19937 random(77);
   std::size_t taught = 0;

@@ -14,8 +14,8 @@
 
 namespace twill::solve_test {
 
-/// Checks the text of an engine's proof (format: twill/solve/proof.h), its input included, with the
-/// parts of the checker of certificates: for engines that solve something else than a Problem.
+/// Checks the text of an engine's proof (format: twill/solve/proof.h), its input included, with
+/// parts of the certificate checker. Meant for engines that solve something else than a Problem.
 class ProofChecker {
  public:
   /// Reads a whole text with any number of proofs in it. Empty if every step follows, else the

@@ -107,8 +107,8 @@ TEST(Properties, CutOffHidesOnlyWhatIsBeyondIt) {
   EXPECT_GT(beyond, 100);
 }
 
-// Protects: a schedule to start from is not lost when a limit ends the search, changes no optimum,
-// and is not believed if it breaks a rule.
+// Protects: a schedule to start from is kept when a limit ends the search, and changes no optimum.
+// It is not believed if it breaks a rule.
 TEST(Properties, StartsFromASchedule) {
   std::mt19937 random(24);
   int kept = 0;
@@ -227,8 +227,8 @@ TEST(Properties, HurryLeavesOpenWhatNothingMoves) {
   }
 }
 
-// Protects: "optimal" is said only if every level is proven, also if a level was given up although
-// the limit as a whole was not reached.
+// Protects: "optimal" is said only if every level is proven. This holds even if a level was given
+// up although the limit as a whole was not reached.
 TEST(Properties, OptimalMeansEveryLevelIsProven) {
   for (const std::string name : {"bwd_b2_2wg", "fwd_b2", "meta_fwdsub"}) {
     const Problem problem = bundled(name);
@@ -285,8 +285,8 @@ TEST(Properties, ProofsOfRandomProblemsCheck) {
   EXPECT_GT(refutations, 150);
 }
 
-// Protects: whatever solves the inequalities of a schedule's structure keeps all rules, at its own
-// II and at the least one, and with the same offsets.
+// Protects: each solution of the inequalities of a schedule's structure keeps all rules, at its own
+// II and at the least one. It has the same offsets.
 TEST(Properties, StructureKeepsTheRules) {
   std::mt19937 random(29);
   int tightened_further = 0;

@@ -14,8 +14,8 @@
 #include "twill/schedule/bounds.h"
 #include "twill/verify/verify.h"
 
-// Protects that loops unrolled in the source are seen through: rolled up, they are the loop they
-// came from, and its schedule once per turn is one of theirs.
+// Protects the recognition of loops unrolled in the source. Rolled up, they are the original loop,
+// and its schedule once per turn is one of theirs.
 namespace twill::solve {
 namespace {
 
@@ -84,8 +84,8 @@ TEST(Roll, LeavesOtherLoopsAlone) {
   }
 }
 
-// A schedule of the loop, once per turn, keeps all rules of the unrolled loop but placement, by the
-// verifier: random loops with a little of everything.
+// A schedule of the loop, once per turn, keeps all rules of the unrolled loop but placement. The
+// verifier decides, on random loops with a little of everything.
 TEST(Roll, TurnsOfAScheduleKeepTheRules) {
   std::mt19937 random(20261123);
   int checked = 0;

@@ -37,7 +37,8 @@ TEST(Rules, TransferOnlyBetweenGroups) {
 
 /// Whether some issue cycles of three ops of occupancy 1, 2, 1 on units A, B, A keep the example of
 /// decision 0002, by trying them all. The results of the first two, with these latencies, live in a
-/// memory with room for one, from their arrival or from their issue to the issue of the last reader.
+/// memory with room for one. Their lives reach from arrival or from issue to the issue of the last
+/// reader.
 bool example_fits(Cycles ii, bool from_arrival) {
   const Cycles most = 4 * ii + 8;
   for (Cycles m1 = 0; m1 < ii; ++m1) {
@@ -200,7 +201,7 @@ TEST(Rules, LoadGroup) {
 
 TEST(Rules, Blocking) {
   // A circuit holds b exactly 3 cycles after a, another c at the cycle of a, whose issue takes 4 of
-  // the 5 cycles: b may be issued meanwhile unless it has to wait.
+  // the 5 cycles. So b may be issued meanwhile unless it has to wait.
   const auto loop = [](const std::string& relaxed, const std::string& blocking) {
     return "loop x\nrelax one-stream" + relaxed +
            "\nunit U\ngroup G registers 9\n"

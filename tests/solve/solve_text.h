@@ -28,7 +28,7 @@ inline std::string text_of(const std::string& name) {
 }
 inline problem::Problem bundled(const std::string& name) { return problem_of(text_of(name)); }
 
-/// Solves; whatever schedule comes out must pass verification.
+/// Solves; the schedule must pass verification.
 inline schedule::Answer solve_checked(const problem::Problem& problem,
                                       const solve::Options& options = {}) {
   schedule::Answer answer = solve::solve(problem, options);

@@ -71,8 +71,8 @@ void for_each_solution(const Instance& instance, const Schedule& schedule,
 }
 
 // Protects: of all solutions of a structure, tried one by one, none has a larger least slack; none
-// that leaves every wait the room it got has a smaller sum of lifetimes, and of those with the same
-// sum none has an op earlier. II, groups, ways, length and all rules stay.
+// that leaves every wait its room has a smaller sum of lifetimes. Of those with the same sum none
+// has an op earlier. II, groups, ways, length and all rules stay.
 TEST(Ties, BestOfAllSolutions) {
   std::mt19937 random(5);
   int with_waits = 0;
@@ -152,7 +152,7 @@ d -> e blocking
   EXPECT_EQ(of(after), (std::vector<Cycles>{0, 0, 5, 5}));
 }
 
-// Protects: where nobody waits, values live as briefly as they can: what is needed late is made
+// Protects: where no wait is tight, values live as briefly as they can, and late values are made
 // late.
 TEST(Ties, ValuesAreMadeWhenTheyAreNeeded) {
   const Problem problem = problem_of(R"(loop t
@@ -176,8 +176,8 @@ d -> c
   EXPECT_EQ(after.ops[3].issue, 12);  // c is issued at 14
 }
 
-// Protects: `solve` settles ties, on loops of real size: nothing that an objective sees changes,
-// no wait has less room than the tightest had, and settling again changes nothing.
+// Protects: `solve` settles ties, on loops of real size. No objective changes, no wait has less
+// room than the tightest had, and settling again changes nothing.
 TEST(Ties, BundledLoops) {
   int changed = 0;
   for (const char* name : {"fig1", "fwd_h1", "fwd_b1", "fwd_h2", "fwd_b2", "gemm", "meta_fwd"}) {

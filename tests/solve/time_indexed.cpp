@@ -372,7 +372,7 @@ class Encoder {
           static_cast<int>(it.steps()) - reserved * static_cast<int>(it.groups.size());
       std::vector<Cnf::Term> taken;
       for (const GroupId group : it.groups) {
-        // One that nobody can have, so that a group with nothing to spare is limited as well.
+        // A step beyond the spare ones, so that a group with nothing to spare is limited as well.
         for (int step = 0; step <= spare; ++step) {
           above_[group.index()].push_back(cnf_.fresh());
           taken.push_back({above_[group.index()].back(), 1});

@@ -22,10 +22,10 @@ Cnf time_indexed(const problem::Problem& problem, Cycles ii,
                  const std::vector<std::int64_t>& values);
 
 /// Issue cycles that are enough. Take any schedule, and keep the slot of each op and the number of
-/// copies of each value. What then relates the stages of two ops is the dependences and the lives
-/// of values, each a least difference of at most `far` stages, or a largest one. Where there is a
-/// solution of such differences there is one in which each op is at most `far` above another, so
-/// no stage is above (ops - 1) * far.
+/// copies of each value. Dependences and the lives of values then relate the stages of two ops.
+/// Each is a least difference of at most `far` stages, or a largest one. If such differences have a
+/// solution, they have one in which each op is at most `far` above another. So no stage is above
+/// (ops - 1) * far.
 Cycles horizon_of(const problem::Problem& problem, Cycles ii);
 
 }  // namespace twill::solve_test

@@ -1,6 +1,6 @@
-// A third opinion: the engine works on residues and stages, Z3 is asked about absolute cycles with
-// integers (differential_test.cpp), and here CaDiCaL is asked about a boolean for each op and
-// cycle. The encodings have nothing in common but docs/reference/rules.md.
+// A third opinion: the engine works on residues and stages. Z3 is asked about absolute cycles with
+// integers (differential_test.cpp), and here CaDiCaL about a boolean for each op and cycle. The
+// encodings have nothing in common but docs/reference/rules.md.
 
 #include "solve/time_indexed.h"
 
@@ -60,8 +60,8 @@ void expect_optimum(const Problem& problem, const Answer& answer, Counts& counts
   expect_answer(problem, ii, values, true, counts);
 }
 
-// Protects: the II, every objective and infeasibility, ways of ops included, against a SAT solver
-// on the time-indexed form: what is found is there, and nothing better is.
+// Protects: the II, every objective and infeasibility, alternatives of ops included, against a SAT
+// solver on the time-indexed form. The found schedule exists, and nothing is better.
 TEST(TimeIndexed, AgreesWithCadical) {
   if (!solve_test::has_cadical()) GTEST_SKIP() << "no cadical on PATH when this was configured";
   std::mt19937 random(31);
@@ -97,8 +97,8 @@ TEST(TimeIndexed, AgreesWithCadical) {
   EXPECT_LT(counts.unknown + counts.too_large, counts.loops);
 }
 
-// Protects: the encoding itself, against Z3's, at intervals around the optimum; so that the two
-// opinions above are not of one who was asked the wrong question.
+// Protects: the encoding itself, against Z3's, at intervals around the optimum; so that a wrong
+// question to one of the solvers above shows.
 TEST(TimeIndexed, AgreesWithZ3) {
   if (!solve_test::has_cadical()) GTEST_SKIP() << "no cadical on PATH when this was configured";
   std::mt19937 random(32);

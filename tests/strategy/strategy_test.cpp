@@ -1,5 +1,5 @@
-// Traits of each strategy: who runs what, in which order, what waits for what. The solver fills in
-// cycles, so they are compared with each other, never with numbers.
+// Traits of each strategy: groups of the ops, their order, their waits. The solver fills in cycles,
+// so they are compared with each other, never with numbers.
 
 #include "twill/strategy/strategy.h"
 
@@ -99,8 +99,8 @@ void expect_in_order(const Arranged& made, const std::vector<OpId>& stream) {
   }
 }
 
-// Whatever a strategy makes obeys every rule that its terms leave in force, by the independent
-// checker, and is no faster than the bound of the loop as it was, let alone than the optimum.
+// Each schedule of a strategy obeys every rule that its terms leave in force, by the independent
+// checker. It is no faster than the bound of the original loop, let alone than the optimum.
 TEST(Strategies, AreRightAndNoFasterThanTheOptimum) {
   for (const char* name :
        {"fwd_h1", "fwd_h2", "fwd_b1", "fwd_b2", "bwd_h1", "bwd_h2", "gemm", "meta_fwdsub"}) {
@@ -120,7 +120,7 @@ TEST(Strategies, AreRightAndNoFasterThanTheOptimum) {
   }
 }
 
-// Nothing is left out of that test in silence: these loops have all four.
+// Protects the test above from skipping a strategy in silence: these loops have all four.
 TEST(Strategies, AreAllThereForAttentionOnHopper) {
   const Problem problem = loop("fwd_h2");
   for (const Strategy strategy : kOthers) EXPECT_NO_THROW(arranged(problem, strategy));
@@ -179,8 +179,8 @@ TEST(Triton, WaitsForEachProductBeforeItGoesOn) {
   }
 }
 
-// Triton's own pipelining: loads are issued by who computes, at the end of the round, and so many
-// iterations ahead that each copy but one is under way. No more copies are alive than it has.
+// Triton's own pipelining: the computing warps issue loads at the end of the round. Loads run so
+// many iterations ahead that each copy but one is under way. No more copies are alive than it has.
 TEST(TritonPlain, LoadsAheadByItsStages) {
   const Problem problem = loop("fwd_h2");
   for (const int depth : {2, 3, 4}) {
@@ -275,8 +275,8 @@ TEST(Depth, FollowsTheKindOfLoop) {
   EXPECT_EQ(terms->depth, 3);
 }
 
-// Both sub-tiles of the modulo strategy are in the same stages and the same order, and that order
-// pipelines across iterations, which source order does not.
+// Both sub-tiles of the modulo strategy are in the same stages and the same order. That order
+// pipelines across iterations, and source order does not.
 TEST(Modulo, AllSubTilesRunAlike) {
   const Arranged made = arranged(loop("fwd_h2"), Strategy::modulo);
   const auto a = stream_with(made, "qkA");
@@ -389,7 +389,7 @@ Terms ping_pong_terms(const Problem& problem, const Known& known = {}) {
   return *std::move(terms);
 }
 
-/// In each region, whoever is next begins after the one before has come to its end.
+/// In each region, the next group begins after the one before has come to its end.
 void expect_turns(const Arranged& made) {
   const Schedule& found = *made.answer.schedule;
   const auto issue = [&](OpId op) { return found.ops[op.index()].issue; };
@@ -417,8 +417,8 @@ TEST(PingPong, AlternatesAtEachProduct) {
   EXPECT_TRUE(verify::verify(problem, *made->answer.schedule));
 }
 
-// On Blackwell: around the exponentials of a tile, until what comes of them is in tensor memory.
-// Who knows of no exponentials finds no region.
+// On Blackwell: around the exponentials of a tile, until what comes of them is in tensor memory. A
+// strategy that knows of no exponentials finds no region.
 TEST(PingPong, AlternatesAroundExponentialsWhereProductsAreApart) {
   const Problem problem = loop("fwd_b2");
   Known known;

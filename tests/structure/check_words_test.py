@@ -27,6 +27,13 @@ class CheckWords(unittest.TestCase):
         self.assertEqual(blocks("int a;", "/// What a is.", "/// Of b.", "int b;  // what b is", "  // Who", "}"),
                          [(2, "What a is. Of b."), (5, "Who")])
 
+    def test_openers_are_those_of_whole_words(self):
+        self.assertEqual([check_words.begins_badly(it) for it in ("Nothing: done.", "Of it.", "What-if: a change.", "Empty if so.", "- what")],
+                         [True, True, False, False, False])
+
+    def test_persons_are_no_names_of_things(self):
+        self.assertEqual(check_words.PERSON.findall("Whoever reads what nobody wrote; nobodys"), ["Whoever", "nobody"])
+
     def test_headings_in_python_texts_are_no_comments(self):
         self.assertEqual(blocks('TEXT = """', "## What it does", "# What", '"""', mark="#"), [(3, "What")])
 
@@ -39,11 +46,6 @@ class CheckWords(unittest.TestCase):
 
     def test_cells_and_items_are_apart(self):
         self.assertEqual(longest("| one two | three |", "- four", "- five six seven"), 3)
-
-    def test_types_are_listed_with_their_rooms(self):
-        page = "| type | in the room |\n| `Step` | `plan` an action of a `role`; `certify` a step of a proof |"
-        self.assertEqual(check_words.listed_types(page), {"Step": {"plan", "certify"}})
-        self.assertIn("plan", check_words.homonyms()["Step"])
 
     def test_comments_are_paragraphs_and_items(self):
         self.assertEqual(comments("/// One", "/// two.", "///", "/// - three", "///   four", "/// - five", "int a;"),

@@ -71,7 +71,7 @@ TEST(Shipped, RefusesAFolderThatIsNone) {
   }
 }
 
-// Protects: a name nobody ships is an error, whatever lies in the current folder.
+// Protects: a name that is not shipped is an error, whatever lies in the current folder.
 TEST(Shipped, SaysWhichFileIsMissing) {
   const auto missing = shipped_text("machines/no-such-machine.json");
   ASSERT_FALSE(missing.has_value());

@@ -54,6 +54,42 @@ TEST(Builder, GemmIsTheValueThatItsTextReadsAs) {
   EXPECT_EQ(*made, read);
 }
 
+// Parts, positions, conditions and sums in C++ are those of the text.
+TEST(Builder, PartsPositionsAndConditions) {
+  Task all("all", {reduces("C", f32, {"L", "M"}), reads("A", f32, {"L", "M"})});
+  Task one("one", {reduces("C", f32, {"M"}), reads("A", f32, {"M"})}, {"i"});
+  all.inner("host", [&](Inner& t, Tensor C, Tensor A) {
+    t.prange({C.extent(0)}, [&](Size i) {
+      const Tensor row = pick(A, i);
+      t.when(i < 7, [&] {
+        t.launch(one, windows(pick(C, i), {C.extent(1)}, {1})(0), blocks(row, {A.extent(1)})(0),
+                 i * 2);
+      });
+    });
+  });
+  one.leaf("masked", [](Leaf& t, Slot C, Slot A, Slot i) {
+    const Value position = t.iota("M") + i;
+    C += select(both(position < 4, opposite(equal(position, 1))), A, 0);
+  });
+  const auto library = library_of({all, one});
+  ASSERT_TRUE(library) << to_string(library.error());
+  const TaskText read = must_read(R"(
+task all(reduces(+) C: f32[L, M], reads A: f32[L, M])
+task one(reduces(+) C: f32[M], reads A: f32[M], position i)
+inner all.host {
+  prange i < L {
+    if i < 7 { one(windows(pick(C, i), M by 1)[0], blocks(pick(A, i), M)[0], i * 2) }
+  }
+}
+leaf one.masked {
+  position = iota(M) + i
+  C += select(and(position < 4, not(position == 1)), A, 0)
+}
+)");
+  EXPECT_EQ(print_tasks({*library, {}}), print_tasks(read));
+  EXPECT_EQ(*library, read.library);
+}
+
 TEST(Builder, LeafGivesTheGraphOfItsText) {
   Task softmax("softmax",
                {writes("P", f16, {"M", "N"}), updates("m", f32, {"M"}), updates("l", f32, {"M"}),

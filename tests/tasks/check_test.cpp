@@ -12,6 +12,10 @@ task wide(reads X: f32[M])
 leaf fill.l { C = 0 }
 leaf bump.l { C = C + 1 }
 leaf copy.l { To = From }
+task sum(reduces(+) C: f16[M])
+task shift(updates C: f16[M], position by)
+leaf sum.l { C += 1 }
+leaf shift.l { C = select(iota(M) < by, 0, C) }
 )";
 
 struct LanguageCase {
@@ -29,7 +33,7 @@ TEST_P(Refused, WithItsCode) {
   ASSERT_FALSE(checked);
   const std::string said = to_string(checked.error());
   EXPECT_NE(said.find(GetParam().message), std::string::npos) << said;
-  EXPECT_GE(checked.error().location.line, 9) << said;
+  EXPECT_GE(checked.error().location.line, 13) << said;
 }
 
 const LanguageCase kRefused[] = {
@@ -73,8 +77,41 @@ const LanguageCase kRefused[] = {
      "inner t.v { fill(D) prange i < 8 { bump(blocks(C, 4)[i])\n"
      "copy(blocks(D, 4)[i], blocks(C, 4)[i + 1]) } }",
      "T08: iterations of the prange may touch what others write"},
+    {"T07Reduced",
+     "task t(updates C: f16[M])\ninner t.v { prange i < 4 { sum(C) bump(blocks(C, 4)[i]) } }",
+     "T07: all iterations of the prange write the same part of 'C': C does not depend on i"},
+    {"T08Windows",
+     "task t(updates C: f16[M])\ninner t.v { prange i < 4 { bump(windows(C, 4 by 2)[i]) } }",
+     "T08: iterations of the prange may write the same part of 'C'"},
+    {"T05Reduces", "task t(reduces(+) C: f16[M])\ninner t.v { bump(C) }",
+     "T05: 'bump' updates 'C', but 't' only reduces(+) 'C'"},
+    {"T05Fresh", "task t(writes C: f16[M])\ninner t.v { sum(C) }",
+     "T05: 'sum' reduces(+) 'C', but 't' only writes 'C'"},
+    {"T05Replaces", "task t(reduces(+) C: f16[M])\nleaf t.l { C = 1 }",
+     "T05: the leaf replaces 'C', which 't' only adds to"},
+    {"T05ReadsSum", "task t(reduces(+) C: f16[M])\nleaf t.l { C += C }",
+     "T05: the leaf reads 'C', which 't' only adds to"},
+    {"T06Sum", "task t(updates C: f16[M])\ninner t.v { a = tensor f16[M]\n sum(a) }",
+     "T06: 'sum' reduces(+) 'C', and nobody has written 'a' before"},
+    {"T03Pick", "task t(updates C: f16[M])\ninner t.v { bump(pick(C, 0)) }",
+     "T03: a pick in dimension 0 of a tensor of shape [M]"},
+    {"T03Windows", "task t(updates C: f16[M])\ninner t.v { bump(windows(C, 4 by 2, 2)[0]) }",
+     "T03: windows [4] by [2, 2] at [0] of a tensor of shape [M]"},
+    {"T01Positions", "task t(updates C: f16[M])\ninner t.v { shift(C) }",
+     "T01: 'shift' takes 1 positions, not 0"},
+    {"T02Position", "task t(updates C: f16[M], position M)", "T02: the name 'M' is taken already"},
+    {"T04Condition", "task t(updates C: f16[M])\nleaf t.l { C = select(C, C, 0) }",
+     "T04: 'select' by f16[M], which is no condition"},
+    {"T04Whole", "task t(updates C: f16[M])\nleaf t.l { C = select(iota(M) < 0.5, C, 0) }",
+     "T04: '<' of positions, which are whole numbers, and a number that is none"},
+    {"T04Types", "task t(updates C: f16[M])\nleaf t.l { C = C + iota(M) }",
+     "T04: '+' of f16[M] and i32[M]"},
+    {"T13Iota", "task t(updates C: f16[M])\nleaf t.l { C = select(iota(W) < 1, C, 0) }",
+     "T13: there is no size 'W' in the signature of 't'"},
     {"T09", "task t(updates C: f16[M])\ninner t.v { bumb(C) }", "did you mean 'bump'?"},
     {"T13", "task t(updates C: f16[M])\ninner t.v { bump(blocks(C, W)[0]) }",
+     "T13: there is no size 'W' here"},
+    {"T13Condition", "task t(updates C: f16[M])\ninner t.v { if W < 1 { bump(C) } }",
      "T13: there is no size 'W' here"},
     {"T14Inner", "task t(writes C: f16[M])\ninner t.v { a = tensor f16[M]\n fill(a) }",
      "T14: 't' writes 'C', but 't.v' launches nothing that does"},
@@ -97,6 +134,8 @@ inner t.v tunable U {
     copy(blocks(D, U)[i], blocks(C, U)[i])
   }
   prange i < 4 { bump(blocks(C, 8)[i + 2]) }
+  prange i < 4 { sum(C) sum(blocks(C, 8)[i / 2]) }
+  prange i < 4 { bump(windows(C, 4 by 8)[i]) }
 }
 )");
   const auto checked = check(read.library);

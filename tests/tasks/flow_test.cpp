@@ -7,6 +7,31 @@ namespace {
 
 using execute::Tile;
 
+/// A product of what stands before a diagonal of blocks, with a branch for those on it.
+const std::string kBranches = R"(
+task t(writes C: f32[M, N], reads A: f32[M, N])
+task begin(writes S: f32[M, N])
+task add(updates S: f32[M, N], reads A: f32[M, N])
+task mask(updates S: f32[M, N], position i)
+task give(writes C: f32[M, N], reads S: f32[M, N])
+inner t.host tunable U {
+  prange i < cdiv(M, U) { t(blocks(C, U, N)[i, 0], blocks(A, U, N)[i, 0]) }
+}
+inner t.block {
+  S = tensor f32[M, N]
+  begin(S)
+  srange k < 4 {
+    if k < 3 { add(S, A) } else { mask(S, k - 1) }
+  }
+  give(C, S)
+}
+leaf begin.l { S = 0 }
+leaf add.l { S = S + A }
+leaf mask.l { S = select(column(iota(M)) < i, S, -S) }
+leaf give.l { C = S }
+map m for t { U = 4 }
+)";
+
 const std::string kGemmByRows = R"(
 task gemm(writes C: f16[M, N], reads A: f16[M, K], reads B: f16[N, K])
 task gemm_add(updates C: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])
@@ -91,6 +116,23 @@ INSTANTIATE_TEST_SUITE_P(
               bundled("attention_fa3.task"),
               {{"BM", 4}, {"BN", 6}, {"D", 8}},
               {{"O", {10, 8}}, {"Q", {10, 8}}, {"K", {18, 8}}, {"V", {18, 8}}}},
+        Given{"Branches", kBranches, {}, {{"A", {10, 3}}, {"C", {10, 3}}}},
+        Given{"Batched",
+              bundled("batched_gemm.task"),
+              {{"U", 8}, {"V", 4}, {"W", 5}},
+              {{"A", {2, 9, 7}}, {"B", {2, 5, 7}}, {"C", {2, 9, 5}}}},
+        Given{"SplitK",
+              bundled("split_k.task"),
+              {{"U", 8}, {"V", 4}, {"W", 5}, {"S", 10}},
+              {{"A", {9, 23}}, {"B", {5, 23}}, {"C", {9, 5}}}},
+        Given{"Convolution",
+              bundled("conv.task"),
+              {{"P", 4}, {"V", 3}, {"D", 2}},
+              {{"X", {3, 6, 5}}, {"F", {3, 3, 4, 5}}, {"Y", {3, 6, 4}}}},
+        Given{"CausalAttention",
+              bundled("attention_causal.task"),
+              {{"BM", 4}, {"BN", 2}, {"D", 8}},
+              {{"O", {12, 8}}, {"Q", {12, 8}}, {"K", {12, 8}}, {"V", {12, 8}}}},
         Given{"Attention",
               bundled("attention.task"),
               {{"BM", 4}, {"BN", 6}, {"D", 8}},

@@ -148,5 +148,164 @@ inner t.v { prange i < 2 { bump(blocks(blocks(C, 8)[0], 4)[i])
   EXPECT_TRUE(ran) << to_string(ran.error());
 }
 
+// --- More than one product ----------------------------------------------------------------------
+
+// Sums of several CTAs are added to the array, in any order.
+TEST(SplitK, AddsPartsOfTheSum) {
+  const auto tree =
+      tree_of(must_read(bundled("split_k.task")), {{"U", 8}, {"V", 4}, {"W", 4}, {"S", 8}});
+  ASSERT_TRUE(tree) << to_string(tree.error());
+  const Tile a = halves(numbers({9, 21}, 1)), b = halves(numbers({5, 21}, 2));
+  const Tile c = numbers({9, 5}, 3);
+  for (const Order order : {Order::forward, Order::backward, Order::shuffled}) {
+    const auto ran = run(*tree, {{"A", a}, {"B", b}, {"C", c}}, {order, 5});
+    ASSERT_TRUE(ran) << to_string(ran.error());
+    for (std::int64_t i = 0; i < 9; ++i) {
+      for (std::int64_t j = 0; j < 5; ++j) {
+        double wanted = static_cast<double>(c.numbers()[at(i, j, 5)]);
+        for (std::int64_t k = 0; k < 21; ++k) {
+          wanted += static_cast<double>(a.numbers()[at(i, k, 21)]) *
+                    static_cast<double>(b.numbers()[at(j, k, 21)]);
+        }
+        EXPECT_NEAR(static_cast<double>(ran->at("C").numbers()[at(i, j, 5)]), wanted, 1e-5);
+      }
+    }
+  }
+}
+
+// Each batch is a product of its own.
+TEST(Batched, EachIsAProductOfItsOwn) {
+  const auto tree =
+      tree_of(must_read(bundled("batched_gemm.task")), {{"U", 8}, {"V", 4}, {"W", 5}});
+  ASSERT_TRUE(tree) << to_string(tree.error());
+  const Tile a = halves(numbers({3, 9, 7}, 1)), b = halves(numbers({3, 5, 7}, 2));
+  const auto ran = run(*tree, {{"A", a}, {"B", b}, {"C", numbers({3, 9, 5}, 3)}}, {});
+  ASSERT_TRUE(ran) << to_string(ran.error());
+  for (std::int64_t l = 0; l < 3; ++l) {
+    const auto part = [&](const Tile& of, std::int64_t rows, std::int64_t columns) {
+      Tile tile{{rows, columns}, execute::Numbers(static_cast<std::size_t>(rows * columns))};
+      for (std::size_t i = 0; i < tile.size(); ++i) {
+        tile.numbers()[i] = of.numbers()[static_cast<std::size_t>(l) * tile.size() + i];
+      }
+      return tile;
+    };
+    EXPECT_EQ(part(ran->at("C"), 9, 5).numbers(),
+              plain_gemm(part(a, 9, 7), part(b, 5, 7)).numbers());
+  }
+}
+
+// Windows begin in front of the image and end behind it, where zeros are.
+TEST(Convolution, IsItsSumOverNeighbours) {
+  constexpr std::int64_t kH = 3, kW = 6, kC = 5, kO = 4;
+  const auto tree = tree_of(must_read(bundled("conv.task")), {{"P", 4}, {"V", 3}, {"D", 2}});
+  ASSERT_TRUE(tree) << to_string(tree.error());
+  const Tile x = halves(numbers({kH, kW, kC}, 1)), f = halves(numbers({3, 3, kO, kC}, 2));
+  const auto ran = run(*tree, {{"X", x}, {"F", f}, {"Y", numbers({kH, kW, kO}, 3)}}, {});
+  ASSERT_TRUE(ran) << to_string(ran.error());
+  for (std::int64_t h = 0; h < kH; ++h) {
+    for (std::int64_t w = 0; w < kW; ++w) {
+      for (std::int64_t o = 0; o < kO; ++o) {
+        double wanted = 0;
+        for (std::int64_t t = 0; t < 9 * kC; ++t) {
+          const std::int64_t r = t / kC / 3, s = t / kC % 3, c = t % kC;
+          const std::int64_t row = h + r - 1, column = w + s - 1;
+          if (row < 0 || row >= kH || column < 0 || column >= kW) continue;
+          wanted += static_cast<double>(x.numbers()[at(row * kW + column, c, kC)]) *
+                    static_cast<double>(f.numbers()[at((r * 3 + s) * kO + o, c, kC)]);
+        }
+        EXPECT_NEAR(static_cast<double>(ran->at("Y").numbers()[at(h * kW + w, o, kO)]), wanted,
+                    4e-3);
+      }
+    }
+  }
+}
+
+// Keys behind a query have no part in its softmax.
+TEST(CausalAttention, IsSoftmaxUpToTheDiagonal) {
+  constexpr std::int64_t kLength = 12, kD = 8;
+  const auto tree =
+      tree_of(must_read(bundled("attention_causal.task")), {{"BM", 4}, {"BN", 2}, {"D", kD}});
+  ASSERT_TRUE(tree) << to_string(tree.error());
+  const Tile q = halves(numbers({kLength, kD}, 1)), k = halves(numbers({kLength, kD}, 2));
+  const Tile v = halves(numbers({kLength, kD}, 3));
+  const auto ran = run(*tree, {{"O", q}, {"Q", q}, {"K", k}, {"V", v}}, {});
+  ASSERT_TRUE(ran) << to_string(ran.error());
+  for (std::int64_t row = 0; row < kLength; ++row) {
+    std::vector<double> weights;
+    double sum = 0;
+    for (std::int64_t key = 0; key <= row; ++key) {
+      double score = 0;
+      for (std::int64_t d = 0; d < kD; ++d) {
+        score += static_cast<double>(q.numbers()[at(row, d, kD)]) *
+                 static_cast<double>(k.numbers()[at(key, d, kD)]);
+      }
+      weights.push_back(std::exp2(score * 0.1275));
+      sum += weights.back();
+    }
+    for (std::int64_t d = 0; d < kD; ++d) {
+      double wanted = 0;
+      for (std::int64_t key = 0; key <= row; ++key) {
+        wanted += weights[static_cast<std::size_t>(key)] / sum *
+                  static_cast<double>(v.numbers()[at(key, d, kD)]);
+      }
+      EXPECT_NEAR(static_cast<double>(ran->at("O").numbers()[at(row, d, kD)]), wanted, 2e-3);
+    }
+  }
+}
+
+// T13: a pick is an element of the tensor, and a window that says `exact` lies within it.
+TEST(Run, PartsBeyondTheEdge) {
+  const std::string tasks = R"(
+task t(updates C: f16[M], reads A: f16[M])
+task bump(updates C: f16[M])
+leaf bump.l { C = C + 1 }
+)";
+  const auto inside = run_text(tasks + "inner t.v { bump(windows(C, 4 by 1)[-2]) }");
+  EXPECT_TRUE(inside) << to_string(inside.error());
+  const auto beyond = run_text(tasks + "inner t.v { bump(windows(C, 4 by 1, exact)[6]) }");
+  ASSERT_FALSE(beyond);
+  EXPECT_EQ(beyond.error().message,
+            "T13: windows(C, 4 by 1, exact)[6] at [6] goes beyond 'C', which is [8] there");
+}
+
+// An iteration may read the elements that it alone adds to.
+TEST(Run, SumsAndReadsOfOneBlock) {
+  const auto ran = run_text(R"(
+task t(updates C: f16[M], reads A: f16[M])
+task sum(reduces(+) C: f16[M])
+task copy(writes To: f16[M], reads From: f16[M])
+leaf sum.l { C += 1 }
+leaf copy.l { To = From }
+inner t.v { prange i < 8 { own = tensor f16[1]
+  copy(own, blocks(C, 1)[i])
+  sum(blocks(C, 1)[i]) } }
+)");
+  EXPECT_TRUE(ran) << to_string(ran.error());
+}
+
+// Each comparison of sizes, and the opposite of each.
+TEST(Run, ConditionsOfSizes) {
+  const auto ran = run_text(R"(
+task t(updates C: f16[M], reads A: f16[M])
+task one(writes C: f16[M])
+task none(writes C: f16[M])
+leaf one.l { C = 1 }
+leaf none.l { C = 0 }
+inner t.v {
+  srange i < 8 {
+    if i < 1 { one(blocks(C, 1)[i]) } else {
+      if i == 3 { one(blocks(C, 1)[i]) } else {
+        if i >= 6 { one(blocks(C, 1)[i]) } else { none(blocks(C, 1)[i]) }
+      }
+    }
+  }
+}
+)");
+  ASSERT_TRUE(ran) << to_string(ran.error());
+  const Tile c = ran->at("C");
+  EXPECT_EQ(std::vector<float>(c.numbers().begin(), c.numbers().end()),
+            (std::vector<float>{1, 0, 0, 1, 0, 0, 1, 1}));
+}
+
 }  // namespace
 }  // namespace twill::tasks

@@ -19,7 +19,8 @@ TEST_P(Bundled, ReadsBackAsWhatWasPrinted) {
 INSTANTIATE_TEST_SUITE_P(All, Bundled,
                          testing::Values("gemm.task", "attention.task", "scale.task",
                                          "dual_gemm.task", "gated_mlp.task", "gemm_rowsum.task",
-                                         "attention_fa3.task"),
+                                         "attention_fa3.task", "batched_gemm.task", "split_k.task",
+                                         "conv.task", "attention_causal.task"),
                          [](const auto& it) { return it.param.substr(0, it.param.find('.')); });
 
 const std::string kPair = "task t(updates x: f32[M], updates y: f32[M])\n";
@@ -42,6 +43,21 @@ TEST(Text, OrderOfStatementsCounts) {
   EXPECT_NE(a, b);
   EXPECT_EQ(a, must_read(print_tasks(a)));
   EXPECT_EQ(b, must_read(print_tasks(b)));
+}
+
+// `else` is the opposite condition, and prints as what it is.
+TEST(Text, ElseIsTheOppositeCondition) {
+  const TaskText read = must_read(kPair + R"(
+inner t.v {
+  srange i < 4 {
+    if i * 2 < M - 1 { t(x, y) } else { t(y, x) }
+    if i == 3 { t(x, y) }
+  }
+}
+)");
+  const std::string printed = print_tasks(read);
+  EXPECT_NE(printed.find("if i * 2 >= M - 1 {"), std::string::npos) << printed;
+  EXPECT_EQ(must_read(printed), read);
 }
 
 TEST(Text, MappingWithEverything) {
@@ -113,7 +129,16 @@ TEST_P(WrongText, IsRefusedAtItsPlace) {
 const Wrong kWrong[] = {
     {"Empty", "tsk t", "t.task:1:1: error: expected 'task', 'inner', 'leaf' or 'map', not 'tsk'"},
     {"Privilege", "task t(C: f16[M])",
-     "t.task:1:8: error: expected 'reads', 'writes' or 'updates'"},
+     "t.task:1:8: error: expected 'reads', 'writes', 'updates' or 'reduces(+)'"},
+    {"Reduction", "task t(reduces(max) C: f16[M])", "t.task:1:16: error: expected '+', not 'max'"},
+    {"NoComparison", "task t(updates C: f16[M])\ninner t.v { if M { t(C) } }",
+     "t.task:2:18: error: expected a comparison of sizes, not '{'"},
+    {"Windows", "task t(updates C: f16[M])\ninner t.v { t(windows(C, 4)[0]) }",
+     "t.task:2:27: error: expected 'by' and the steps of the windows"},
+    {"Dimension", "task t(updates C: f16[M])\ninner t.v { t(pick(C, 0, 99)) }",
+     "t.task:2:26: error: is no dimension"},
+    {"Positions", "task t(position i, reads C: f16[M])",
+     "t.task:1:20: error: expected 'position', as positions come behind all tensors"},
     {"Type", "task t(reads C: f64[M])", "expected 'f16', 'bf16' or 'f32', not 'f64'"},
     {"Character", "task t(reads C: f16[M]) @", "t.task:1:25: error: this character means nothing"},
     {"End", "task t(reads C: f16[M", "not the end"},

@@ -1,5 +1,5 @@
-// The checker sweeps over events. Here the same rules are decided by the dumbest program there is:
-// it walks through every cycle of many iterations and writes down who does what. On random tiny
+// The checker sweeps over events. Here the same rules are decided by the dumbest program there is.
+// It walks through every cycle of many iterations and writes down each op's use. On random tiny
 // problems both must find the same rules broken by the same ops. And whatever is accepted at some
 // II must be accepted, stretched, at the next: the lemma that lets one proof cover all smaller II.
 

@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Published{"published/fa4_forward_blackwell.loop", "fwd_b2", 2064, "MUFU"}),
     [](const auto& published) { return published.param.loop; });
 
-// Ping-pong: each warpgroup has all of one sub-tile, they alternate on the tensor core, and only
+// Ping-pong: each warpgroup has all of one sub-tile, and they alternate on the tensor core. Only
 // one of them multiplies P and V of the iteration before.
 TEST(FlashAttention3, IsAPingPongWithOneProductInThePrologue) {
   const LoopText loop = loop_in("published/fa3_forward_hopper.loop");

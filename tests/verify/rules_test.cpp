@@ -332,8 +332,8 @@ TEST(Placement, IsInForceWhereMemoryIs) {
   EXPECT_EQ(broken(drawn.problem(), schedule), Rules{});
 }
 
-// The published model runs the steady state once, misses the copies that earlier iterations left
-// behind, and accepts this schedule at II 3, where three copies meet in room for two.
+// The published model runs the steady state once and misses the copies that earlier iterations left
+// behind. It accepts this schedule at II 3, where three copies meet in room for two.
 TEST(Memory, CountsCopiesThatAStraightLineRunMisses) {
   Drawn drawn;
   drawn.group("G");
@@ -697,7 +697,7 @@ TEST(Size, OnlySoManyViolationsAreListed) {
   EXPECT_EQ(checked.error().back().message, "unit: further violations are not listed");
 }
 
-// Whoever relaxes a rule must not be told that it is broken, and the others stay in force.
+// A relaxed rule is not reported as broken, and the others stay in force.
 TEST(Relaxed, RulesNotInForceAreNotChecked) {
   Drawn drawn;
   const GroupId loads = drawn.group("L", 0, 1, true);

@@ -1,5 +1,15 @@
 """The drop-in for Triton: unmodified kernels run as Twill plans them where that is faster."""
 
+import triton
+
+from ..program import TwillError
+from . import versions
+
+try:
+    from triton import knobs as _knobs  # noqa: F401 (older versions lack it, and newer ones may lack more)
+except ImportError:
+    raise TwillError(versions.why_not(triton.__version__) or f"Triton {triton.__version__} has no knobs") from None
+
 from .later import wait
 from .records import Compilation, Race, Report, report
 from .settings import Settings

@@ -8,13 +8,14 @@ from typing import Any
 
 import triton
 
-from ..locations import user_line
-from ..program import Diagnostic, Program, ProgramNotFound, Refused, TimedOut, TwillError
+from ..locations import placed, user_line
+from ..program import Diagnostic, Program, ProgramNotFound, Refused, TimedOut
 from . import store
 from .lowering import Compiled, compile_printed
+from .records import first_line
 from .settings import Settings
 
-# Bytes of shared memory that a CTA of sm_90 may have; programs see less only where a driver keeps more for itself.
+# Bytes of shared memory that a CTA of sm_90 and sm_100 may have; programs see less only where a driver keeps more for itself.
 MOST_SHARED = 232448
 
 
@@ -51,7 +52,7 @@ class Request:
     def key(self) -> str:
         """Of the answer on disk: num_stages is not in it, since it changes nothing before pipelining."""
         options = {name: value for name, value in vars(self.options).items() if name not in ("num_stages", "twill", "debug")}
-        return store.key_of(self.text, str(sorted(options.items(), key=str)), self.settings.machine_name(),
+        return store.key_of(self.text, str(sorted(options.items(), key=str)), self.settings.machine_name(self.capability),
                             repr(self.settings.spare_registers), self.program.fingerprint(), triton.__version__,
                             ptxas_version(self.backend))
 
@@ -69,6 +70,8 @@ def answer(request: Request, key: str) -> Answer:
     if kept is not None:
         return Answer(key=key, from_cache=True, **kept)
     found, lasting = _answer_anew(request, key)
+    if found.why:
+        found = dataclasses.replace(found, why=placed(found.why, request.text))
     if lasting and request.settings.cache:
         store.write_json(store.answer_path(key), {name: getattr(found, name) for name in store.ANSWER})
     return found
@@ -101,7 +104,7 @@ def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
 
 def printed(request: Request, spare_registers: int) -> str:
     """The module as Twill prints it. Raises what Program.run() does."""
-    arguments = ["emit", "ttgir", "-", "--machine", request.settings.machine_name()]
+    arguments = ["emit", "ttgir", "-", "--machine", request.settings.machine_name(request.capability)]
     if spare_registers:
         arguments += ["--spare-registers", str(spare_registers)]
     text = request.program.run(arguments, request.text, request.settings.timeout_s)
@@ -118,10 +121,3 @@ def reason(text: str, refused: Refused) -> str:
     message = re.sub(r" \([^()]*:\d+ of the source\)$", "", said.message)  # the place is said once, by the file's short name
     place = user_line(text, said.line) if said.line else None
     return f"{place}: {message}" if place else said.message
-
-
-def first_line(wrong: BaseException) -> str:
-    """An exception as one line of at most 200 characters."""
-    lines = [line for line in str(wrong).splitlines() if line.strip()]
-    name = "" if isinstance(wrong, TwillError) else f"{type(wrong).__name__}: "
-    return (name + (lines[0] if lines else ""))[:200]

@@ -19,11 +19,13 @@ from typing import Any, Callable
 import triton
 from triton.backends.nvidia.compiler import CUDABackend, CUDAOptions
 
+from ..locations import placed
 from ..program import TwillError, find_program
 from . import beside, guards, inductor, later, records, settings, state, store
-from .answer import Answer, Request, answer, first_line
+from .answer import Answer, Request, answer
 from .effects import Effects, NotRepeatable, address_arguments, effects_of
 from .lowering import before_pipelining, new_context, parse, write_whole
+from .records import first_line
 
 Stage = Callable[[Any, dict[str, Any]], Any]
 
@@ -42,8 +44,11 @@ class TwillBackend(CUDABackend):
 
     def __init__(self, target: Any) -> None:
         super().__init__(target)
-        state.adopt_driver()
-        inductor.adopt()
+        for adopt in (state.adopt_driver, inductor.adopt):
+            try:
+                adopt()
+            except Exception as wrong:  # whatever of Triton's or PyTorch's is not as we know it stays as it is
+                records.log.warning("%s: %s", adopt.__module__, first_line(wrong))
 
     def hash(self) -> str:
         """Part of the keys of Triton's cache on disk, of the autotuner's, and of Inductor's."""
@@ -56,7 +61,7 @@ class TwillBackend(CUDABackend):
 
     def add_stages(self, stages: dict[str, Stage], options: Any, language: Any) -> None:
         super().add_stages(stages, options, language)
-        if "ttir" in stages:  # else the kernel is no Triton: Gluon writes its own pipeline
+        if {"ttir", "ttgir", "llir", "ptx", "cubin"} <= set(stages):  # else it is no Triton: Gluon writes its own pipeline
             Sitting(self, options, dict(stages)).put_into(stages)
 
 
@@ -78,6 +83,7 @@ class Sitting:
         self._settings = state.current()
         self._begin = 0.0
         self._kernel = ""
+        self._ttir = ""
         self._beside: concurrent.futures.Future[Contender | None] | None = None
         self._kept: list[tuple[Any, Any]] = []  # in place of later stages: what they are handed, and what they return
 
@@ -90,34 +96,39 @@ class Sitting:
 
     def _ttgir(self, module: Any, metadata: dict[str, Any]) -> Any:
         self._begin = time.perf_counter()
-        if "tt.dot" not in str(module):
-            return self._real["ttgir"](module, metadata)
-        self._kernel = module.get_entry_func_name()
         try:
-            self._settings = self._settings.changed(**settings.parse_overlay(getattr(self._options, "twill", "")))
-            why = self._refused_in_advance()
-        except TwillError as wrong:
-            why = str(wrong)
+            mine = self._of_twill(module, metadata)
+        except Exception as wrong:  # also a bug of ours: it must not stop a program
+            self._say("triton", first_line(wrong))
+            mine = None
+        return self._real["ttgir"](module, metadata) if mine is None else mine
+
+    def _of_twill(self, module: Any, metadata: dict[str, Any]) -> Any:
+        """Twill's module in place of Triton's, or None where Triton's own stage is next, with `module` as it was."""
+        self._ttir = str(module)
+        if "tt.dot" not in self._ttir:
+            return None
+        self._kernel = module.get_entry_func_name()
+        self._settings = self._settings.changed(**settings.parse_overlay(getattr(self._options, "twill", "")))
+        why = self._refused_in_advance()
         if why:
             self._say("triton", why)
         elif self._settings.decide == "always":
-            mine = self._instead(module, metadata)
-            if mine is not None:
-                return mine
+            return self._instead(module, metadata)
         else:
-            self._begin_beside(module, metadata)
-        return self._real["ttgir"](module, metadata)
+            self._begin_beside(metadata)
+        return None
 
     def _refused_in_advance(self) -> str:
         if self._settings.decide == "never":
             return "decide is never"
         option = guards.refused_option(self._options)
         return (f"the option {option}" if option else "") or guards.refused_knob() or \
-            guards.refused_target(self._capability)
+            guards.refused_target(self._capability, self._settings.blackwell)
 
-    def _request(self, ttir: str, metadata: dict[str, Any]) -> tuple[Request, str]:
-        """The request about a TTIR module, and its key; its text is on disk then. Raises TwillError, and what Triton's passes do."""
-        text = before_pipelining(ttir, self._options, self._capability, self._backend)
+    def _request(self, metadata: dict[str, Any]) -> tuple[Request, str]:
+        """The request about the module, and its key; its text is on disk then. Raises TwillError, and what Triton's passes do."""
+        text = before_pipelining(self._ttir, self._options, self._capability, self._backend)
         request = Request(text, self._options, metadata, self._capability, self._backend, self._settings, find_program())
         key = request.key()
         write_whole(store.text_path(key), text.encode())
@@ -125,16 +136,12 @@ class Sitting:
 
     # ---- decide = "always"
     def _instead(self, module: Any, metadata: dict[str, Any]) -> Any:
-        """Twill's module in the caller's context, or None where Triton's own stage is next, with `module` as it was."""
-        try:
-            found = answer(*self._request(str(module), dict(metadata)))
-            if not found.accepted:
-                self._say("triton", found.why, found)
-                return None
-            mine = parse(found.module, module.context, ".ttgir")
-        except Exception as wrong:  # also a bug of ours: it must not stop a program
-            self._say("triton", first_line(wrong))
+        """Twill's module in the caller's context, or None where it is refused. Raises what Triton's passes do."""
+        found = answer(*self._request(dict(metadata)))
+        if not found.accepted:
+            self._say("triton", found.why, found)
             return None
+        mine = parse(found.module, module.context, ".ttgir")
         metadata["tensordesc_meta"] = mine.get_tensordesc_metadata()
         if found.compiled is not None:
             made = found.compiled
@@ -151,34 +158,34 @@ class Sitting:
         return self._real[name](source, metadata)
 
     # ---- decide = "race"
-    def _begin_beside(self, module: Any, metadata: dict[str, Any]) -> None:
+    def _begin_beside(self, metadata: dict[str, Any]) -> None:
         """Starts to make Twill's kernel while Triton goes on with its own."""
-        ttir, copy = str(module), dict(metadata)
-        self._beside = concurrent.futures.Future()
-        future = self._beside
+        copy = dict(metadata)
+        future: concurrent.futures.Future[Contender | None] = concurrent.futures.Future()
 
         def work() -> None:
             try:
-                future.set_result(self._contender(ttir, copy))
-            except Exception as wrong:
+                future.set_result(self._contender(copy))
+            except BaseException as wrong:  # a compilation waits for the future
                 self._say("triton", first_line(wrong))
                 future.set_result(None)
 
         beside.start(work)
+        self._beside = future  # behind the start: without a thread it would never end
 
-    def _contender(self, ttir: str, metadata: dict[str, Any]) -> Contender | None:
+    def _contender(self, metadata: dict[str, Any]) -> Contender | None:
         """Twill's kernel, begun, or None with a row that says why."""
         try:
-            effects = self._effects(ttir)
+            effects = self._effects()
         except NotRepeatable as wrong:
             self._say("triton", f"no race, since a kernel that runs twice must do the same: {wrong}; "
                                 "decide=\"always\" takes Twill's without one")
             return None
-        request, key = self._request(ttir, metadata)
+        request, key = self._request(metadata)
         return Contender(key, effects, later.begin(request, key))
 
-    def _effects(self, ttir: str) -> Effects:
-        module = parse(ttir, new_context(self._backend), ".ttir")
+    def _effects(self) -> Effects:
+        module = parse(self._ttir, new_context(self._backend), ".ttir")
         with beside.native():
             return effects_of(module, address_arguments(module))
 
@@ -186,7 +193,7 @@ class Sitting:
         """The last stage: Triton's own, and the other kernel's name in the metadata if there is one, or may be soon."""
         product = self._later("cubin", source, metadata)
         took = time.perf_counter() - self._begin
-        contender = self._beside.result() if self._beside is not None else None
+        contender = self._beside.result() if self._beside is not None else None  # never fails
         if contender is not None and self._may_race(contender, self._settings.patience * took):
             metadata["twill_kernel"] = {"key": contender.key, "read": contender.effects.read, "written": contender.effects.written}
         return product
@@ -202,6 +209,8 @@ class Sitting:
         return found.accepted
 
     def _say(self, runs: str, why: str, found: Answer | None = None) -> None:
+        """Adds a row to the report. Where Triton's kernel runs, its reason begins with a line of the user's source."""
+        why = placed(why, self._ttir) if runs == "triton" else why
         row = records.Compilation(self._kernel, self._options.num_warps, self._options.num_stages, self._capability, runs, why,
                                   time.perf_counter() - self._begin)
         if found is not None:
@@ -217,9 +226,9 @@ def _sources() -> str:
 
 
 def fingerprint(settings_key: str) -> str:
-    """16 hexadecimal digits of settings, program and this package."""
+    """16 hexadecimal digits of settings, program and this package. Raises nothing: files may have gone since the start."""
     try:
-        program = find_program().fingerprint()
-    except TwillError:
-        program = "none"
-    return store.key_of(settings_key, program, _sources(), triton.__version__)[:16]
+        parts = find_program().fingerprint(), _sources()
+    except (TwillError, OSError):
+        parts = "none", ""
+    return store.key_of(settings_key, *parts, triton.__version__)[:16]

@@ -30,8 +30,11 @@ _workers = _Workers()
 _PATIENT = 3.0  # seconds that the end of a process waits for work beside it
 
 
-def start(work: Callable[[], Any]) -> None:
-    """Runs `work` in a thread of its own, which native() stops when the process ends. Threads are long, and few."""
+def start(work: Callable[[], Any], awaited: bool = True) -> None:
+    """Runs `work` in a thread of its own, which native() stops when the process ends. Threads are long, and few.
+
+    awaited: the end of the process gives it some seconds.
+    """
 
     def run() -> None:
         try:
@@ -40,8 +43,13 @@ def start(work: Callable[[], Any]) -> None:
             _workers.threads.discard(threading.current_thread())
 
     thread = threading.Thread(target=run, name="twill", daemon=True)
-    _workers.threads.add(thread)
-    thread.start()
+    if awaited:
+        _workers.threads.add(thread)
+    try:
+        thread.start()
+    except BaseException:  # there may be no more threads to be had
+        _workers.threads.discard(thread)
+        raise
 
 
 @contextlib.contextmanager

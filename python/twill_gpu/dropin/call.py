@@ -55,6 +55,14 @@ def one_kernel(launcher: Any, function: int, packed: Any) -> Callable[..., None]
                  function=function, packed=packed)
 
 
+def walking_kernel(launcher: Any, function: int, packed: Any, processors: int) -> Callable[..., None]:
+    """Like one_kernel(), for a kernel that walks tiles: a CTA for each processor, and the grid behind the arguments."""
+    return _made("def call(x, y, z, stream, _, its_packed, metadata, enter, exit, *rest):\n"
+                 "    rest = *rest, x, y, z\n"
+                 "    x, y, z = min(x * y * z, processors), 1, 1\n"
+                 "    {launch}\n", launcher, function=function, packed=packed, processors=processors)
+
+
 def decided_call(launcher: Any, integers: Sequence[int], decided: dict[Any, Any], decide: Callable[..., Any]) -> Callable[..., None]:
     """A call that goes where `decided` says for the grid and the integers (numbers of arguments), to Triton's where that is False.
 

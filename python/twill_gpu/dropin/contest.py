@@ -1,4 +1,4 @@
-"""A contest of two kernels: turns that alternate until it is clear who is faster. Whatever stays unclear is Triton's."""
+"""A contest of two kernels: turns that alternate until it is clear who is faster. Whatever stays unclear is the holder's, first Triton."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ Timer = Callable[[Callable[[], None], int], tuple[float, float]]
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """Who takes such launches from now on; medians of (GPU, host) seconds of a launch; how many turns each side had."""
+    """Whether the new kernel takes such launches; medians of (GPU, host) seconds of a launch; how many turns each side had."""
 
-    takes_twill: bool
-    twill: tuple[float, float]
-    triton: tuple[float, float]
+    wins: bool
+    new: tuple[float, float]
+    held: tuple[float, float]
     turns: int
 
 
-def clear(twill: Sequence[float], triton: Sequence[float], margin: float) -> bool | None:
-    """Whether Twill's kernel wins by times of turns that were taken in pairs; None where more turns are needed.
+def clear(new: Sequence[float], held: Sequence[float], margin: float) -> bool | None:
+    """Whether the new kernel wins by times of turns that were taken in pairs; None where more turns are needed.
 
     It wins if its typical and its best turn, and nearly all of its turns beside their neighbours, are faster by the margin.
     Disturbances make turns longer, never shorter: without the best turns, one busy moment of the other side would be a win.
     """
     most = 1.0 - margin
-    if statistics.median(twill) > most * statistics.median(triton) or min(twill) > most * min(triton):
+    if statistics.median(new) > most * statistics.median(held) or min(new) > most * min(held):
         return False
-    passed = sum(ours <= most * theirs for ours, theirs in zip(twill, triton))
-    return True if passed >= PASSING * len(twill) else None
+    passed = sum(ours <= most * theirs for ours, theirs in zip(new, held))
+    return True if passed >= PASSING * len(new) else None
 
 
 def decide(first: Callable[[], None], second: Callable[[], None], timer: Timer, settings: Settings) -> Verdict:
-    """Twill's kernel (`first`) against Triton's.
+    """A new kernel of Twill's (`first`) against the one that has such launches.
 
-    A launch takes the longer of what the GPU and the host take for it. Twill's must win in that, and on the GPU alone: the host
-    does the same for both, so a difference there is an accident.
+    A launch takes the longer of what the GPU and the host take for it. The new one must win in that, and on the GPU alone: the
+    host does much the same for both, so a difference there is an accident.
     """
     sides = (first, second)
     guess = max(timer(side, 2)[0] for side in sides)  # also loads and warms up

@@ -34,6 +34,10 @@ def refused_knob() -> str:
     return ""
 
 
-def refused_target(capability: int) -> str:
+def refused_target(capability: int, blackwell: bool) -> str:
     """Why nothing is done for this architecture; "" if something may be."""
-    return "" if capability == 90 else f"kernels are printed for sm_90 alone, and this is sm_{capability}"
+    if capability == 90 or capability == 100 and blackwell:
+        return ""
+    if capability == 100:
+        return "kernels for sm_100 are left alone unless asked for (blackwell=True): what is printed for it was never run there"
+    return f"kernels are printed for sm_90 and sm_100, and this is sm_{capability}"

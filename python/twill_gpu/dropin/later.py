@@ -7,13 +7,16 @@ import dataclasses
 import os
 import threading
 import time
-from typing import Any
+from typing import Any, Callable
 
 from triton.compiler import make_backend
 
+from ..locations import placed
 from ..program import TwillError, find_program
-from . import beside, settings, state, store
-from .answer import Answer, Request, answer, first_line
+from . import beside, over_tiles, settings, state, store
+from .answer import Answer, Request, answer
+from .lowering import write_whole
+from .records import first_line
 
 # Answers that are made at once: an autotuner begins dozens, and Triton's own compilations shall not wait for cores.
 AT_ONCE = max(1, len(os.sched_getaffinity(0)) // 4)
@@ -21,33 +24,86 @@ AT_ONCE = max(1, len(os.sched_getaffinity(0)) // 4)
 _turns = threading.Semaphore(AT_ONCE)
 _lock = threading.Lock()
 _running: dict[str, concurrent.futures.Future[Answer]] = {}
+_at_work: set[concurrent.futures.Future[None]] = set()  # one for each answer on its way, until those who wait for it have heard it
 _LOOK_AGAIN = 0.05  # seconds between looks at what another process is doing
 _MOST = 1000  # answers kept that are on no disk
 
 
 def begin(request: Request, key: str) -> concurrent.futures.Future[Answer]:
     """The answer about a module, in a thread; that of an earlier call where one is still at work. The future never fails."""
+    return _begin(key, lambda: _by_one_process(request, key), request.text)
+
+
+def begin_over_tiles(key: str, metadata: Any, first: concurrent.futures.Future[Answer],
+                     prepare: Callable[[Answer], Any]) -> concurrent.futures.Future[Answer]:
+    """The answer about a kernel as one that walks tiles, behind that about itself: `first`, by `key`. The future never fails.
+
+    metadata: of Triton's kernel, which has the options it was compiled with. prepare: called where the answer was made.
+    """
+    its_key = over_tiles.key_of(key)
+
+    def make() -> Answer:
+        itself = first.result()
+        if not itself.accepted:
+            return Answer(its_key, "the kernel itself is refused")
+        request = _request_again(key, metadata)
+        try:
+            text = over_tiles.over_tiles(request.text)
+        except over_tiles.NoTiles as wrong:
+            return Answer(its_key, placed(str(wrong), request.text))
+        write_whole(store.text_path(its_key), text.encode())
+        spare = [number for number in request.settings.spare_registers if number >= itself.spare_registers]  # it needs no fewer
+        chosen = request.settings.changed(spare_registers=spare or (itself.spare_registers, ))
+        found = _by_one_process(dataclasses.replace(request, text=text, settings=chosen), its_key)
+        if found.accepted:
+            prepare(found)
+        return found
+
+    with _lock:
+        known = _running.get(its_key)
+    return known or _on_disk(its_key) or _begin(its_key, make, "", first)
+
+
+def _begin(key: str, make: Callable[[], Answer], text: str,
+           after: concurrent.futures.Future[Answer] | None = None) -> concurrent.futures.Future[Answer]:
+    """What `make` returns, in a thread, once `after` is there. text: of the module, for reasons."""
+    future: concurrent.futures.Future[Answer] = concurrent.futures.Future()
+    heard: concurrent.futures.Future[None] = concurrent.futures.Future()
     with _lock:
         known = _running.get(key)
         if known is not None and not known.done():
             return known
-        future: concurrent.futures.Future[Answer] = concurrent.futures.Future()
         _running[key] = future
+        _at_work.add(heard)
 
-    def work() -> None:
-        try:
-            with _turns:
-                found = _by_one_process(request, key)
-        except Exception as wrong:
-            found = Answer(key, first_line(wrong))
+    def end(found: Answer) -> None:
         future.set_result(found)
         with _lock:
             if store.read_json(store.answer_path(key)) is not None and _running.get(key) is future:
                 del _running[key]
             while len(_running) > _MOST:
                 del _running[next(iter(_running))]
+            _at_work.discard(heard)
+        heard.set_result(None)
 
-    beside.start(work)
+    def work() -> None:
+        try:
+            with _turns:
+                found = make()
+        except BaseException as wrong:  # others wait for the future
+            found = Answer(key, placed(first_line(wrong), text))
+        end(found)
+
+    def start(_: Any = None) -> None:
+        try:
+            beside.start(work, awaited=after is None)  # a program has a kernel of Twill's without the further one
+        except BaseException as wrong:  # there may be no more threads to be had
+            end(Answer(key, placed(first_line(wrong), text)))
+
+    if after is None:
+        start()
+    else:
+        after.add_done_callback(start)
     return future
 
 
@@ -71,19 +127,24 @@ def find(key: str, metadata: Any) -> concurrent.futures.Future[Answer]:
         known = _running.get(key)
     if known is not None:
         return known
-    on_disk = store.get_answer(key)
-    if on_disk is not None:
-        future: concurrent.futures.Future[Answer] = concurrent.futures.Future()
-        future.set_result(Answer(key=key, from_cache=True, **on_disk))
-        return future
-    return begin(_request_again(key, metadata), key)
+    return _on_disk(key) or begin(_request_again(key, metadata), key)
+
+
+def _on_disk(key: str) -> concurrent.futures.Future[Answer] | None:
+    """The answer that is there, ended."""
+    found = store.get_answer(key)
+    if found is None:
+        return None
+    future: concurrent.futures.Future[Answer] = concurrent.futures.Future()
+    future.set_result(Answer(key=key, from_cache=True, **found))
+    return future
 
 
 def _request_again(key: str, metadata: Any) -> Request:
     from .backend import TwillOptions
 
     try:
-        text = store.text_path(key).read_text()
+        text = store.text_path(key).read_text(encoding="utf-8")
     except OSError:
         raise TwillError("Twill's kernel is no longer in the cache") from None
     backend = make_backend(metadata.target)
@@ -105,7 +166,7 @@ def wait(timeout_s: float | None = None) -> bool:
     Returns whether all are. The next launch of each races, so this goes before measurements and captures.
     """
     with _lock:
-        running = list(_running.values())
+        running = list(_at_work)
     return not concurrent.futures.wait(running, timeout_s).not_done
 
 
@@ -113,11 +174,13 @@ def clear() -> None:
     """Forgets the answers of this process; those at work end for nobody."""
     with _lock:
         _running.clear()
+        _at_work.clear()
 
 
 def _after_fork() -> None:
-    global _lock, _running, _turns
+    global _at_work, _lock, _running, _turns
     _lock, _running, _turns = threading.Lock(), {}, threading.Semaphore(AT_ONCE)  # what is at work stays behind in the parent
+    _at_work = set()
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -102,9 +102,12 @@ def parse(text: str, context: Any, suffix: str) -> Any:
 
 
 def write_whole(path: Path, contents: bytes) -> None:
-    """Writes a file that readers see whole or not at all. One that is there with this name is left: names go by contents."""
-    if path.exists():
-        return
+    """Writes a file that readers see whole or not at all. One that is there with these contents is left."""
+    try:
+        if path.read_bytes() == contents:
+            return
+    except OSError:
+        pass
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     part.write_bytes(contents)

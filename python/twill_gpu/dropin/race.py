@@ -1,12 +1,14 @@
-"""The launcher of kernels that Triton and Twill have both compiled: for each bucket of sizes the faster one, measured once.
+"""The launcher of kernels that Triton and Twill have both compiled: for each bucket of sizes the fastest one, measured once.
 
 A compiled kernel is plain Triton's; its metadata names the answer that has the other one (`twill_kernel`). Where that is
-missing or not there yet, or anything goes wrong, the launch is Triton's.
+missing or not there yet, or anything goes wrong, the launch is Triton's. Behind it, where launches have many tiles, comes one
+that walks them.
 """
 
 from __future__ import annotations
 
 import concurrent.futures
+import dataclasses
 import threading
 import types
 from typing import Any, Callable, Sequence
@@ -15,10 +17,12 @@ from triton.backends.nvidia.compiler import CUDABackend
 from triton.backends.nvidia.driver import CudaLauncher
 
 from ..program import TwillError
-from . import call, contest, later, records, state, store
-from .answer import Answer, first_line
+from . import call, contest, later, over_tiles, records, settings, state, store
+from .answer import Answer
+from .records import first_line
 
 
+OVER_TILES = "twill over tiles"
 MOST_SIZES = 10_000  # grids and integers that a kernel keeps in memory: programs whose sizes never repeat do not grow for ever
 
 
@@ -69,8 +73,33 @@ def storage_of(argument: Any) -> int | None:
         return None
 
 
+@dataclasses.dataclass
+class Side:
+    """A kernel of Twill's: its answer, and the call that launches it once it is loaded."""
+
+    name: str
+    key: str  # of the answer
+    answer: concurrent.futures.Future[Answer]
+    load: Callable[[Answer], tuple[Callable[..., None], str]]
+    call: Callable[..., None] | None = None
+    device: str = ""
+    off: bool = False  # it will not come
+
+    def look(self) -> bool:
+        """Loads the kernel once its answer is there. Raises TwillError for a refusal, and what loading raises."""
+        if self.call is None and self.answer.done():
+            found = self.answer.result()
+            if not found.accepted:
+                raise TwillError(found.why)
+            self.call, self.device = self.load(found)
+        return self.call is not None
+
+
 class Racer:
-    """Triton's kernel, Twill's when it is there, and who takes which launches. `call` is what Triton launches by."""
+    """Triton's kernel, those of Twill's that are there, and who takes which launches. `call` is what Triton launches by.
+
+    Triton's has all launches first; each kernel of Twill's that comes then races the one that has them.
+    """
 
     def __init__(self, source: Any, metadata: Any, facts: dict[str, Any], plain: CudaLauncher) -> None:
         kinds = list(source.signature.values())
@@ -80,68 +109,115 @@ class Racer:
         self._read = sorted({place[number] for number in facts["read"]})
         self._written = sorted({place[number] for number in facts["written"]})
         self._integers = [number for number, kind in enumerate(kinds) if kind in ("i32", "i64")]
-        self._settings = state.current()
-        self._twill: Callable[..., None] | None = None
-        self._device = ""
-        self._off = False  # Twill's kernel will not come
-        # By grid and integers: the call that launches Twill's kernel, or False. And by bucket: whether Twill wins.
+        self._settings = state.current().changed(**settings.parse_overlay(getattr(metadata, "twill", "")))
+        self._processors = 0  # of the device, once asked for
+        # By grid and integers: the call that launches Twill's kernel, or False. And by kernels and bucket: whether the new one wins.
         self._decided: dict[Any, Any] = {}
-        self._buckets: dict[str, bool] = {}
+        self._buckets: dict[tuple[str, str, str], bool] = {}
         self._lock = threading.Lock()
-        self._answer: concurrent.futures.Future[Answer] = later.find(self._key, metadata)
+        self._one_tile = Side("twill", self._key, later.find(self._key, metadata), lambda found: load(source, metadata, found))
+        self._over_tiles: Side | None = None
         self.call = call.decided_call(plain, self._integers, self._decided, self._decide)
 
     def look(self) -> bool:
         """Loads Twill's kernel once its answer is there. Raises TwillError for a refusal, and what loading raises."""
-        if self._twill is None and self._answer.done():
-            found = self._answer.result()
-            if not found.accepted:
-                raise TwillError(found.why)
-            self._twill, self._device = load(self._source, self._metadata, found)
-        return self._twill is not None
+        return self._one_tile.look()
 
     def _decide(self, key: Any, stream: int, function: int, packed: Any, arguments: Sequence[Any]) -> Any:
         """Whose launch this is, as in `decided`. Kept unless it could not be measured here."""
-        if not self._answer.done() or self._twill is None and not self._off and _capturing():
+        try:
+            return self._decided_now(key, stream, function, packed, arguments)
+        except Exception as wrong:  # what comes of a launch must not stop a program: it is Triton's, and so are all to come
+            self._one_tile.off, self._settings = True, self._settings.changed(persistent=False)
+            self._over_tiles, self._decided[key] = None, False
+            self._say(self._one_tile, "triton", "", first_line(wrong))
             return False
-        grid = key[:3]
-        bucket = bucket_of((*grid, *(arguments[number] for number in self._integers)))
+
+    def _decided_now(self, key: Any, stream: int, function: int, packed: Any, arguments: Sequence[Any]) -> Any:
+        first = self._one_tile
+        try:
+            self._begin_over_tiles(key[:3])
+        except Exception as wrong:
+            self._settings = self._settings.changed(persistent=False)
+            records.add(records.Race(self._metadata.name, first.device, "", 0.0, 0.0, "triton", first_line(wrong), OVER_TILES), self._settings.verbose)
+        if not first.answer.done() or first.call is None and not first.off and _capturing():
+            return False
         with self._lock:
             if key not in self._decided:
-                wins = self._judged(grid, stream, function, packed, arguments, bucket)
-                if wins is None:
-                    return False
+                takes, lasting = self._taker(key[:3], stream, function, packed, arguments)
+                if not lasting:
+                    return takes
                 if len(self._decided) >= MOST_SIZES:
                     self._decided.clear()
-                self._decided[key] = self._twill if wins else False
+                self._decided[key] = takes
             return self._decided[key]
 
-    def _judged(self, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any], bucket: str) -> bool | None:
-        """Like _wins(), and Triton's where anything fails: for good if that is Twill's kernel itself."""
-        if self._off:
+    # ---- the kernel that walks tiles
+    def _begin_over_tiles(self, grid: tuple[int, ...]) -> None:
+        """Lets the kernel that walks tiles be made, at the first launch that has tiles enough, where there is none yet."""
+        if self._over_tiles is not None or not self._settings.persistent or self._one_tile.off or not self._walks(grid):
+            return
+        source, metadata = with_grid(self._source), self._metadata
+        answer = later.begin_over_tiles(self._key, metadata, self._one_tile.answer,
+                                        lambda found: CudaLauncher(source, merged(metadata, found)))  # some Tritons build it, and keep it
+        processors = self._processors
+        self._over_tiles = Side(OVER_TILES, over_tiles.key_of(self._key), answer, lambda found: load(source, metadata, found, processors))
+        answer.add_done_callback(lambda _: self._decide_again())
+
+    def _walks(self, grid: tuple[int, ...]) -> bool:
+        """Whether a launch has tiles to walk: with fewer than two for each SM, there is hardly anything to gain."""
+        self._processors = self._processors or _processors()
+        return 2 * self._processors <= grid[0] * grid[1] * grid[2] < over_tiles.MOST_TILES
+
+    def _decide_again(self) -> None:
+        """Forgets decisions: another kernel is there. Called beside launches."""
+        with self._lock:
+            self._decided.clear()
+
+    # ---- who takes a launch
+    def _taker(self, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any]) -> tuple[Any, bool]:
+        """Whose launch this is, as in `decided`, and whether all that may take it were heard."""
+        bucket = bucket_of((*grid, *(arguments[number] for number in self._integers)))
+        takes, lasting = None, True
+        for side in (self._one_tile, self._over_tiles):
+            if side is None or not side.answer.done() or side is self._over_tiles and not self._walks(grid):
+                continue
+            wins = self._judged(side, takes, grid, stream, function, packed, arguments, bucket)
+            lasting = lasting and wins is not None
+            takes = side if wins else takes
+        return takes.call if takes is not None else False, lasting
+
+    def _judged(self, side: Side, held: Side | None, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any],
+                bucket: str) -> bool | None:
+        """Like _wins(), and no where anything fails: for good if that is the kernel itself."""
+        if side.off or self._one_tile.off:
             return False
         try:
-            self.look()
-            return self._wins(grid, stream, function, packed, arguments, bucket)
+            if side.call is None and _capturing():
+                return None
+            side.look()
+            return self._wins(side, held, grid, stream, function, packed, arguments, bucket)
         except Exception as wrong:
-            self._off = self._twill is None
-            self._say(bucket, 0.0, 0.0, False, first_line(wrong))
+            side.off = side.call is None
+            self._say(side, name_of(held), bucket, first_line(wrong))
             return False
 
-    def _wins(self, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any], bucket: str) -> bool | None:
-        """Whether Twill's kernel takes such launches: decided before, or by a contest here; None where there can be none."""
-        if bucket in self._buckets:
-            return self._buckets[bucket]
-        path = store.race_path(self._key, self._device, bucket)
+    def _wins(self, side: Side, held: Side | None, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any],
+              bucket: str) -> bool | None:
+        """Whether a kernel takes such launches from `held`: decided before, or by a contest here; None where there can be none."""
+        decision = side.name, name_of(held), bucket
+        if decision in self._buckets:
+            return self._buckets[decision]
+        path = store.race_path(side.key, side.device, bucket)
         known = store.read_json(path) if self._settings.cache else None
-        if known is None:
+        if known is None or known.get("held") != name_of(held):
             if _capturing() or self._overlaps(arguments):
                 return None
-            known = self._contest(grid, stream, function, packed, arguments, bucket)
+            known = self._contest(side, held, grid, stream, function, packed, arguments, bucket)
             if self._settings.cache:
                 store.write_json(path, known)
-        self._buckets[bucket] = bool(known["takes_twill"])
-        return self._buckets[bucket]
+        self._buckets[decision] = bool(known["wins"])
+        return self._buckets[decision]
 
     def _overlaps(self, arguments: Sequence[Any]) -> bool:
         """Whether memory that is written may also be read: then a second launch is another computation."""
@@ -149,33 +225,60 @@ class Racer:
         written = {storage_of(arguments[number]) for number in self._written}
         return None in read | written or bool(read & written)
 
-    def _contest(self, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any],
+    def _contest(self, side: Side, held: Side | None, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any],
                  bucket: str) -> dict[str, Any]:
         quiet = (stream, function, packed, None, None, None, *arguments)  # launch hooks are not for measurements
-        twill, plain = self._twill, call.one_kernel(self._plain, function, packed)  # the same way for the host on both sides
-        assert twill is not None
-        found = contest.decide(lambda: twill(*grid, *quiet), lambda: plain(*grid, *quiet), contest.timer_on(stream), self._settings)
-        self._say(bucket, max(found.twill), max(found.triton), found.takes_twill)
-        return {"takes_twill": found.takes_twill, "twill_s": found.twill, "triton_s": found.triton, "turns": found.turns,
+        new, old = side.call, held.call if held else call.one_kernel(self._plain, function, packed)  # the same way for the host on both sides
+        assert new is not None and old is not None
+        found = contest.decide(lambda: new(*grid, *quiet), lambda: old(*grid, *quiet), contest.timer_on(stream), self._settings)
+        self._say(side, side.name if found.wins else name_of(held), bucket, held=name_of(held), new_s=max(found.new), held_s=max(found.held))
+        return {"wins": found.wins, "held": name_of(held), "new_s": found.new, "held_s": found.held, "turns": found.turns,
                 "margin": self._settings.margin}
 
-    def _say(self, bucket: str, twill: float, plain: float, wins: bool, why: str = "") -> None:
-        records.add(records.Race(self._metadata.name, self._device, bucket, 1e6 * twill, 1e6 * plain, "twill" if wins else "triton", why),
-                    self._settings.verbose)
+    def _say(self, side: Side, takes: str, bucket: str, why: str = "", held: str = "triton", new_s: float = 0.0, held_s: float = 0.0) -> None:
+        records.add(records.Race(self._metadata.name, side.device or self._one_tile.device, bucket, 1e6 * new_s, 1e6 * held_s, takes, why,
+                                 side.name, held), self._settings.verbose)
 
 
-def load(source: Any, metadata: Any, found: Answer) -> tuple[Callable[..., None], str]:
-    """Twill's kernel on the current device: the call that launches it in the place of Triton's, and the device's name."""
+def name_of(side: Side | None) -> str:
+    return side.name if side is not None else "triton"
+
+
+def merged(metadata: Any, found: Answer) -> Any:
+    """Metadata of Twill's kernel."""
+    return types.SimpleNamespace(**{**metadata._asdict(), **found.metadata})
+
+
+def with_grid(source: Any) -> Any:
+    """What Triton compiled, with the grid behind its arguments: for a launcher."""
+    signature = {**source.signature, **dict.fromkeys(over_tiles.GRID, "i32")}
+    return types.SimpleNamespace(fn=source.fn, constants=source.constants, signature=signature)
+
+
+def load(source: Any, metadata: Any, found: Answer, processors: int = 0) -> tuple[Callable[..., None], str]:
+    """Twill's kernel on the current device: the call that launches it in the place of Triton's, and the device's name.
+
+    processors: of a kernel that walks tiles, how many CTAs at most; `source` is with_grid() then.
+    """
     from triton.runtime import driver
 
     cubin = store.get_cubin(found.cubin)
     if cubin is None:
         raise TwillError("Twill's kernel is no longer in the cache")
-    other = types.SimpleNamespace(**{**metadata._asdict(), **found.metadata})
+    other = merged(metadata, found)
     utils, device = driver.active.utils, driver.active.get_current_device()
     function = utils.load_binary(other.name, cubin, other.shared, device)[1]
     packed = CUDABackend.pack_metadata(None, other)
-    return call.one_kernel(CudaLauncher(source, other), function, packed), _device_name(device)
+    launcher = CudaLauncher(source, other)
+    made = call.walking_kernel(launcher, function, packed, processors) if processors else call.one_kernel(launcher, function, packed)
+    return made, _device_name(device)
+
+
+def _processors() -> int:
+    """SMs of the current device."""
+    from triton.runtime import driver
+
+    return int(driver.active.utils.get_device_properties(driver.active.get_current_device())["multiprocessor_count"])
 
 
 def _capturing() -> bool:

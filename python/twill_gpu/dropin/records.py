@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import os
 import sys
 import threading
 from typing import Any, Iterator
 
+from ..program import TwillError
 from ..tables import table
 
 log = logging.getLogger("twill_gpu")
@@ -33,26 +35,33 @@ class Compilation:
 
     def __str__(self) -> str:
         where = " (from the cache)" if self.from_cache else ""
-        return f"{self.kernel} ({self.num_warps} warps, {self.num_stages} stages): {self.runs}{': ' if self.why else ''}{self.why}{where}"
+        untried = " (never run on sm_100)" if self.arch == 100 and self.runs != "triton" else ""
+        return f"{self.kernel} ({self.num_warps} warps, {self.num_stages} stages): {self.runs}{': ' if self.why else ''}{self.why}{untried}{where}"
 
 
 @dataclasses.dataclass(frozen=True)
 class Race:
-    """One decision: times of a launch in microseconds, and whose kernel this bucket of sizes takes from now on."""
+    """One decision: times of a launch in microseconds, and whose kernel this bucket of sizes takes from now on.
+
+    Kernels are "triton", "twill", and "twill over tiles", which walks the tiles of a launch with a CTA on each SM. new: the one
+    that came. held: the one that had such launches until then. why: one line, where nothing was measured.
+    """
 
     kernel: str
     device: str
     bucket: str
-    twill_us: float
-    triton_us: float
+    new_us: float
+    held_us: float
     takes: str
     why: str = ""
+    new: str = "twill"
+    held: str = "triton"
 
     def __str__(self) -> str:
         if self.why:
-            return f"{self.kernel} on {self.device}: takes {self.takes}: {self.why}"
-        return (f"{self.kernel} on {self.device}: takes {self.takes}: Twill {self.twill_us:.1f} us, "
-                f"Triton {self.triton_us:.1f} us ({self.triton_us / self.twill_us:.2f}x)")
+            return f"{self.kernel} on {self.device}: takes {self.takes}, not {self.new}: {self.why}"
+        return (f"{self.kernel} on {self.device}: takes {self.takes}: {self.new} {self.new_us:.1f} us, "
+                f"{self.held} {self.held_us:.1f} us ({self.held_us / self.new_us:.2f}x)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,8 +86,8 @@ class Report:
     def _repr_html_(self) -> str:
         head = ("kernel", "warps", "stages", "runs", "why")
         rows = [(row.kernel, row.num_warps, row.num_stages, row.runs, row.why) for row in self.compilations]
-        races = [(row.kernel, row.device, f"{row.twill_us:.1f}", f"{row.triton_us:.1f}", row.takes) for row in self.races]
-        return table(head, rows) + table(("kernel", "device", "Twill us", "Triton us", "takes"), races)
+        races = [(row.kernel, row.device, row.new, f"{row.new_us:.1f}", row.held, f"{row.held_us:.1f}", row.takes) for row in self.races]
+        return table(head, rows) + table(("kernel", "device", "new", "us", "held", "us", "takes"), races)
 
 
 _lock = threading.Lock()
@@ -87,13 +96,23 @@ _MOST = 10_000  # rows kept: a program that compiles for ever does not grow for 
 
 
 def add(row: Compilation | Race, verbose: bool) -> None:
-    """Keeps a row, and says it: to the logger twill_gpu, and on standard error if asked for."""
+    """Keeps a row, and says it: to the logger twill_gpu, and on standard error if asked for. Raises nothing."""
     with _lock:
         _rows.append(row)
         del _rows[:-_MOST]
-    log.info("%s", row)
-    if verbose:
-        print(f"twill: {row}", file=sys.stderr, flush=True)
+    try:
+        log.info("%s", row)
+        if verbose:
+            print(f"twill: {row}", file=sys.stderr, flush=True)
+    except Exception:  # a handler of the user's, or a standard error that is closed
+        pass
+
+
+def first_line(wrong: BaseException) -> str:
+    """An exception as one line of at most 200 characters."""
+    lines = [line for line in str(wrong).splitlines() if line.strip()]
+    name = "" if isinstance(wrong, TwillError) else f"{type(wrong).__name__}: "
+    return (name + (lines[0] if lines else ""))[:200]
 
 
 def report() -> Report:
@@ -108,3 +127,11 @@ def clear() -> None:
     """Forgets the rows so far."""
     with _lock:
         _rows.clear()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()  # another thread of the parent may have held it
+
+
+os.register_at_fork(after_in_child=_after_fork)

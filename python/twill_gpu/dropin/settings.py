@@ -18,12 +18,15 @@ class Settings:
 
     decide           "race": both kernels are compiled, and the first launch of each shape bucket measures which to take.
                      "always": Twill's wherever it compiles cleanly. "never": Triton's own.
-    machine          name or file of a machine description; "auto": h200.
+    machine          name or file of a machine description; "auto": h200, and b200 for sm_100.
+    blackwell        also kernels for sm_100. Nothing that is printed for it was ever run on such a GPU.
     spare_registers  registers per thread kept from tile data, one attempt after the other while ptxas spills.
     margin           share of Triton's time by which Twill's kernel must be faster to be taken.
     race_ms          milliseconds of GPU time that each side of a race takes, at least.
     patience         how long a compilation waits for Twill's kernel, in multiples of what Triton's own took: not at all by
                      default. Launches are Triton's until it is there. Only for "race".
+    persistent       a kernel of one tile for each CTA is also made to walk tiles, a CTA on each SM, where launches have two tiles for
+                     each or more; it races when it is there. Only for "race".
     inductor         Inductor's own kernels race, too, at the price of a launcher that takes the host longer than Inductor's own.
     cache            keep answers on disk, below Triton's cache folder.
     timeout_s        seconds after which the program is stopped, and Triton's kernel taken.
@@ -32,10 +35,12 @@ class Settings:
 
     decide: str = "race"
     machine: str = "auto"
+    blackwell: bool = False
     spare_registers: tuple[int, ...] = (0, 16, 32)
     margin: float = 0.05
     race_ms: float = 6.0
     patience: float = 0.0
+    persistent: bool = True
     inductor: bool = False
     cache: bool = True
     timeout_s: float = 60.0
@@ -61,20 +66,22 @@ class Settings:
             changes["spare_registers"] = tuple(changes["spare_registers"])
         return dataclasses.replace(self, **changes)
 
-    def machine_name(self) -> str:
-        """The machine description that the program is asked about."""
-        return self.machine if self.machine != "auto" else "h200"
+    def machine_name(self, capability: int) -> str:
+        """The machine description that the program is asked about, for kernels of this architecture."""
+        return self.machine if self.machine != "auto" else "b200" if capability == 100 else "h200"
 
     def key(self) -> str:
         """All that changes which kernels come out, as a text: part of Triton's cache keys."""
         machine = self.machine
-        if Path(machine).is_file():
-            machine = Path(machine).read_text()
-        return repr((self.decide, machine, self.spare_registers))
+        try:
+            machine = Path(machine).read_text(encoding="utf-8")
+        except (OSError, ValueError):  # a name, or a file that the program will refuse
+            pass
+        return repr((self.decide, machine, self.blackwell, self.spare_registers))
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
-    """Settings of TWILL_DECIDE, TWILL_INDUCTOR, TWILL_MACHINE, TWILL_PATIENCE and TWILL_VERBOSE."""
+    """Settings of TWILL_BLACKWELL, TWILL_DECIDE, TWILL_INDUCTOR, TWILL_MACHINE, TWILL_PATIENCE, TWILL_PERSISTENT and TWILL_VERBOSE."""
     changes: dict[str, Any] = {}
     if environment.get("TWILL_DECIDE"):
         changes["decide"] = environment["TWILL_DECIDE"]
@@ -85,9 +92,9 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
             changes["patience"] = float(environment["TWILL_PATIENCE"])
         except ValueError:
             raise TwillError(f"TWILL_PATIENCE is a number, not {environment['TWILL_PATIENCE']!r}") from None
-    for name in ("inductor", "verbose"):
-        if environment.get(f"TWILL_{name.upper()}", "0") not in ("", "0"):
-            changes[name] = True
+    for name in ("blackwell", "inductor", "persistent", "verbose"):
+        if environment.get(f"TWILL_{name.upper()}"):
+            changes[name] = environment[f"TWILL_{name.upper()}"] != "0"
     return Settings().changed(**changes)
 
 
@@ -100,10 +107,12 @@ def parse_overlay(text: str) -> dict[str, Any]:
             name, value = "decide", word
         if name == "spare_registers":
             changes[name] = tuple(int(number) for number in value.split(","))
+        elif name == "persistent":
+            changes[name] = value not in ("0", "False")
         elif name in ("decide", "machine"):
             changes[name] = value
         else:
-            raise TwillError(f"the launch option twill knows decide, machine and spare_registers, not {name!r}")
+            raise TwillError(f"the launch option twill knows decide, machine, persistent and spare_registers, not {name!r}")
     return changes
 
 

@@ -73,7 +73,7 @@ def get_answer(key: str) -> dict[str, Any] | None:
     return value
 
 
-_STALE = 600.0  # seconds after which a claim is nobody's
+_STALE = 600.0  # seconds after which a claim lapses
 
 
 def claim(key: str) -> bool:

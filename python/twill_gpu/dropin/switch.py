@@ -6,7 +6,7 @@ import collections
 import contextlib
 import functools
 import gc
-import sys
+import os
 import weakref
 from typing import Any, Callable, Iterator, TypeVar
 
@@ -30,7 +30,8 @@ def enable(**changes: Any) -> None:
     """Switches the drop-in on for this process: Triton kernels compiled from now on are also planned by Twill.
 
     `changes`: fields of Settings, over those of the environment, or over those in force. Raises TwillError for unknown ones
-    and for values out of range, ProgramNotFound without a program, and TwillError under a Triton that is not known.
+    and for values out of range, ProgramNotFound without a program, and TwillError under a Triton that is not known, and where
+    its cache folder cannot be written.
     """
     with state.lock:
         _switch((state.active() or from_environment()).changed(**changes))
@@ -56,7 +57,7 @@ def enabled(**changes: Any) -> Iterator[None]:
 
 
 def options(**changes: Any) -> Callable[[Kernel], Kernel]:
-    """Settings for one kernel, above `@triton.jit` or `@triton.autotune`: decide, machine, spare_registers.
+    """Settings for one kernel, above `@triton.jit` or `@triton.autotune`: decide, machine, persistent, spare_registers.
 
     The same as the launch option `twill="..."`, and without effect while the drop-in is off.
     """
@@ -93,6 +94,9 @@ def _switch(settings: Settings | None) -> None:
             raise TwillError(why)
         if "nvidia" not in triton.backends.backends:
             raise TwillError("this Triton has no NVIDIA backend")
+        cache = str(triton.knobs.cache.dir)
+        if os.path.isdir(cache) and not os.access(cache, os.W_OK):  # Triton compiles nothing there that it has not by its own keys
+            raise TwillError(f"Triton's cache folder {cache} cannot be written")
     _know_functions()
     _register(settings is not None)
     state.set_active(settings)
@@ -137,11 +141,3 @@ def _swap_kernels(before: Settings | None, after: Settings | None) -> None:
         kept[before] = function.device_caches
         there = kept.pop(after, None)
         function.device_caches = collections.defaultdict(function.create_binder) if there is None else there
-
-
-def enable_by_environment() -> None:
-    """What TWILL=1 does: like enable(), but a line on standard error in place of an exception."""
-    try:
-        enable()
-    except TwillError as wrong:
-        print(f"twill: off: {wrong}", file=sys.stderr, flush=True)

@@ -6,9 +6,10 @@ from typing import Any
 
 from triton.backends.compiler import BaseBackend
 
-from ._switch import at_first_question
+from ._switch import at_first_question, without_abstract_methods
 
 
+@without_abstract_methods
 class NoBackend(BaseBackend):
     """Supports nothing."""
 

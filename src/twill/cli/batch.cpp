@@ -122,7 +122,7 @@ class Run {
                     code);
     }
     if (!batch_.folder.empty()) {
-      driver::look_for_ttgir(request, *planned);
+      driver::look_for_doors(request, *planned);
       const auto written =
           write_file(file_for(number), report::schedule_json(outcome, batch_.printing));
       if (!written) return failed(path, to_string(written.error()), kBadInput);

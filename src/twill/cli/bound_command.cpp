@@ -115,7 +115,7 @@ void add_bound_command(CLI::App& app, Session& session) {
   driver::Request& request = choices->request;
   command
       ->add_option("INPUT", choices->input,
-                   "TTGIR or .loop file, or the JSON of `twill schedule`; - reads standard input")
+                   "TTGIR, .task or .loop file, or the JSON of `twill schedule`; - reads standard input")
       ->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   command

@@ -54,7 +54,7 @@ void add_check_command(CLI::App& app, Session& session) {
       ->required();
   CLI::Option* input = command->add_option(
       "--input", choices->input,
-      "The TTGIR or .loop file that the answer is about: its problems are posed anew and compared");
+      "The TTGIR, .task or .loop file that the answer is about: its problems are posed anew and compared");
   command
       ->add_option("--machine", choices->machine,
                    "Name (see `twill machines`) or JSON file [by the TTGIR's target]")

@@ -30,6 +30,7 @@ struct CompareChoices {
 
 constexpr const char* kCompareFooter = R"(Examples:
   twill compare kernels/fa_fwd/sm_90/d128.pre.ttgir
+  twill compare kernels/fa_fwd/sm_90/d128.pre.ttgir --measured 3100
   twill compare loops/fwd_h2.loop --strategy twill --strategy triton)";
 
 /// kAnswer if any strategy has an answer; else the exit code of the first strategy.
@@ -64,6 +65,7 @@ int run(CompareChoices choices) {
   auto compared = driver::compare_loop(choices.request, choices.strategies);
   end_progress_line();
   if (!compared) return refuse(compared.error());
+  compared->comparison.measured = choices.html.measured;
   warn(ignored_options(choices.given, choices.request.input));
   for (const std::string& bug : compared->bugs) {
     std::fprintf(stderr, "twill: error: this is a bug of ours, please report it: %s\n",
@@ -87,7 +89,7 @@ void add_compare_command(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("compare", "What other strategies make of a loop, side by side");
   driver::Request& request = choices->request;
-  command->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input")
+  command->add_option("INPUT", choices->input, "TTGIR, .task or .loop file; - reads standard input")
       ->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategies_option(*command, choices->strategies);
@@ -96,7 +98,10 @@ void add_compare_command(CLI::App& app, Session& session) {
       *command, request,
       "Units of solver work per strategy after which to take the best schedule known");
   command->add_flag("--json", choices->json, "Print JSON instead of the table");
-  add_html_options(*command, choices->html);
+  CLI::Option* page = add_html_options(*command, choices->html);
+  command->get_option("--measured")
+      ->description("Cycles per iteration that the kernel was measured to take, for a row")
+      ->remove_needs(page);
   command->footer(kCompareFooter);
   command->callback([choices, command, &session] {
     choices->given = options_given(*command);

@@ -48,7 +48,7 @@ void add_smtlib(CLI::App& emit, Session& session) {
   driver::Request& request = choices->request;
   driver::SmtlibRequest& what = choices->what;
   const CLI::Validator cycles = whole_number(std::int64_t{1}, problem::kLargestTotal);
-  command->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input")
+  command->add_option("INPUT", choices->input, "TTGIR, .task or .loop file; - reads standard input")
       ->required();
   command->add_option("--ii", what.ii, "Initiation interval to ask for [the loop's MinII]")
       ->transform(cycles);

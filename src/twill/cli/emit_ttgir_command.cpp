@@ -31,7 +31,7 @@ constexpr const char* kTtgirFooter = R"(Examples:
   python3 -c 'import triton; from triton.backends.compiler import GPUTarget; \
     triton.compile("gemm.ttgir", target=GPUTarget("cuda", 90, 32))')";
 
-/// Compiles with a word to whoever waits; ends here if the user interrupts.
+/// Compiles with a word to the waiting user; ends here on an interrupt.
 Result<std::vector<std::string>> judge_with(const std::string& python, const std::string& text) {
   const auto judge = [&] {
     const Interruption interruption;
@@ -91,8 +91,9 @@ void add_emit_ttgir(CLI::App& emit, Session& session) {
   CLI::App* command = emit.add_subcommand(
       "ttgir", "The planned kernel as warp-specialized TTGIR, which Triton compiles and runs");
   driver::Request& request = choices->request;
-  command->add_option("INPUT", choices->input, "TTGIR file; - reads standard input")->required();
+  command->add_option("INPUT", choices->input, "TTGIR or .task file; - reads standard input")->required();
   add_planning_options(*command, request);
+  add_ctas_option(*command, request);
   command->add_option("-o,--output", choices->output, "File for the module [standard output]");
   const std::map<std::string, dialect::Spelling> spellings = {{"3.6", dialect::Spelling::v3_6},
                                                               {"3.7", dialect::Spelling::v3_6},

@@ -95,7 +95,7 @@ void add_explain_command(CLI::App& app, Session& session) {
   driver::Request& request = choices->request;
   command
       ->add_option("INPUT", choices->input,
-                   "TTGIR or .loop file, or the JSON of `twill schedule`; - reads standard input")
+                   "TTGIR, .task or .loop file, or the JSON of `twill schedule`; - reads standard input")
       ->required();
   command
       ->add_option("--ii", choices->ii,

@@ -29,19 +29,21 @@ struct OptionGroup {
 const std::array<OptionGroup, 6>& option_groups() {
   static const std::array<OptionGroup, 6> groups = {{
       {"The loop and its costs",
-       {"machine", "loop", "subtile", "pool", "rate", "strict", "already-pipelined", "may-overlap",
-        "hand-offs", "load-latency", "normalize", "literal", "ii", "length"}},
+       {"kernel", "map", "machine", "loop", "subtile", "pool", "rate", "strict",
+        "already-pipelined", "may-overlap", "hand-offs", "load-latency", "normalize", "literal",
+        "ii", "length"}},
       {"The schedule",
        {"strategy", "depth", "ping-pong", "schedule", "alternatives", "alternative", "within",
         "work-limit"}},
       {"The kernel",
-       {"tiles", "cluster", "spare-registers", "pins", "triton", "compile", "no-compile",
+       {"tiles", "cluster", "ctas-per-sm", "spare-registers", "pins", "triton", "python", "compile", "no-compile",
         "instrument", "check"}},
-      {"A run",
-       {"trips", "jitter", "numbers", "size", "arg", "grid", "seed", "seeds", "completion",
-        "interleave", "sms", "timeout", "against", "keep", "args", "time-us", "measured",
-        "clock-mhz", "input"}},
-      {"Output", {"verbose", "json", "output", "html", "roles", "trace", "certificate", "timing"}},
+      {"A run", {"trips", "jitter",     "numbers",    "size",      "arg",     "grid",    "seed",
+                 "seeds", "completion", "interleave", "sms",       "timeout", "against", "keep",
+                 "args",  "time-us",    "measured",   "clock-mhz", "input",   "at-least"}},
+      {"Output",
+       {"verbose", "json", "output", "html", "roles", "trace", "certificate", "timing", "tree",
+        "mapping", "flow"}},
       {"Many inputs", {"batch", "jobs"}},
   }};
   return groups;
@@ -49,7 +51,11 @@ const std::array<OptionGroup, 6>& option_groups() {
 
 constexpr const char* kOtherOptions = "Other options";
 
+/// The group that the option's command gave it, or that of its name.
 std::string group_of(const CLI::Option& option) {
+  for (const OptionGroup& group : option_groups()) {
+    if (option.get_group() == group.title) return option.get_group();
+  }
   for (const OptionGroup& group : option_groups()) {
     for (const std::string& name : option.get_lnames()) {
       const auto& known = group.options;
@@ -70,11 +76,22 @@ std::string names_of(const std::set<CLI::Option*>& options) {
   return text;
 }
 
+/// "INT:1 to 64" of "INT:INT in [1 - 64]", as CLI11 names a type with a range.
+std::string range_of(const std::string& type) {
+  const std::size_t colon = type.find(':'), at = type.find(" in [");
+  if (colon == std::string::npos || at == std::string::npos || type.back() != ']') return type;
+  std::string range = type.substr(at + 5, type.size() - at - 6);
+  if (const std::size_t dash = range.find(" - "); dash != std::string::npos) {
+    range.replace(dash, 3, " to ");
+  }
+  return type.substr(0, colon + 1) + range;
+}
+
 /// An option behind its name: " INT:1 to 256", with "..." if it may be repeated.
 std::string kind_of_value(const CLI::Option& option) {
   if (!option.get_option_text().empty()) return " " + option.get_option_text();
   if (option.get_type_size() == 0) return "";
-  std::string text = " " + option.get_type_name();
+  std::string text = " " + range_of(option.get_type_name());
   if (option.get_expected_max() >= CLI::detail::expected_max_vector_size) text += " ...";
   return text;
 }

@@ -14,7 +14,7 @@ CLI::Option* add_html_options(CLI::App& command, Html& html) {
   constexpr double kMost = 1e12;
   command
       .add_option("--measured", html.measured,
-                  "With --html: cycles per iteration that were measured, to show beside the others")
+                  "Measured cycles per iteration, which the page shows beside the others")
       ->check(CLI::Range(1e-3, kMost))
       ->needs(page);
   return page;

@@ -100,6 +100,14 @@ void add_remedy_options(CLI::App& command, driver::Request& request) {
                    "Keep ptxas from moving math over the waits it should overlap with");
 }
 
+void add_ctas_option(CLI::App& command, driver::Request& request) {
+  command
+      .add_option("--ctas-per-sm", request.ctas_per_sm,
+                  "CTAs that an SM has at once, 1 or 2, each with its share of memory and registers "
+                  "[2 where an SM is faster with them, by estimate]")
+      ->transform(whole_number(1, 2));
+}
+
 void add_tile_options(CLI::App& command, driver::Request& request) {
   const std::map<std::string, driver::TileWalk> walks = {
       {"one", driver::TileWalk::one}, {"persistent", driver::TileWalk::persistent}};

@@ -28,6 +28,8 @@ void add_strategies_option(CLI::App& command, std::vector<strategy::Strategy>& s
 void add_choice_options(CLI::App& command, driver::Request& request);
 /// --spare-registers and --pins: what to do when ptxas does not follow a plan.
 void add_remedy_options(CLI::App& command, driver::Request& request);
+/// --ctas-per-sm, of kernels that Triton launches.
+void add_ctas_option(CLI::App& command, driver::Request& request);
 /// --tiles and --cluster, of the plan.
 void add_tile_options(CLI::App& command, driver::Request& request);
 /// --alternative and --within, of the schedule.

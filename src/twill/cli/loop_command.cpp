@@ -58,7 +58,7 @@ void add_loop_command(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("loop", "Print the scheduling problem of a loop, to read or to edit");
   driver::Request& request = choices->request;
-  command->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input")
+  command->add_option("INPUT", choices->input, "TTGIR, .task or .loop file; - reads standard input")
       ->required();
   add_kernel_options(*command, request, "Pool of warp groups [the machine's first]");
   add_rate_option(

@@ -159,7 +159,8 @@ Result<void> write_folder(const std::string& path, const std::map<std::string, s
     return fail({path}, "is there already, and nothing that may be replaced");
   }
   const std::string suffix = ".twill-" + std::to_string(::getpid());
-  if (exists && is_current(target)) {  // "." cannot be moved, and nobody should be left in its past
+  // "." cannot be moved: a shell in it would stay in the old folder.
+  if (exists && is_current(target)) {
     if (const int wrong = replace_within(target, suffix, files)) return cannot_write(path, wrong);
     return {};
   }

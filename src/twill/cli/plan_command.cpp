@@ -141,7 +141,7 @@ void add_plan_command(CLI::App& app, Session& session) {
   driver::Request& request = choices->request;
   command
       ->add_option("INPUT", choices->input,
-                   "TTGIR or .loop file, or with --check a plan; - reads standard input")
+                   "TTGIR, .task or .loop file, or with --check a plan; - reads standard input")
       ->required();
   add_planning_options(*command, request);
   CLI::Option* check =

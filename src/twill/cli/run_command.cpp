@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "twill/cli/numbers.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
+#include "twill/cli/whole_number.h"
 #include "twill/driver/run_kernel.h"
 #include "twill/driver/run_module.h"
 
@@ -121,8 +123,10 @@ void add_options(CLI::App& command, RunChoices& choices) {
           "than the deepest ring has slots, or twice as many; of TTGIR all up to there]")
       ->delimiter(',')
       ->check(CLI::Range(std::int64_t{0}, kMostTrips));
+  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
   command.add_option("--seed", request.seed, "Of sizes, values, and the order of threads")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->transform(whole_number(std::int64_t{0}, kAny));
   command.add_option("--seeds", request.seeds, "So many, from --seed on")
       ->capture_default_str()
       ->check(CLI::Range(1, 100'000));

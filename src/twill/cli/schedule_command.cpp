@@ -128,7 +128,7 @@ int run(ScheduleChoices choices) {
   end_progress_line();
   if (!planned) return refuse(planned.error());
   add_ignored(choices.given, choices.request.input, planned->outcome);
-  driver::look_for_ttgir(choices.request, *planned);
+  driver::look_for_doors(choices.request, *planned);
   return show(choices, *planned, certificate);
 }
 
@@ -163,7 +163,7 @@ void add_schedule_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("schedule", "Find the fastest schedule of a loop");
   driver::Request& request = choices->request;
   CLI::Option* input =
-      command->add_option("INPUT", choices->input, "TTGIR or .loop file; - reads standard input");
+      command->add_option("INPUT", choices->input, "TTGIR, .task or .loop file; - reads standard input");
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
   add_rate_option(

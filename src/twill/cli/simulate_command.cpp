@@ -156,7 +156,7 @@ void add_simulate_command(CLI::App& app, Session& session) {
   driver::Request& request = choices->request;
   command
       ->add_option("INPUT", choices->input,
-                   "TTGIR, .loop file or a plan's JSON; - reads standard input")
+                   "TTGIR, .task or .loop file, or a plan's JSON; - reads standard input")
       ->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
@@ -167,9 +167,12 @@ void add_simulate_command(CLI::App& app, Session& session) {
       command->add_option("--trips", choices->wanted.trips, "Iterations of the loop")
           ->capture_default_str()
           ->transform(whole_number(std::int64_t{0}, simulate::kMostTrips));
-  CLI::Option* jitter = command->add_option(
-      "--jitter", choices->seed,
-      "Seed: each load and store takes 1 to 4 times its latency, at random [exactly once]");
+  CLI::Option* jitter =
+      command
+          ->add_option(
+              "--jitter", choices->seed,
+              "Seed: each load and store takes 1 to 4 times its latency, at random [exactly once]")
+          ->transform(whole_number(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   add_work_limit_option(*command, request,
                         "Units of solver work after which to plan the best schedule known");
   CLI::Option* trace =

@@ -54,6 +54,7 @@ void add_tasks_command(CLI::App& app, Session& session) {
       "--flow", choices->flow, "Print copies, calls and events, after each pass over them");
   command
       ->add_flag("--kernel", choices->kernel, "Print the TTGIR that the other commands take of it")
+      ->group("Output")
       ->excludes(tree, flow, mapping);
   flow->excludes(tree, mapping);
   mapping->excludes(tree);

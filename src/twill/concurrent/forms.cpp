@@ -23,6 +23,24 @@ LinearForm scaled(const LinearForm& form, std::int64_t by) { return plus({}, for
 /// A conversion that keeps the number.
 bool keeps_number(OpKind kind) { return kind == OpKind::sext || kind == OpKind::index_cast; }
 
+/// The number that an op makes of two known ones; nothing for other ops, and where there is none.
+std::optional<std::int64_t> made_of(OpKind kind, std::int64_t a, std::int64_t b) {
+  switch (kind) {
+    case OpKind::smin:
+      return std::min(a, b);
+    case OpKind::smax:
+      return std::max(a, b);
+    case OpKind::sdiv:
+      return b > 0 ? std::optional(a / b) : std::nullopt;
+    case OpKind::srem:
+      return b > 0 ? std::optional(a % b) : std::nullopt;
+    case OpKind::sdiv_up:
+      return a >= 0 && b > 0 ? std::optional(a / b + (a % b > 0 ? 1 : 0)) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
 /// Whether results follow from operands and fields that the key of an atom has.
 bool follows_from_key(OpKind kind) {
   const ir::OpClass of = ir::class_of(kind);
@@ -201,7 +219,7 @@ LinearForm Forms::carried(const ir::Loop& loop, const ir::Carried& carried) {
             1}}};
 }
 
-/// A load of a number that nobody in this kernel writes.
+/// A load of a number that this kernel does not write.
 bool Forms::reads_what_stays(const ir::Op& op) const {
   if (op.kind != OpKind::load || op.is_volatile || op.operands.size() != 1) return false;
   const auto origin = [&](ir::ValueId address) {
@@ -229,6 +247,12 @@ LinearForm Forms::of_op(ir::ValueId value) {
     if (b.is_constant()) return scaled(a, b.constant);
   }
   if (keeps_number(op.kind)) return operand(0);
+  if (op.operands.size() == 2) {
+    const LinearForm a = operand(0), b = operand(1);
+    const auto made = a.is_constant() && b.is_constant() ? made_of(op.kind, a.constant, b.constant)
+                                                         : std::nullopt;
+    if (made) return constant_form(*made);
+  }
   if (!follows_from_key(op.kind) && !reads_what_stays(op)) return unique(value);
   std::string key = "op " + std::to_string(static_cast<int>(op.kind)) + " " +
                     std::to_string(op.predicate.value_or(-1)) + " " +

@@ -35,8 +35,8 @@ Result<void> Machine::start(ir::OpId function) {
   return {};
 }
 
-/// Roles go on as far as they can without an answer, then what is in flight lands, and only then
-/// something is asked: so roles stay close together.
+/// Roles go on as far as they can without an answer, then work in flight lands, and only then a
+/// question is asked. So roles stay close together.
 Result<std::optional<Question>> Machine::follow() {
   while (!stopped_) {
     const auto next = next_guided_role();
@@ -113,7 +113,7 @@ const OpenNumber* Machine::known_about(std::size_t id, std::int64_t threshold) {
   return here;
 }
 
-/// Nothing: it is known.
+/// Empty if it is known.
 std::optional<Question> Machine::asks(std::size_t id, std::int64_t threshold, ir::OpId op) {
   const OpenNumber* quantity = known_about(id, threshold);
   if (quantity == nullptr || is_more(*quantity, threshold)) return std::nullopt;

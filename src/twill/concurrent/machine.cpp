@@ -97,7 +97,7 @@ Result<void> Machine::run_roles() {
   return {};
 }
 
-/// Nothing: all have ended or wait.
+/// Empty if all have ended or wait.
 std::optional<std::size_t> Machine::next_role() {
   std::vector<std::size_t> able;
   for (std::size_t i = 0; i < roles_.size(); ++i) {

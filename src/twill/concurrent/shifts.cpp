@@ -34,7 +34,7 @@ class Shifting {
         period_(period),
         given_(given) {}
 
-  /// Nothing: states that differ by the period are not alike.
+  /// Empty if states that differ by the period are not alike.
   std::optional<Shift> make() {
     for (const ir::OpId id : ops_) {
       if (!visit(id)) return std::nullopt;
@@ -211,7 +211,7 @@ class Shifting {
   const Guide& guide_;
   const std::set<ir::ValueId>& counters_;
   std::int64_t period_;
-  bool given_;  ///< the counters are quantities, which nobody computes
+  bool given_;  ///< the counters are quantities, which are not computed
   std::int64_t least_ = 0;
   std::map<ir::ValueId, std::optional<std::int64_t>> by_;
   std::set<ir::OpId> told_apart_;

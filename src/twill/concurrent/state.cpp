@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::int64_t kWithoutEnd = INT64_MAX;
 
-/// Whether a value that the block of `frame`, of so many ops, defines can still be read: what the
-/// last op hands on is read when the block ends.
+/// True if a value that the block of `frame`, of so many ops, defines can still be read: results of
+/// the last op are read when the block ends.
 bool is_live(const Reads& reads, const Frame& frame, std::size_t ops, bool innermost) {
   if (reads.elsewhere || reads.last > std::min(frame.next, ops - 1)) return true;
   return !innermost && frame.next > 0 && reads.within.contains(frame.next - 1);
@@ -19,8 +19,8 @@ bool is_live(const Reads& reads, const Frame& frame, std::size_t ops, bool inner
 
 }  // namespace
 
-/// Writes one state. Times are written as ranks among those that something may still be compared
-/// with, agents and buffers by the order in which the state comes to them.
+/// Writes one state. Times are written as ranks among those that may still be compared. Agents and
+/// buffers are numbered in the order in which the state comes to them.
 class StateText {
  public:
   explicit StateText(Machine& machine) : machine_(machine), guide_(*machine.options_.guide) {}
@@ -92,7 +92,7 @@ class StateText {
     return place->second;
   }
 
-  /// Copies that somebody knows to have landed are known to have landed at the end.
+  /// Copies that a role knows to have landed are known to have landed at the end.
   void forget_loads() {
     std::erase_if(machine_.loads_, [&](const auto& load) {
       return std::any_of(machine_.roles_.begin(), machine_.roles_.end(), [&](const Role& role) {

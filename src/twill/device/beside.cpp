@@ -33,8 +33,18 @@ Result<plan::ChannelId> Sketch::channel_of(OpId copy) const {
   return refuse(loop_.op, "has a ring without a channel: " + plan_->problem[copy].name);
 }
 
+std::ptrdiff_t Sketch::releases(const plan::Role& role, plan::ChannelId channel) const {
+  const auto is_release = [&](const plan::Step& step) {
+    return step.kind == plan::StepKind::release && step.channel == channel;
+  };
+  const bool by_tile = (*plan_)[channel].counts == plan::Channel::Counts::tiles;
+  const auto& steps = by_tile ? role.after : role.sections.steady;
+  return std::count_if(steps.begin(), steps.end(), is_release);
+}
+
 /// The planned loop's ring of the same descriptor and tile, for each load of a loop behind it;
-/// nothing if one has none, or if a channel brings more than the loop loads.
+/// nothing if one has none, if a channel brings more than the loop loads, or if some reader of it
+/// releases nothing in an iteration.
 Result<std::map<ir::ValueId, OpId>> Sketch::rings_for(ir::OpId loop) const {
   std::map<ir::ValueId, OpId> free = copied_, found;
   std::set<plan::BufferId> used;
@@ -54,11 +64,17 @@ Result<std::map<ir::ValueId, OpId>> Sketch::rings_for(ir::OpId loop) const {
     used.insert(*plan_->values[free.at(*like).index()].home);
     free.erase(*like);
   }
-  for (const plan::Channel& channel : plan_->channels) {
+  for (std::size_t i = 0; i < plan_->channels.size(); ++i) {
+    const plan::Channel& channel = plan_->channels[i];
     const auto is_used = [&](plan::BufferId buffer) { return used.contains(buffer); };
+    const auto releases_once = [&](plan::RoleId role) {
+      return releases((*plan_)[role], plan::ChannelId(i)) == 1;
+    };
     const auto& buffers = channel.buffers;
-    const bool some = std::any_of(buffers.begin(), buffers.end(), is_used);
-    if (some && !std::all_of(buffers.begin(), buffers.end(), is_used)) found.clear();
+    const auto& readers = channel.consumers;
+    if (std::none_of(buffers.begin(), buffers.end(), is_used)) continue;
+    if (!std::all_of(buffers.begin(), buffers.end(), is_used)) found.clear();
+    if (!std::all_of(readers.begin(), readers.end(), releases_once)) found.clear();
   }
   return found;
 }

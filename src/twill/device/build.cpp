@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "twill/device/memory.h"
 #include "twill/device/role.h"
 #include "twill/device/sketch.h"
@@ -32,9 +34,9 @@ int in_flight_over_back_edge(const plan::Plan& plan, const plan::Role& role) {
   return count;
 }
 
-/// The role that the launch's own four warps run. Of those with the most registers it is one with
-/// the most products in flight over its back edge: ptxas was seen to serialize the products of
-/// such a role where it was a partition, and another was not.
+/// The role that the launch's own four warps run. Among those with the most registers it is one
+/// with the most products in flight over its back edge. ptxas was seen to serialize the products of
+/// such a role as a partition, and not those of another.
 Result<std::size_t> first_role(const Sketch& sketch) {
   const plan::Plan& plan = sketch.plan();
   std::optional<std::size_t> best;
@@ -85,13 +87,16 @@ void pass_captures(Kernel& kernel, const std::vector<std::map<ValueId, ValueId>>
   }
 }
 
-/// A tile without a layout, as kernels of tasks have them: nothing says which thread holds what.
-std::optional<ir::OpId> without_layout(const ir::Program& program) {
+/// An op that makes a tile with an extent that is no power of two, as kernels of tasks may have
+/// them.
+std::optional<std::pair<ir::OpId, std::int64_t>> odd_extent(const ir::Program& program) {
   for (const ir::OpId op : ir::walk(program, program.module())) {
     for (const ir::ValueId result : program.op(op).results) {
       const ir::Type type = ir::type_of(program, result);
-      if (type->kind == ir::TypeKind::tensor && !type->shape.empty() && type->encoding == nullptr)
-        return op;
+      if (type->kind != ir::TypeKind::tensor) continue;
+      for (const std::int64_t extent : type->shape) {
+        if ((extent & (extent - 1)) != 0) return std::pair(op, extent);
+      }
     }
   }
   return std::nullopt;
@@ -101,9 +106,12 @@ std::optional<ir::OpId> without_layout(const ir::Program& program) {
 
 Result<Kernel> build(const Parts& parts) {
   TWILL_TRY(const Sketch sketch, Sketch::of(parts));
-  if (const auto op = without_layout(parts.program)) {
-    return sketch.refuse(*op, "makes a tile without a layout, which Triton needs in TTGIR",
-                         "`twill emit cuda` needs none");
+  if (const auto odd = odd_extent(parts.program)) {
+    return sketch.refuse(odd->first,
+                         fmt::format("makes a tile with an extent of {}, and Triton's tiles have "
+                                     "powers of two",
+                                     odd->second),
+                         "`twill emit cuda` takes any tile");
   }
   const plan::Plan& plan = sketch.plan();
   if (plan.kernel->tiles == plan::Tiles::persistent) {
@@ -134,7 +142,7 @@ Result<Kernel> build(const Parts& parts) {
     kernel.arguments.emplace_back(kernel.values.size());
     kernel.values.push_back({value.name, value.type});
   }
-  TWILL_TRY(Memory memory, lay_out(sketch, kernel));
+  TWILL_TRY(Memory memory, lay_out(sketch, parts.boxes_in_residents, kernel));
   {
     const Memory nothing;
     RoleBuilder front(sketch, nothing, kernel, "the launch", kLaunchWarps, false);

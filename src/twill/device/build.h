@@ -16,6 +16,9 @@ struct Parts {
   ir::OpId loop;                               ///< the loop the plan is for
   std::span<const extract::OpOrigin> origins;  ///< by problem::OpId
   const plan::ProvenPlan& plan;
+  bool boxes_in_residents =
+      false;  ///< to save memory, a box behind the loop lies where a tile lay
+              ///< that stays through the loop, once all roles are done with it
 };
 
 /// The tree of the kernel. Fails, with the line of the operation in the TTGIR, for what it cannot

@@ -76,12 +76,17 @@ std::int64_t shared_bytes(const Kernel& kernel) {
   return bytes;
 }
 
-Result<Kernel> build_within(const Parts& parts, std::int64_t capacity) {
+Result<Kernel> build_within(const Parts& given, std::int64_t capacity) {
+  Parts parts = given;
   TWILL_TRY(Kernel kernel, build(parts));
-  std::optional<plan::ProvenPlan> plan;
   std::vector<std::string> notes;
+  if (shared_bytes(kernel) > capacity) {
+    parts.boxes_in_residents = true;
+    TWILL_TRY(kernel, build(parts));
+  }
+  std::optional<plan::ProvenPlan> plan;
   while (shared_bytes(kernel) > capacity) {
-    plan = with_fewer_copies((plan ? *plan : parts.plan).plan());
+    plan = with_fewer_copies((plan ? *plan : given.plan).plan());
     if (!plan) {
       return fail(ir::text_location(parts.program, parts.loop),
                   fmt::format("needs {} bytes of shared memory with what changes of layout take, "
@@ -91,7 +96,7 @@ Result<Kernel> build_within(const Parts& parts, std::int64_t capacity) {
     }
     notes.push_back(
         "the deepest rings have a copy less than planned: memory for changes of layout");
-    TWILL_TRY(kernel, build({parts.program, parts.loop, parts.origins, *plan}));
+    TWILL_TRY(kernel, build({parts.program, parts.loop, parts.origins, *plan, true}));
   }
   kernel.notes.insert(kernel.notes.end(), notes.begin(), notes.end());
   return kernel;

@@ -27,7 +27,11 @@ Result<void> Sketch::find_outer() {
     if (program_->op(*around).kind == ir::OpKind::branch) {
       TWILL_TRY_VOID(find_guard(*around, inner));
     } else if (outer_ || !guards_.empty()) {
-      return refuse(*around, "stands around what stands around the loop");
+      return refuse(*around,
+                    outer_ ? "is a second loop around the main loop, and one is printed as TTGIR"
+                           : "is a loop around a branch around the main loop, which is not printed "
+                             "as TTGIR yet",
+                    "take all tiles in one loop");
     } else {
       outer_ = ir::as_loop(*program_, *around);
       const bool is_known = outer_ && (outer_->induction || outer_->before);
@@ -118,8 +122,27 @@ std::vector<ir::OpId> Sketch::descriptors() const {
   return found;
 }
 
+/// TTGIR waits until stores by TMA have read their boxes, not until they have written. So ops
+/// outside of the loop may not touch memory that the loop stores so.
+Result<void> Sketch::check_stores() const {
+  for (std::size_t i = 0; i < origins_.size(); ++i) {
+    if (plan_->mechanisms[i] != plan::Mechanism::bulk_store) continue;
+    const ir::OpId store = origins_[i].sources.front().op;
+    for (const ir::OpId other : ir::walk(*program_, function_)) {
+      const auto access = ir::memory_access(program_->op(other));
+      if (!access || access->space != ir::AccessSpace::global) continue;
+      const bool later = where(other) == Where::after || (outer_ && where(other) != Where::loop);
+      if (later && may_meet(store, other)) {
+        return refuse(other, "touches what " + words(store) +
+                                 " stores in the loop by TMA, and TTGIR cannot wait for that");
+      }
+    }
+  }
+  return {};
+}
+
 /// Each effect of the text is done once per tile: by a step of the plan, with one, or by the
-/// launch's own warps where the order of the text allows that.
+/// launch's own warps. The last needs an order of the text that allows it.
 Result<void> Sketch::find_effects() {
   std::optional<ir::OpId> last_planned;
   std::set<ir::OpId> loads;
@@ -150,7 +173,7 @@ Result<void> Sketch::find_effects() {
     }
     back_.push_back(op);
   }
-  return {};
+  return check_stores();
 }
 
 }  // namespace twill::device

@@ -115,6 +115,7 @@ struct Kernel {
   std::vector<ValueId> captures;   ///< values of `setup` and arguments that roles use
   std::vector<Role> roles;         ///< the first is that of the launch's own warps
   std::vector<Node> finish;        ///< once all roles are done
+  int registers_at_launch = 0;     ///< of each thread; 0: what the compiler chooses
   std::vector<std::string> notes;  ///< what was decided here and is not in the plan
 
   const Value& operator[](ValueId id) const { return values[id.index()]; }

@@ -59,8 +59,8 @@ void Sketch::read_as_wanted() {
   }
 }
 
-/// Results computed from products in a loop stay in the layout of products, also where the text
-/// has it in another: each change of layout costs time and memory.
+/// Results computed from products in a loop stay in the layout of products, also where the text has
+/// another layout. Each change of layout costs time and memory.
 void Sketch::find_layouts() {
   read_as_wanted();
   const std::vector<ir::Loop> loops = ir::loops(*program_, function_);

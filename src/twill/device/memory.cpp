@@ -1,6 +1,8 @@
 #include "twill/device/memory.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "twill/dialect/register_layouts.h"
 #include "twill/ir/operands.h"
@@ -13,14 +15,14 @@ class Layout {
  public:
   Layout(const Sketch& sketch, Kernel& kernel) : sketch_(sketch), kernel_(kernel) {}
 
-  Result<Memory> all() {
+  Result<Memory> all(bool boxes_in_residents) {
     TWILL_TRY_VOID(loads());
     TWILL_TRY_VOID(residents());
     TWILL_TRY_VOID(written());
     for (std::size_t i = 0; i < plan().channels.size(); ++i) {
       TWILL_TRY_VOID(channel(plan::ChannelId(i)));
     }
-    TWILL_TRY_VOID(boxes());
+    TWILL_TRY_VOID(boxes(boxes_in_residents));
     memory_.setup.push_back({NodeKind::proxy_fence});
     return std::move(memory_);
   }
@@ -102,8 +104,13 @@ class Layout {
         TWILL_TRY(const ir::Type type, operand_type(op, *allocation));
         add_ring(*value.home, type, false);
       }
-      if (!allocation && value.home && sketch_.moved_by(op)) {
-        TWILL_TRY_VOID(add_joint(*value.home, *sketch_.moved_by(op)));
+      if (const auto store = sketch_.boxed_by(op)) {
+        const auto access = *ir::memory_access(sketch_.program().op(*store));
+        TWILL_TRY(const ir::Type type, sketch_.box_type(*store));
+        TWILL_TRY_VOID(add_joint(*value.home, {*access.source, *store}, type));
+      } else if (!allocation && value.home && sketch_.moved_by(op)) {
+        const ir::ValueId tile = *sketch_.moved_by(op);
+        TWILL_TRY_VOID(add_joint(*value.home, {tile, {}}, staging(tile_type(tile))));
       }
       if (!value.staged) continue;
       const ir::OpId blamed = sketch_.origin(op).sources.front().op;
@@ -115,34 +122,42 @@ class Layout {
           add_ring(*value.staged, type, false);
           continue;
         }
-        TWILL_TRY_VOID(add_joint(*value.staged, *tile));  // a product reads it from registers
+        // A product reads it from registers.
+        TWILL_TRY_VOID(add_joint(*value.staged, {*tile, {}}, staging(tile_type(*tile))));
         continue;
       }
       TWILL_TRY(const ir::Type type, piece_of(op, *tile));
-      const ir::Attribute layout =
-          dialect::staging_layout(sketch_.types(), type->shape.size(), ir::element_bits(type));
-      add_ring(*value.staged, sketch_.buffer(type->shape, type->element, layout), false);
+      add_ring(*value.staged, staging(type), false);
     }
     return {};
   }
 
-  /// A tile whose parts several ops of the plan write, so that it can be read whole.
-  Result<void> add_joint(plan::BufferId id, ir::ValueId value) {
-    const auto known = joint_.find(value);
+  ir::Type tile_type(ir::ValueId value) { return ir::type_of(sketch_.program(), value); }
+
+  /// A tile as threads write and read it in shared memory.
+  ir::Type staging(ir::Type type) {
+    const ir::Attribute layout =
+        dialect::staging_layout(sketch_.types(), type->shape.size(), ir::element_bits(type));
+    return sketch_.buffer(type->shape, type->element, layout);
+  }
+
+  /// A tile whose parts several ops of the plan write, so that it can be read whole: by all, or by
+  /// one store.
+  using Joint = std::pair<ir::ValueId, ir::OpId>;
+  Result<void> add_joint(plan::BufferId id, Joint what, ir::Type one) {
+    const auto known = joint_.find(what);
     if (known != joint_.end()) {
       const Ring& ring = memory_.rings.at(known->second);
       if (ring.depth != plan()[id].depth) {
-        return sketch_.refuse(*sketch_.definition(value), "has parts with rings of two depths");
+        return sketch_.refuse(*sketch_.definition(what.first),
+                              "has parts with rings of two depths");
       }
       memory_.rings[id] = ring;
       return {};
     }
-    const ir::Type type = ir::type_of(sketch_.program(), value);
-    const ir::Attribute layout =
-        dialect::staging_layout(sketch_.types(), type->shape.size(), ir::element_bits(type));
-    add_ring(id, sketch_.buffer(type->shape, type->element, layout), false);
+    add_ring(id, one, false);
     memory_.rings.at(id).joint = true;
-    joint_[value] = id;
+    joint_[what] = id;
     return {};
   }
 
@@ -232,6 +247,12 @@ class Layout {
     return arrivals > 0 ? arrivals : 1;
   }
 
+  std::int64_t releases_of(plan::ChannelId id) {
+    std::int64_t count = 0;
+    for (const plan::Role& role : plan().roles) count += sketch_.releases(role, id);
+    return count;
+  }
+
   /// A role arrives as one: Triton puts a barrier of its warps in front.
   Result<void> channel(plan::ChannelId id) {
     const plan::Channel& channel = plan()[id];
@@ -240,13 +261,31 @@ class Layout {
     const std::string name = channel.name;
     TWILL_TRY(const std::int64_t arrivals, full_arrivals(id));
     memory_.full[id] = barriers(name + "_full", channel.depth, false, arrivals);
-    if (channel.empty_arrivals == 0 || (tile && !sketch_.outer())) return {};
-    memory_.empty[id] = barriers(name + "_empty", channel.depth, false,
-                                 static_cast<std::int64_t>(channel.consumers.size()));
+    if (channel.empty_arrivals > 0 && (!tile || sketch_.outer())) add_empty(id);
     return {};
   }
 
-  Result<void> boxes() {
+  void add_empty(plan::ChannelId id) {
+    memory_.empty[id] =
+        barriers(plan()[id].name + "_empty", plan()[id].depth, false, releases_of(id));
+  }
+
+  /// The channel of a tile of that type that stays through the loop, and its buffer: free once all
+  /// roles have released it. Nothing where the next tile takes its place.
+  std::optional<std::pair<plan::ChannelId, ValueId>> resident_like(ir::Type type) {
+    for (std::size_t i = 0; i < plan().channels.size() && !sketch_.outer(); ++i) {
+      const plan::ChannelId id(i);
+      const plan::Channel& channel = plan()[id];
+      const bool stays = channel.counts == plan::Channel::Counts::tiles;
+      if (!stays || channel.buffers.size() != 1 || releases_of(id) == 0) continue;
+      const auto ring = memory_.rings.find(channel.buffers.front());
+      if (ring == memory_.rings.end() || ring->second.one != type) continue;
+      return std::pair(id, ring->second.value);
+    }
+    return std::nullopt;
+  }
+
+  Result<void> boxes(bool in_residents) {
     std::map<ir::Type, std::size_t> first, last;
     const auto& around = plan().kernel->around;
     for (std::size_t i = 0; i < around.size(); ++i) {
@@ -262,6 +301,9 @@ class Layout {
         free(before->second, other);
         box.after = before->second;
         box.value = other.value;
+      } else if (const auto resident = in_residents ? resident_like(box.type) : std::nullopt) {
+        std::tie(box.lay, box.value) = *resident;
+        add_empty(*box.lay);
       } else {
         box.value = allocate(name, box.type);
       }
@@ -284,8 +326,9 @@ class Layout {
   bool is_in_parts(ir::OpId id) const {
     const ir::Op& op = sketch_.program().op(id);
     const auto access = ir::memory_access(op);
-    return op.kind == ir::OpKind::block_store && access && access->source &&
-           sketch_.where(id) == Where::after && sketch_.cut_of(*access->source) >= 0;
+    const bool stores = op.kind == ir::OpKind::block_store || op.kind == ir::OpKind::block_update;
+    return stores && access && access->source && sketch_.where(id) == Where::after &&
+           sketch_.cut_of(*access->source) >= 0;
   }
 
   void free(std::size_t index, Box& box) {
@@ -296,13 +339,13 @@ class Layout {
   Kernel& kernel_;
   Memory memory_;
   std::map<int, ValueId> numbers_;
-  std::map<ir::ValueId, plan::BufferId> joint_;
+  std::map<Joint, plan::BufferId> joint_;
 };
 
 }  // namespace
 
-Result<Memory> lay_out(const Sketch& sketch, Kernel& kernel) {
-  return Layout(sketch, kernel).all();
+Result<Memory> lay_out(const Sketch& sketch, bool boxes_in_residents, Kernel& kernel) {
+  return Layout(sketch, kernel).all(boxes_in_residents);
 }
 
 }  // namespace twill::device

@@ -37,6 +37,7 @@ struct Box {
   /// Entry around the loop whose box lies here before: of the same tile, or of the tile before.
   std::optional<std::size_t> after;
   bool of_last_tile = false;
+  std::optional<plan::ChannelId> lay;  ///< of the tile that lay here: all roles have released it
 };
 
 /// All of that, and the nodes that make it.
@@ -51,6 +52,6 @@ struct Memory {
 };
 
 /// Lays out buffers, barriers and boxes; adds their values to `kernel`.
-Result<Memory> lay_out(const Sketch& sketch, Kernel& kernel);
+Result<Memory> lay_out(const Sketch& sketch, bool boxes_in_residents, Kernel& kernel);
 
 }  // namespace twill::device

@@ -137,9 +137,9 @@ class Facts {
 
 /// A role's registers, by walking its nodes backwards. A value lives from the node that makes it to
 /// its last reader, and a loop keeps what its body reads. Nodes that are computed element by
-/// element, with nothing between them that waits or orders, are one: behind them lives what others
-/// read later, and what products left there. Compilers keep the registers of a product apart from
-/// what is computed of them, unless that is what the next product adds to.
+/// element, with no wait or order between them, are one. Behind them live the values of later
+/// readers, and products' results there. Compilers keep the registers of a product apart from what
+/// is computed of them, unless that is what the next product adds to.
 class Walk {
  public:
   explicit Walk(const Facts& facts) : facts_(facts) {}
@@ -251,13 +251,34 @@ class Walk {
   int most_ = 0;
 };
 
+/// Whether a block begins copies into shared memory, and whether it works on tiles of its own.
+struct Work {
+  bool copies = false;
+  bool tiles = false;
+};
+
+void note_work(const Block& block, Work& work) {
+  for (const Node& node : block.nodes) {
+    const NodeKind kind = node.kind;
+    work.copies = work.copies || kind == NodeKind::copy || kind == NodeKind::load_box;
+    work.tiles = work.tiles || kind == NodeKind::product || kind == NodeKind::read ||
+                 kind == NodeKind::write;
+    for (const Block& inner : node.blocks) note_work(inner, work);
+  }
+}
+
 }  // namespace
 
 std::vector<Pressure> register_pressure(const ir::Program& program, const Kernel& kernel) {
   std::vector<Pressure> found;
   for (const Role& role : kernel.roles) {
+    Work work;
+    note_work(role.body, work);
+    // A role that only copies has tiles of addresses, of which a compiler keeps one for each piece
+    // that is copied at once.
+    const bool is_known = work.tiles || !work.copies;
     const Facts facts(program, kernel, role.body);
-    found.push_back({Walk(facts).most(role.body), role.registers});
+    found.push_back({is_known ? Walk(facts).most(role.body) : 0, role.registers});
   }
   return found;
 }

@@ -8,7 +8,7 @@ namespace twill::device {
 
 /// Registers of each thread of a role that its code needs at its highest point.
 struct Pressure {
-  int needed = 0;     ///< estimated, see pressure.cpp
+  int needed = 0;     ///< estimated, see pressure.cpp; 0: not known, of roles that only copy
   int available = 0;  ///< that the role has
 };
 

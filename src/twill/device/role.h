@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "twill/device/memory.h"
+#include "twill/ir/operands.h"
 
 /// Internal to the room: one role of a kernel, from its steps.
 ///
@@ -100,11 +101,7 @@ class RoleBuilder {
 
   // --- The loop over tiles (role_tiles.cpp) ---------------------------------------------------
   Result<void> tiles(const std::function<Result<void>()>& tile);
-  Result<void> tile_loop(const std::function<Result<void>()>& tile);
-  Result<void> tile_while(const std::function<Result<void>()>& tile);
-  void take_sections(Block& body);
-  Result<void> yield_positions(const std::set<int>& ring_depths, const std::set<int>& tile_depths,
-                               Block& body);
+  Result<void> test_tile(const ir::Loop& outer, Node& node);
   std::pair<ValueId, ValueId> position(int depth, int iteration);
   Want carried_by_tiles(const ir::Carried& carried);
 
@@ -123,8 +120,8 @@ class RoleBuilder {
   Result<ValueId> next(const Carry& carry, ir::Type type);
   ValueId carried(const Carry& carry, ir::Type type);
   Result<ir::Type> type_of(const Thing& thing) const;
-  void to_steady();
-  void to_last();
+  void enter_section(At::From section, int later);
+  std::string name_of(const Thing& thing) const;
 
   // --- Rings (role_rings.cpp) ----------------------------------------------------------------
   At at(const plan::Step& step) const;
@@ -204,15 +201,20 @@ class RoleBuilder {
   Result<bool> compute_unit(OpId op, At at);
   Result<void> compute(OpId op, At at);
   Result<bool> forward(OpId op, At at);
+  Result<void> store_box(OpId op, At at);
+  bool stores_boxes() const;
   Result<void> put(OpId op, ir::OpId allocation, At at);
   Result<void> stage(OpId op, At at);
   Result<void> write_part(OpId op, ir::ValueId value, plan::BufferId buffer, At at);
   Result<void> issue(const plan::Step& step, At at);
+  Result<std::vector<ValueId>> place_of(ir::OpId op, At at);
+  Result<void> send_box(ir::OpId store, ValueId buffer, At at);
   Result<void> load_box(ir::OpId load, const Ring& ring, const plan::Step& step, At at);
   Result<std::optional<ValueId>> condition_of(ir::OpId op, At at);
   void add_mask(ValueId condition, std::vector<ValueId>& operands);
   Result<void> copy_by_threads(ir::OpId load, const Ring& ring, const plan::Step& step, At at);
   Result<void> effect(ir::OpId op, int part, At at);
+  Result<std::vector<ValueId>> factors(const ir::MmaOperands& operands, Rows rows, At at);
   Result<void> product(OpId op, At at);
   Result<void> drain(int pending);
   std::optional<Key> accumulator(ir::ValueId value, Rows rows, At at) const;
@@ -223,7 +225,7 @@ class RoleBuilder {
   Result<void> compute_outside(std::size_t index);
   Result<void> stage_outside(std::size_t index);
   Result<void> issue_outside(const plan::Step& step, At at);
-  std::vector<int> parts_held(ir::OpId op) const;
+  Result<std::vector<int>> parts_held(ir::OpId op) const;
   std::vector<Node> all_nodes();
   Result<void> leave_early(const ir::Exit& exit);
   Result<void> store_boxes();

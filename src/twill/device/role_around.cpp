@@ -9,6 +9,27 @@ namespace twill::device {
 
 using ir::OpKind;
 
+namespace {
+
+/// The parts of which one group has the rows that an operation works on. Of each value, as far as
+/// ops of the plan make it, these are the parts of the group's makers.
+std::set<int> parts_of_group(const Sketch& sketch, const std::vector<std::vector<OpId>>& values,
+                             problem::GroupId group) {
+  std::set<int> parts;
+  for (int part = 0; part < sketch.parts(); ++part) {
+    const bool has_all = std::all_of(values.begin(), values.end(), [&](const auto& makers) {
+      return std::any_of(makers.begin(), makers.end(), [&](OpId maker) {
+        const int its = sketch.origin(maker).part;
+        return sketch.plan().schedule.ops[maker.index()].group == group && (its < 0 || its == part);
+      });
+    });
+    if (has_all) parts.insert(part);
+  }
+  return parts;
+}
+
+}  // namespace
+
 Result<void> RoleBuilder::compute_outside(std::size_t index) {
   const ir::OpId id = sketch_.around(index);
   const ir::Op& op = sketch_.program().op(id);
@@ -28,24 +49,24 @@ Result<void> RoleBuilder::compute_outside(std::size_t index) {
   }
   const auto& roles = sketch_.plan().kernel->around[index].roles;
   const bool leads = &sketch_.plan()[roles.front()] == role_;
-  if (is_region(op)) {
-    if (may_be_again(sketch_.program(), id)) return {};  // done where it is wanted
-    if (ir::is_loop(op.kind)) return run_beside(id, leads);
-    return region_again(id, parts_held(id), {}, leads);
-  }
-  if (!is_effect(sketch_.program(), id)) return {};  // done where it is wanted
-  return act(id, parts_held(id), {}, leads);
+  const bool acts =
+      is_region(op) ? !may_be_again(sketch_.program(), id) : is_effect(sketch_.program(), id);
+  if (!acts) return {};  // done where it is wanted
+  if (ir::is_loop(op.kind)) return run_beside(id, leads);
+  TWILL_TRY(const std::vector<int> parts, parts_held(id));
+  return is_region(op) ? region_again(id, parts, {}, leads) : act(id, parts, {}, leads);
 }
 
-/// The parts of which the role has the rows that an operation works on.
-std::vector<int> RoleBuilder::parts_held(ir::OpId op) const {
+/// The parts of which the role has the rows that an operation works on. Each part must be some
+/// group's: no other role could do it.
+Result<std::vector<int>> RoleBuilder::parts_held(ir::OpId op) const {
   std::set<ir::ValueId> seen;
   std::vector<ir::ValueId> todo;
   for (const ir::OpId inner : ir::walk(sketch_.program(), op)) {
     const auto& operands = sketch_.program().op(inner).operands;
     todo.insert(todo.end(), operands.begin(), operands.end());
   }
-  std::optional<std::set<int>> held;
+  std::vector<std::vector<OpId>> values;
   while (!todo.empty()) {
     const ir::ValueId value = sketch_.behind_relayouts(todo.back());
     todo.pop_back();
@@ -55,23 +76,25 @@ std::vector<int> RoleBuilder::parts_held(ir::OpId op) const {
     } else if (const ir::Carried* left = sketch_.carried_result(value)) {
       todo.push_back(left->yielded);
     } else if (!sketch_.makers_of(value).empty()) {
-      std::set<int> mine;
-      for (const OpId maker : sketch_.makers_of(value)) {
-        if (is_mine(maker)) mine.insert(sketch_.origin(maker).part);
-      }
-      if (held) std::erase_if(*held, [&](int part) { return !mine.contains(part); });
-      if (!held) held = mine;
+      values.push_back(sketch_.makers_of(value));
     } else if (const auto by = sketch_.definition(value)) {
       const auto& operands = sketch_.program().op(*by).operands;
       todo.insert(todo.end(), operands.begin(), operands.end());
     }
   }
-  std::vector<int> parts;
-  for (int part = 0; part < sketch_.parts(); ++part) {
-    const bool all = !held || held->contains(-1);
-    if (all || held->contains(part)) parts.push_back(part);
+  std::set<int> all, mine;
+  for (std::size_t i = 0; i < sketch_.plan().problem.groups().size(); ++i) {
+    const problem::GroupId group(i);
+    const std::set<int> its = parts_of_group(sketch_, values, group);
+    all.insert(its.begin(), its.end());
+    const bool is_own = std::any_of(mine_.begin(), mine_.end(), [&](OpId it) {
+      return sketch_.plan().schedule.ops[it.index()].group == group;
+    });
+    if (is_own || values.empty()) mine.insert(its.begin(), its.end());
   }
-  return parts;
+  if (static_cast<int>(all.size()) == sketch_.parts()) return std::vector(mine.begin(), mine.end());
+  return sketch_.refuse(op, "works on tiles that different groups have",
+                        "choose a pool in which one group works on the whole tile (--pool)");
 }
 
 /// Puts the rows that the role holds into the box that they are stored from.
@@ -81,7 +104,9 @@ Result<void> RoleBuilder::stage_outside(std::size_t index) {
   const ir::ValueId tile = sketch_.behind_relayouts(*access.source);
   const int cut = sketch_.cut_of(tile);
   std::vector<int> parts = {-1};
-  if (cut >= 0) parts = parts_held(box.store);
+  if (cut >= 0) {
+    TWILL_TRY(parts, parts_held(box.store));
+  }
   std::vector<ValueId> tiles;
   for (const int part : parts) {
     TWILL_TRY(tiles.emplace_back(), want(tile, {cut, part}, {}));
@@ -90,6 +115,7 @@ Result<void> RoleBuilder::stage_outside(std::size_t index) {
     const Barriers& free = *memory_.boxes.at(*box.after).free;
     wait(free, {At::From::tile, 0}, box.of_last_tile, "free");
   }
+  if (box.lay) wait(memory_.empty.at(*box.lay), {At::From::tile, 0}, false, "empty");
   for (std::size_t i = 0; i < parts.size(); ++i) {
     emit(NodeKind::write, {tiles[i], rows_of(capture(box.value), {cut, parts[i]})});
   }
@@ -131,14 +157,8 @@ Result<void> RoleBuilder::store_boxes() {
   now_ = &behind_;
   behind_loop_ = true;
   for (const auto& [index, box] : memory_.boxes) {
-    const auto access = *ir::memory_access(sketch_.program().op(box.store));
     wait(box.full, {At::From::tile, 0}, false, "full");
-    TWILL_TRY(const ValueId descriptor, want_scalar(access.address));
-    std::vector<ValueId> operands = {descriptor, capture(box.value)};
-    for (const ir::ValueId coordinate : access.coordinates) {
-      TWILL_TRY(operands.emplace_back(), want_scalar(coordinate));
-    }
-    emit(NodeKind::store_box, std::move(operands)).source = box.store;
+    TWILL_TRY_VOID(send_box(box.store, capture(box.value), {}));
     if (box.free) {
       emit(NodeKind::wait_stores, {}, {}, {0});
       arrive(*box.free, {At::From::tile, 0}, "free");

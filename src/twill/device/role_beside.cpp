@@ -74,8 +74,8 @@ Result<void> RoleBuilder::find_positions(const std::set<int>& depths) {
 
 /// Has a loop carry slots and phases, which are those of the iteration at hand in its body. Gives
 /// those behind it.
-std::map<int, std::pair<ValueId, ValueId>> RoleBuilder::carry_positions(
-    const std::set<int>& depths, Node& node) {
+std::map<int, std::pair<ValueId, ValueId>> RoleBuilder::carry_positions(const std::set<int>& depths,
+                                                                        Node& node) {
   std::map<int, std::pair<ValueId, ValueId>> behind;
   Block& body = node.blocks.front();
   const auto carry = [&](ValueId& now, ValueId& later, const char* name) {
@@ -113,7 +113,8 @@ std::set<int> RoleBuilder::rings_of(ir::OpId loop) const {
 /// Builds the share of a role with tiles in another loop.
 Result<void> RoleBuilder::run_beside(ir::OpId loop, bool leads) {
   const std::set<int> rings = rings_of(loop);
-  return loop_again(loop, parts_held(loop), rings.empty() ? At{} : kBeside, leads, rings);
+  TWILL_TRY(const std::vector<int> parts, parts_held(loop));
+  return loop_again(loop, parts, rings.empty() ? At{} : kBeside, leads, rings);
 }
 
 /// Builds the share of the loading role in other loops, behind the planned one.

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "twill/device/role_inside.h"
-#include "twill/ir/operands.h"
 
 /// Operations with regions, done again with all that is in them: branches, and loops beside the
 /// planned one. In them a role goes by the order of the program, and waits for products at once.
@@ -51,12 +50,7 @@ Result<void> RoleBuilder::product_again(ir::OpId id, Rows rows, At at) {
     return sketch_.refuse(id, "adds up what several groups hold",
                           "choose a pool in which one group works on the whole tile (--pool)");
   }
-  const ir::ValueId inputs[] = {operands.a, operands.b, operands.accumulator};
-  const int cuts[] = {rows.cut == 0 ? 0 : -1, rows.cut == 1 ? 1 : -1, rows.cut};
-  std::vector<ValueId> values;
-  for (int i = 0; i < 3; ++i) {
-    TWILL_TRY(values.emplace_back(), want(inputs[i], {cuts[i], rows.part}, at));
-  }
+  TWILL_TRY(std::vector<ValueId> values, factors(operands, rows, at));
   if (operands.use_accumulator) {
     TWILL_TRY(values.emplace_back(), want(*operands.use_accumulator, {}, at));
   } else {
@@ -74,14 +68,9 @@ Result<void> RoleBuilder::product_again(ir::OpId id, Rows rows, At at) {
 
 /// Loads a box whole, and waits for it: what no ring brings.
 Result<void> RoleBuilder::fetch(ir::OpId id, Rows rows, At at) {
-  const auto access = *ir::memory_access(sketch_.program().op(id));
   TWILL_TRY(const ir::Type type, sketch_.memory_type(id));
   const ir::ValueId value = sketch_.program().op(id).results.front();
-  TWILL_TRY(const ValueId descriptor, want(access.address, {}, at));
-  std::vector<ValueId> operands = {descriptor};
-  for (const ir::ValueId coordinate : access.coordinates) {
-    TWILL_TRY(operands.emplace_back(), want(coordinate, {}, at));
-  }
+  TWILL_TRY(std::vector<ValueId> operands, place_of(id, at));
   const std::string& name = sketch_.program().value(value).name;
   const ValueId buffer = make(NodeKind::allocate, {}, name, type);
   const ValueId barrier = make(NodeKind::allocate, {}, name + "_full", sketch_.barriers(0));
@@ -115,15 +104,10 @@ Result<void> RoleBuilder::store_again(ir::OpId id, At at) {
   const auto access = *ir::memory_access(sketch_.program().op(id));
   TWILL_TRY(const ir::Type type, sketch_.box_type(id));
   TWILL_TRY(const ValueId value, want(*access.source, {}, at));
-  TWILL_TRY(const ValueId box, want(access.address, {}, at));
   const ValueId buffer = make(NodeKind::allocate, {}, "box", type);
-  std::vector<ValueId> operands = {box, buffer};
-  for (const ir::ValueId coordinate : access.coordinates) {
-    TWILL_TRY(operands.emplace_back(), want(coordinate, {}, at));
-  }
   emit(NodeKind::write, {value, buffer});
   emit(NodeKind::proxy_fence);
-  emit(NodeKind::store_box, std::move(operands)).source = id;
+  TWILL_TRY_VOID(send_box(id, buffer, at));
   emit(NodeKind::wait_stores, {}, {}, {0});
   return {};
 }
@@ -134,13 +118,12 @@ Result<void> RoleBuilder::act(ir::OpId id, const std::vector<int>& parts, At at,
   const ir::Op& op = sketch_.program().op(id);
   int cut = -1;
   for (const ir::ValueId operand : op.operands) cut = std::max(cut, sketch_.cut_of(operand));
-  if (op.kind == OpKind::block_store) {
+  if (op.kind == OpKind::block_store || op.kind == OpKind::block_update) {
     if (cut >= 0) return sketch_.refuse(id, "stores a box whose rows several groups have");
     return leads ? store_again(id, at) : Result<void>();
   }
   const ir::OpClass of = ir::class_of(op.kind);
-  if (of == ir::OpClass::synchronization || of == ir::OpClass::copy || op.kind == OpKind::call ||
-      op.kind == OpKind::block_update) {
+  if (of == ir::OpClass::synchronization || of == ir::OpClass::copy || op.kind == OpKind::call) {
     return sketch_.refuse(id, "is an effect that is not printed as TTGIR here yet");
   }
   if (cut < 0) {

@@ -150,12 +150,7 @@ Result<std::vector<ValueId>> RoleBuilder::branch(int trips, ValueId count) {
   }
   now_ = outer;
   for (std::size_t i = 0; i < types.size(); ++i) {
-    const Thing& thing = results_[i].thing;
-    const std::string name = thing.kind == Thing::Kind::value
-                                 ? sketch_.program().value(thing.value).name
-                             : thing.kind == Thing::Kind::slot ? "slot"
-                                                               : "phase";
-    node.results.push_back(add_value(name, types[i]));
+    node.results.push_back(add_value(name_of(results_[i].thing), types[i]));
   }
   std::vector<ValueId> results = node.results;
   now_->push_back(std::move(node));
@@ -260,34 +255,26 @@ ValueId RoleBuilder::carried(const Carry& carry, ir::Type type) {
   return made_[key] = add_value("new", type);  // of a pass that will be done again
 }
 
-/// Products in flight and those consumed are of the window before, once the loop begins.
-void RoleBuilder::to_steady() {
-  const int spread = role_->sections.spread;
-  const auto move = [&](Key& key) {
+/// Enters a section: products in flight, and those consumed, are of another place in time now, and
+/// nothing else is known yet.
+void RoleBuilder::enter_section(At::From section, int later) {
+  const auto moved = [&](Key key) {
     At& at = std::get<At>(key);
-    if (at.from == At::From::first) at = {At::From::window, at.offset - spread};
+    if (at.from == section_) at = {section, at.offset - later};
+    return key;
   };
-  for (Key& key : in_flight_) move(key);
+  std::transform(in_flight_.begin(), in_flight_.end(), in_flight_.begin(), moved);
   std::set<Key> consumed;
-  for (Key key : consumed_) {
-    move(key);
-    consumed.insert(key);
-  }
+  for (const Key& key : consumed_) consumed.insert(moved(key));
   consumed_ = std::move(consumed);
+  section_ = section;
+  made_.clear();
+  counted_.clear();
 }
 
-void RoleBuilder::to_last() {
-  const auto move = [](Key& key) {
-    At& at = std::get<At>(key);
-    if (at.from == At::From::window) at = {At::From::last, at.offset - 1};
-  };
-  for (Key& key : in_flight_) move(key);
-  std::set<Key> consumed;
-  for (Key key : consumed_) {
-    move(key);
-    consumed.insert(key);
-  }
-  consumed_ = std::move(consumed);
+std::string RoleBuilder::name_of(const Thing& thing) const {
+  if (thing.kind == Thing::Kind::value) return sketch_.program().value(thing.value).name;
+  return thing.kind == Thing::Kind::slot ? "slot" : "phase";
 }
 
 Result<void> RoleBuilder::loop(ValueId count) {
@@ -307,11 +294,8 @@ Result<void> RoleBuilder::loop(ValueId count) {
   }
   Nodes* const outer = now_;
   now_ = &body.nodes;
-  section_ = At::From::window;
-  made_.clear();
-  counted_.clear();
+  enter_section(At::From::window, spread);
   window_ = body.arguments.front();
-  to_steady();
   const auto enter_all = [&](At::From from, const std::vector<ValueId>& values) {
     for (std::size_t i = 0; i < carries.size(); ++i) {
       const auto& [thing, offset] = carries[i];
@@ -322,10 +306,6 @@ Result<void> RoleBuilder::loop(ValueId count) {
         counted_[{thing, where}] = values[i];
       }
     }
-  };
-  const auto name_of = [&](const Thing& thing) {
-    if (thing.kind == Thing::Kind::value) return sketch_.program().value(thing.value).name;
-    return std::string(thing.kind == Thing::Kind::slot ? "slot" : "phase");
   };
   std::vector<ValueId> arguments;
   for (std::size_t i = 0; i < carries.size(); ++i) {
@@ -342,11 +322,8 @@ Result<void> RoleBuilder::loop(ValueId count) {
   const std::vector<ValueId> results = node.results;
   now_ = outer;
   now_->push_back(std::move(node));
-  section_ = At::From::last;
-  made_.clear();
-  counted_.clear();
+  enter_section(At::From::last, 1);
   trips_ = count;
-  to_last();
   enter_all(At::From::last, results);
   TWILL_TRY_VOID(steps(role_->sections.drain));
   if (spread == 0) result_values_ = results;

@@ -5,7 +5,6 @@
 
 #include "twill/device/role.h"
 #include "twill/dialect/register_layouts.h"
-#include "twill/ir/operands.h"
 
 /// One step of the plan after the other.
 namespace twill::device {
@@ -65,7 +64,9 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       if (!once) wait(memory_.empty.at(*step.channel), where, true, "empty");
       return {};
     case StepKind::release:
-      if (!once) arrive(memory_.empty.at(*step.channel), where, "empty");
+      if (memory_.empty.contains(*step.channel)) {
+        arrive(memory_.empty.at(*step.channel), where, "empty");
+      }
       return {};
     case StepKind::wait:
       wait(memory_.full.at(*step.channel), where, false, "full");
@@ -86,7 +87,9 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       if (step.outside) return stage_outside(*step.outside);
       return stage(*step.op, where);
     case StepKind::drain_groups:
-      return step.queue == plan::Mechanism::wgmma ? drain(step.pending) : Result<void>();
+      if (step.queue == plan::Mechanism::wgmma) return drain(step.pending);
+      if (stores_boxes()) emit(NodeKind::wait_stores, {}, {}, {step.pending});
+      return {};
     case StepKind::fence:
       if (step.fence == plan::Fence::proxy && !(tile && behind_loop_)) emit(NodeKind::proxy_fence);
       return {};
@@ -173,11 +176,16 @@ Result<void> RoleBuilder::compute(OpId id, At at) {
                : Result<void>();
 }
 
-/// Moves what other ops made to where a product takes it; false: the op of the plan does no such
-/// thing.
+/// Moves what other ops made to where a product or a store by TMA takes it; false: the op of the
+/// plan does no such thing.
 Result<bool> RoleBuilder::forward(OpId id, At at) {
   if (!sketch_.origin(id).forwards) return false;
   const auto home = sketch_.plan().values[id.index()].home;
+  if (const auto store = sketch_.boxed_by(id)) {
+    const auto access = *ir::memory_access(sketch_.program().op(*store));
+    TWILL_TRY_VOID(write_part(id, sketch_.behind_relayouts(*access.source), *home, at));
+    return true;
+  }
   if (const auto received = sketch_.received_by(id)) {
     const Rows rows = rows_of(id, *received);
     if (makes(sketch_.makers_of(*received), rows)) return true;
@@ -193,6 +201,25 @@ Result<bool> RoleBuilder::forward(OpId id, At at) {
   }
   TWILL_TRY_VOID(write_part(id, *value, *home, at));
   return true;
+}
+
+/// Stores the box of a store by TMA in the loop, which a group has filled.
+Result<void> RoleBuilder::store_box(OpId id, At at) {
+  const ir::OpId store = sketch_.origin(id).sources.front().op;
+  for (std::size_t i = 0; i < sketch_.plan().values.size(); ++i) {
+    if (sketch_.boxed_by(OpId(i)) != store) continue;
+    const Ring& ring = memory_.rings.at(*sketch_.plan().values[i].home);
+    return send_box(store, copy(ring, at, "box"), at);
+  }
+  return sketch_.refuse(store, "has no box in the plan");
+}
+
+/// Whether the role stores boxes in the loop, and so waits for its own stores.
+bool RoleBuilder::stores_boxes() const {
+  const auto is_store = [&](OpId op) {
+    return sketch_.plan().mechanisms[op.index()] == plan::Mechanism::bulk_store;
+  };
+  return std::any_of(mine_.begin(), mine_.end(), is_store);
 }
 
 /// Writes the rows of an op of the plan into its ring.
@@ -212,7 +239,9 @@ Result<void> RoleBuilder::effect(ir::OpId id, int part, At at) {
     cut = std::max(cut, sketch_.cut_of(operand));
   }
   std::vector<int> parts = {part};
-  if (cut >= 0 && part < 0) parts = parts_held(id);
+  if (cut >= 0 && part < 0) {
+    TWILL_TRY(parts, parts_held(id));
+  }
   for (const int one : parts) {
     TWILL_TRY_VOID(clone(id, cut < 0 ? Rows{} : Rows{cut, one}, at));
   }
@@ -261,6 +290,8 @@ Result<void> RoleBuilder::issue(const plan::Step& step, At at) {
     case plan::Mechanism::threads:
     case plan::Mechanism::scoreboard:
       return compute(op, at);
+    case plan::Mechanism::bulk_store:
+      return store_box(op, at);
     default:
       return sketch_.refuse(
           sketch_.origin(op).sources.front().op,
@@ -268,15 +299,28 @@ Result<void> RoleBuilder::issue(const plan::Step& step, At at) {
   }
 }
 
-Result<void> RoleBuilder::load_box(ir::OpId load, const Ring& ring, const plan::Step& step, At at) {
-  const auto access = ir::memory_access(sketch_.program().op(load));
-  if (!access || !access->by_descriptor) return sketch_.refuse(load, "is no load of a box");
-  const At iteration = at.from == At::From::tile ? At{} : at;
-  TWILL_TRY(const ValueId descriptor, want(access->address, {}, iteration));
-  std::vector<ValueId> operands = {descriptor};
+/// A descriptor, and the coordinates of the box there that an operation accesses.
+Result<std::vector<ValueId>> RoleBuilder::place_of(ir::OpId op, At at) {
+  const auto access = ir::memory_access(sketch_.program().op(op));
+  if (!access || !access->by_descriptor) return sketch_.refuse(op, "accesses no box");
+  std::vector<ValueId> place;
+  TWILL_TRY(place.emplace_back(), want(access->address, {}, at));
   for (const ir::ValueId coordinate : access->coordinates) {
-    TWILL_TRY(operands.emplace_back(), want(coordinate, {}, iteration));
+    TWILL_TRY(place.emplace_back(), want(coordinate, {}, at));
   }
+  return place;
+}
+
+/// Begins to store what lies in `buffer`.
+Result<void> RoleBuilder::send_box(ir::OpId store, ValueId buffer, At at) {
+  TWILL_TRY(std::vector<ValueId> operands, place_of(store, at));
+  operands.insert(operands.begin() + 1, buffer);
+  emit(NodeKind::store_box, std::move(operands)).source = store;
+  return {};
+}
+
+Result<void> RoleBuilder::load_box(ir::OpId load, const Ring& ring, const plan::Step& step, At at) {
+  TWILL_TRY(std::vector<ValueId> operands, place_of(load, at.from == At::From::tile ? At{} : at));
   const ValueId buffer = copy(ring, at, step.op ? sketch_.plan().problem[*step.op].name : "box");
   const ValueId full = barrier(memory_.full.at(*step.channel), at, "full");
   operands.insert(operands.begin() + 1, {buffer, full, constant(1, sketch_.i1())});
@@ -360,6 +404,18 @@ std::optional<RoleBuilder::Key> RoleBuilder::accumulator(ir::ValueId value, Rows
   return Key{value, rows, at, nullptr};
 }
 
+/// Both factors of rows of a product, and what it adds to.
+Result<std::vector<ValueId>> RoleBuilder::factors(const ir::MmaOperands& operands, Rows rows,
+                                                  At at) {
+  std::vector<ValueId> values;
+  const ir::ValueId inputs[] = {operands.a, operands.b, operands.accumulator};
+  const int cuts[] = {rows.cut == 0 ? 0 : -1, rows.cut == 1 ? 1 : -1, rows.cut};
+  for (int i = 0; i < 3; ++i) {
+    TWILL_TRY(values.emplace_back(), want(inputs[i], {cuts[i], rows.part}, at));
+  }
+  return values;
+}
+
 Result<void> RoleBuilder::product(OpId id, At at) {
   const extract::OpOrigin& origin = sketch_.origin(id);
   TWILL_TRY(const bool in_branch, compute_unit(id, at));
@@ -368,6 +424,10 @@ Result<void> RoleBuilder::product(OpId id, At at) {
   std::optional<ir::OpId> dot;
   for (const extract::Source& source : origin.sources) {
     const ir::OpKind kind = sketch_.program().op(source.op).kind;
+    if (kind == ir::OpKind::mma) {  // by the threads, which have it at once
+      const ir::ValueId result = sketch_.program().op(source.op).results.front();
+      return clone(source.op, rows_of(id, result), at).map([](ValueId) {});
+    }
     if (kind == ir::OpKind::wgmma && !dot) {
       dot = source.op;
     } else if (kind != ir::OpKind::wgmma_wait && kind != ir::OpKind::relayout) {
@@ -382,12 +442,7 @@ Result<void> RoleBuilder::product(OpId id, At at) {
   if (operands.use_accumulator && adds_to) {
     return sketch_.refuse(*dot, "adds to its accumulator under a condition");
   }
-  std::vector<ValueId> values;
-  const ir::ValueId inputs[] = {operands.a, operands.b, operands.accumulator};
-  const int cuts[] = {rows.cut == 0 ? 0 : -1, rows.cut == 1 ? 1 : -1, rows.cut};
-  for (int i = 0; i < 3; ++i) {
-    TWILL_TRY(values.emplace_back(), want(inputs[i], {cuts[i], rows.part}, at));
-  }
+  TWILL_TRY(std::vector<ValueId> values, factors(operands, rows, at));
   values.push_back(constant(adds_to ? 1 : 0, sketch_.i1()));
   TWILL_TRY(const ir::Type type, own_type(result, rows));
   const ValueId made = add_value(sketch_.plan().problem[id].name, type);

@@ -67,6 +67,8 @@ class Sketch {
   std::optional<ir::ValueId> moved_by(OpId op) const;
   /// The tile that an op of the plan takes from another group and keeps in other registers.
   std::optional<ir::ValueId> received_by(OpId op) const;
+  /// The store by TMA in the loop whose box an op of the plan fills.
+  std::optional<ir::OpId> boxed_by(OpId op) const;
   /// The allocation whose tile an op of the plan writes into shared memory in the loop.
   std::optional<ir::OpId> allocation_of(OpId op) const;
   /// Whether a value depends on what is loaded or multiplied.
@@ -88,6 +90,9 @@ class Sketch {
   std::vector<ir::OpId> loads_of(ir::OpId loop) const;
   /// The channel by which the copies of an op become known.
   Result<plan::ChannelId> channel_of(OpId copy) const;
+  /// Steps of a role that release a copy of the channel. A reader has none where what it releases
+  /// of another channel says the same.
+  std::ptrdiff_t releases(const plan::Role& role, plan::ChannelId channel) const;
 
   // --- Branches and effects of the loop (units.cpp) -------------------------------------------
   /// The branch that an operation of the loop stands in, if the plan has ops of it.
@@ -154,6 +159,7 @@ class Sketch {
   bool in_other_block(ir::OpId op, ir::OpId branch, ir::BlockId block) const;
   Result<void> find_exits();
   Result<void> find_effects();
+  Result<void> check_stores() const;
   Result<void> front_effect(ir::OpId op, const std::set<ir::OpId>& loads);
   void find_branches();
   void note_last(Unit& unit, OpId op) const;

@@ -77,7 +77,7 @@ bool may_be_again(const ir::Program& program, ir::OpId id) {
 bool is_effect(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
   const OpClass of = ir::class_of(op.kind);
-  if (of == OpClass::copy) return true;  // nobody knows when it has ended
+  if (of == OpClass::copy) return true;  // its end is not known
   return of != OpClass::load && ir::effect_of(op) != ir::Effect::none;
 }
 
@@ -166,8 +166,8 @@ std::optional<ir::ValueId> Sketch::value_of(OpId op) const {
   return last ? std::optional(behind_relayouts(*last)) : std::nullopt;
 }
 
-/// Operations that an op of the plan has only for the addresses of what it loads: whoever needs
-/// what they make does them again.
+/// Operations that an op of the plan has only for the addresses of its loads: each reader of their
+/// results does them again.
 std::set<ir::OpId> Sketch::addresses_of(OpId op) const {
   std::set<ir::OpId> own, found;
   std::vector<ir::ValueId> todo;
@@ -210,6 +210,16 @@ std::optional<ir::ValueId> Sketch::received_by(OpId op) const {
   if (!moves || !is_tile(ir::type_of(*program_, source.results.front()))) return std::nullopt;
   const ir::ValueId value = behind_relayouts(source.results.front());
   return makers_of(value).empty() ? std::nullopt : std::optional(value);
+}
+
+std::optional<ir::OpId> Sketch::boxed_by(OpId op) const {
+  const plan::Mechanism how = plan_->mechanisms[op.index()];
+  const auto home = plan_->values[op.index()].home;
+  if (!origin(op).forwards || how != plan::Mechanism::threads || !home) return std::nullopt;
+  const ir::OpId by = origin(op).sources.front().op;
+  const auto access = ir::memory_access(program_->op(by));
+  if (!access || !access->by_descriptor || !access->writes || !access->source) return std::nullopt;
+  return (*plan_)[*home].residence == plan::Residence::shared ? std::optional(by) : std::nullopt;
 }
 
 std::optional<ir::OpId> Sketch::allocation_of(OpId op) const {

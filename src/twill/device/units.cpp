@@ -4,8 +4,8 @@
 #include "twill/ir/arrays.h"
 #include "twill/ir/operands.h"
 
-/// Parts of the loop that are done as a whole beside the plan's ops, or in the place of several:
-/// branches, and effects that no op of the plan stands for.
+/// Parts of the loop that are done as a whole beside the plan's ops, or in place of several. These
+/// are branches, and effects that no op of the plan stands for.
 namespace twill::device {
 
 using ir::OpClass;
@@ -90,7 +90,7 @@ std::set<OpId> Sketch::makers_behind(ir::OpId id) const {
   return makers;
 }
 
-/// Effects in the loop that no op of the plan stands for: each is done behind the last op that it
+/// Effects in the loop that no op of the plan stands for. Each is done behind the last op that it
 /// needs, or with the first product.
 Result<void> Sketch::attach(ir::OpId effect) {
   const ir::OpId top = in_body(effect);

@@ -85,12 +85,13 @@ bool is_zero(const Numbers& basis) {
   return std::all_of(basis.begin(), basis.end(), [](std::int64_t n) { return n == 0; });
 }
 
-/// Moves bases between warps and registers: surplus warps become registers, and missing warps come
-/// from registers.
+/// Moves bases between warps and registers: surplus warps become registers, those that hold what
+/// others hold first of all and without registers. Missing warps come from registers.
 void share_among_warps(Bases& registers, Bases& warps, const Piece& piece) {
   while ((std::size_t{1} << warps.size()) > static_cast<std::size_t>(piece.warps)) {
-    registers.push_back(warps.back());
-    warps.pop_back();
+    const auto copy = std::find_if(warps.rbegin(), warps.rend(), is_zero);
+    if (copy == warps.rend()) registers.push_back(warps.back());
+    warps.erase(copy == warps.rend() ? std::prev(warps.end()) : std::next(copy).base());
   }
   while ((std::size_t{1} << warps.size()) < static_cast<std::size_t>(piece.warps)) {
     const auto last = std::find_if(registers.rbegin(), registers.rend(),

@@ -75,6 +75,10 @@ const std::unordered_map<std::string_view, TypeForm>& forms() {
       {"ttng.async_tma_copy_local_to_global", F::operands},
       {"ttng.async_tma_reduce", F::operands},
       {"ttng.async_copy_mbarrier_arrive", F::first},
+      {"ttg.global_scratch_alloc", F::result},
+      {"ttng.tensormap_create", F::function},
+      {"ttng.tensormap_fenceproxy_acquire", F::first},
+      {"ttng.reinterpret_tensor_descriptor", F::cast},
   };
   return kForms;
 }

@@ -290,7 +290,19 @@ class Surroundings {
     if (!ir::is_tensor(type)) return;
     around.what.mechanism = plan::Mechanism::bulk_store;
     around.memory = "SMEM";
-    around.bytes = ir::element_count(type) * ir::element_bits(type) / 8;
+    around.bytes = staged_bytes(type, ir::type_of(program_, access->address));
+  }
+
+  /// A stored tile lies in panels as wide as its swizzle, the last of which may reach into the one
+  /// before.
+  static std::int64_t staged_bytes(ir::Type tile, ir::Type descriptor) {
+    const std::int64_t bytes = ir::element_count(tile) * ir::element_bits(tile) / 8;
+    const ir::Attribute layout = descriptor->element ? descriptor->element->encoding : nullptr;
+    const auto shared = ir::nvmma_shared_encoding(layout);
+    const std::int64_t row = tile->shape.back() * ir::element_bits(tile) / 8;
+    if (!shared || shared->swizzle_bytes <= 0 || row <= shared->swizzle_bytes) return bytes;
+    const std::int64_t panels = (row + shared->swizzle_bytes - 1) / shared->swizzle_bytes;
+    return bytes / row * panels * shared->swizzle_bytes;
   }
 
   // --- What copies are addressed by -------------------------------------------------------------

@@ -11,6 +11,7 @@
 #include "twill/driver/answers.h"
 #include "twill/driver/checking.h"
 #include "twill/driver/stated.h"
+#include "twill/ir/source_words.h"
 #include "twill/problem/compute_groups.h"
 #include "twill/problem/hand_off.h"
 #include "twill/schedule/analysis.h"
@@ -56,6 +57,15 @@ strategy::Choice choice_for(const Kernel& kernel, const Request& request) {
   return choice;
 }
 
+/// Warps of a CTA, `num_warps` of Triton's launch; none where the module does not say.
+std::optional<int> launched_warps(const ir::Program& program) {
+  for (const auto& [key, value] : program.op(program.module()).attributes) {
+    if (!key.ends_with(".num-warps") || value->kind != ir::AttributeKind::integer) continue;
+    return static_cast<int>(value->integer);
+  }
+  return std::nullopt;
+}
+
 Diagnostic located(Diagnostic why, const Request& request) {
   if (why.location.file.empty()) why.location.file = request.input.name;
   return why;
@@ -76,6 +86,7 @@ class Pools {
         const Judge& judge)
       : request_(request),
         program_(kernel.program),
+        loop_(kernel.choice.loop),
         choice_(choice_for(kernel, request)),
         fastest_(std::move(fastest)),
         slowest_(std::move(slowest)),
@@ -87,7 +98,13 @@ class Pools {
       if (alike && !is_as_wide(pool)) continue;
       TWILL_TRY_VOID(add(pool));
     }
-    if (tried_.empty()) return tl::unexpected(located(*refusal_, request_));
+    if (tried_.empty()) {
+      if (refusal_->location == Location{}) {
+        refusal_->location = ir::text_location(program_, loop_);
+        refusal_->message += ir::source_words(program_, loop_);
+      }
+      return tl::unexpected(located(*refusal_, request_));
+    }
     std::stable_sort(tried_.begin(), tried_.end(),
                      [](const Tried& a, const Tried& b) { return rank(a) < rank(b); });
     std::vector<ArrangedKernel> out;
@@ -101,18 +118,23 @@ class Pools {
   bool at_fastest() const { return request_.rate == Rate::fastest; }
   const PosedKernel& posed() const { return at_fastest() ? fastest_ : slowest_; }
 
-  /// Whether the pool has a compute group for each sub-tile: by itself, Triton spreads the rows of
-  /// a tile over all warps there are.
-  static bool is_as_wide(const PosedPool& pool) {
-    int parts = 0;
-    for (const extract::OpOrigin& origin : pool.origins) parts = std::max(parts, origin.part + 1);
-    return parts == problem::compute_groups(pool.problem.parts());
+  /// Whether the pool has the compute groups of Triton's launch: one for each sub-tile, but no more
+  /// than there are warps for. By itself, Triton spreads the rows of a tile over all warps.
+  bool is_as_wide(const PosedPool& pool) const {
+    const problem::Parts& parts = pool.problem.parts();
+    int groups = 0;
+    for (const extract::OpOrigin& origin : pool.origins) groups = std::max(groups, origin.part + 1);
+    const auto warps = launched_warps(program_);
+    const int width = problem::compute_width(parts);
+    if (warps && width > 0) groups = std::min(groups, std::max(*warps / width, 1));
+    return groups == problem::compute_groups(parts);
   }
 
   bool has_pool_as_wide() const {
     const std::vector<PosedPool>& pools = posed().pools;
     return choice_.strategy == Strategy::triton_plain &&
-           std::any_of(pools.begin(), pools.end(), is_as_wide);
+           std::any_of(pools.begin(), pools.end(),
+                       [&](const PosedPool& pool) { return is_as_wide(pool); });
   }
 
   static std::tuple<bool, double, Cycles, Cycles> rank(const Tried& tried) {
@@ -211,6 +233,7 @@ class Pools {
 
   const Request& request_;
   const ir::Program& program_;
+  ir::OpId loop_;
   strategy::Choice choice_;
   PosedKernel fastest_;
   PosedKernel slowest_;

@@ -84,6 +84,9 @@ struct Request {
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
   std::int64_t trips = 0;  ///< of `schedule_loop`: also what so many iterations take, simulated
   int spare_registers = 0;  ///< of each thread, kept from tile data beyond the machine's overhead
+  /// CTAs that an SM has at once, each with its share of memory and registers. Nothing: 1; of
+  /// `emit_ttgir`, what an SM is faster with.
+  std::optional<int> ctas_per_sm = {};
   bool pins = false;        ///< of `plan_loop`: keep the compiler from moving math over waits
   int cluster = 1;          ///< of `plan_loop`, most CTAs that share loads: 1 or 2
   TileWalk tiles = TileWalk::where_possible;  ///< of `plan_loop`; what cannot be had is refused

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/driver/candidates.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/run_kernel.h"
 #include "twill/emit/cuda.h"
@@ -105,6 +106,19 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
 
 }  // namespace
 
+const Door& cuda_door() {
+  static const Door kDoor = {
+      [](const Reading& reading, const report::Outcome& outcome,
+         const plan::ProvenPlan& plan) -> std::optional<Diagnostic> {
+        const Kernel& kernel = *reading.kernel;
+        const auto source = emit::cuda_kernel({kernel.program, kernel.choice.loop, outcome.origins,
+                                               plan, kernel.program.file(), emit::Stamps::none});
+        return source ? std::nullopt : std::optional(source.error());
+      },
+      may_be_hand_overs};
+  return kDoor;
+}
+
 Result<std::string> kernel_text(const PlannedLoop& planned, const std::string& input,
                                 emit::Stamps stamps) {
   const Kernel* kernel = kernel_of(*planned.reading, planned.outcome);
@@ -122,7 +136,7 @@ Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
     TWILL_TRY_VOID(emit::check_target(read.kernel->program));
   }
   const auto reading = std::make_shared<const Reading>(std::move(read));
-  TWILL_TRY(PlannedLoop planned, answer_reading(request, reading));
+  TWILL_TRY(PlannedLoop planned, answer_reading(request, reading, {true, &cuda_door()}));
   return printed(request, stamps, std::move(planned));
 }
 

@@ -18,10 +18,13 @@ struct EmittedCuda {
   std::vector<emit::ExpectedLoop> loops;  ///< the loops that the machine code should have
 };
 
-/// Prints the kernel of the request's answer (`answer_loop`) with the runtime headers it includes.
-/// Where a kernel with transfers cannot be printed, the answer is of another pool or strategy, with
-/// a warning in the outcome. Fails for bad input (a `.loop` text has no kernel to print), and for
-/// what the printer cannot express.
+/// Door of CUDA. Another plan may be printed where one with transfers is not.
+const Door& cuda_door();
+
+/// Prints the kernel of the request's answer (`answer_loop`, by `cuda_door`) with the runtime
+/// headers it includes. Where the best plan cannot be printed, the answer is of another pool or
+/// strategy, with a warning in the outcome. Fails for bad input (a `.loop` text has no kernel to
+/// print), and for what the printer cannot express.
 Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps = emit::Stamps::none);
 
 /// The text of `kernel.cu` of an answer with a plan. Fails as `emit_cuda` does.

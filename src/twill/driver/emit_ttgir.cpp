@@ -1,7 +1,9 @@
 #include "twill/driver/emit_ttgir.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <set>
@@ -11,9 +13,12 @@
 
 #include "twill/device/fit.h"
 #include "twill/device/pressure.h"
+#include "twill/driver/answers.h"
 #include "twill/driver/candidates.h"
+#include "twill/driver/emit_cuda.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/propose.h"
+#include "twill/driver/timing.h"
 #include "twill/driver/trial.h"
 #include "twill/driver/verify_module.h"
 #include "twill/emit/ttgir.h"
@@ -47,12 +52,36 @@ bool has_own_tiles(const Kernel& kernel) {
   return false;
 }
 
-/// The tree of the plan, as the module has it.
-Result<device::Kernel> tree_of(const PlannedLoop& planned) {
-  const Kernel& kernel = *planned.reading->kernel;
-  return device::build_within(
-      {kernel.program, kernel.choice.loop, planned.outcome.origins, *planned.plan},
-      shared_memory(*kernel.machine));
+/// The tree of a plan of the outcome's schedule, as the module has it. CTAs share an SM only if a
+/// launch takes no more registers than the plan has. Precondition: the outcome is of a kernel.
+Result<device::Kernel> tree_of(const Reading& reading, const report::Outcome& outcome,
+                               const plan::ProvenPlan& plan) {
+  const Kernel& kernel = *reading.kernel;
+  TWILL_TRY(device::Kernel tree,
+            device::build_within({kernel.program, kernel.choice.loop, outcome.origins, plan},
+                                 shared_memory(*kernel.machine)));
+  if (kernel.machine->ctas_per_sm > 1) {
+    tree.registers_at_launch = plan.plan().limits.launch_registers;
+  }
+  return tree;
+}
+
+/// Door of TTGIR, in any spelling.
+const Door& ttgir_door() {
+  static const Door kDoor = {
+      [](const Reading& reading, const report::Outcome& outcome,
+         const plan::ProvenPlan& plan) -> std::optional<Diagnostic> {
+        const auto tree = tree_of(reading, outcome, plan);
+        if (!tree) return tree.error();
+        const auto text = emit::ttgir_kernel(reading.kernel->program, *tree, dialect::Spelling{});
+        return text ? std::nullopt : std::optional(text.error());
+      },
+      [](const plan::Plan& plan) {
+        return std::none_of(
+            plan.mechanisms.begin(), plan.mechanisms.end(),
+            [](const plan::Mechanism how) { return how == plan::Mechanism::tcgen05; });
+      }};
+  return kDoor;
 }
 
 /// The same schedule with a tile for each CTA; the answer for such tiles if it has no plan.
@@ -68,143 +97,271 @@ Result<PlannedLoop> with_one_tile(const Request& given, const PlannedLoop& plann
   return out;
 }
 
+/// Why the door does not print the plan of the answer, in a line; empty if it does.
+std::string words_of(const Door& door, const PlannedLoop& planned) {
+  const auto why = door.why_not(*planned.reading, planned.outcome, *planned.plan);
+  return why ? in_one_line(*why) : "";
+}
+
 }  // namespace
 
-void look_for_ttgir(const Request& request, PlannedLoop& planned) {
+void look_for_doors(const Request& request, PlannedLoop& planned) {
   if (!planned.plan || !planned.outcome.built) return;
   if (kernel_of(*planned.reading, planned.outcome) == nullptr) return;
+  report::Built& built = *planned.outcome.built;
+  built.not_printable = words_of(cuda_door(), planned);
   const bool walks = planned.plan->plan().kernel->tiles == plan::Tiles::persistent;
   const auto one = walks ? with_one_tile(request, planned) : Result<PlannedLoop>(planned);
-  std::optional<std::string>& why = planned.outcome.built->no_ttgir;
   if (!one) {
-    why = in_one_line(one.error());
-    return;
+    built.no_ttgir = in_one_line(one.error());
+  } else if (!one->plan) {
+    built.no_ttgir = "there is no plan with a tile for each CTA";
+  } else {
+    built.no_ttgir = words_of(ttgir_door(), *one);
   }
-  if (!one->plan) {
-    why = "there is no plan with a tile for each CTA";
-    return;
-  }
-  const auto tree = tree_of(*one);
-  why = tree ? "" : in_one_line(tree.error());
-  if (!tree) return;
-  const auto text = emit::ttgir_kernel(planned.reading->kernel->program, *tree,
-                                       dialect::spelling_of(request.input.text));
-  if (!text) why = in_one_line(text.error());
 }
 
 namespace {
 
 /// Registers to keep free beyond the request's, one after the other.
-constexpr int kSpareRegisters[] = {8, 16, 24, 32};
+constexpr std::array kSpareRegisters = {8, 16, 24, 32};
 
-/// A module of one plan, and what is known of it.
+/// Good plans among which the best is taken.
+constexpr int kEnough = 2;
+
+/// Work for all further plans: half of what the first one took, and no less than this, some tenths
+/// of a second.
+constexpr std::uint64_t kLeastWork = 20'000'000;
+
+/// The text of a plan, and what is known of it.
+struct Printed {
+  std::string text;                       ///< without the story; empty without a plan
+  std::vector<std::string> notes = {};    ///< for people
+  std::vector<std::string> reasons = {};  ///< why its code would not be good
+  int missing = 0;                        ///< registers that roles need beyond those they have
+};
+
 struct Module {
-  EmittedTtgir emitted;              ///< its text without the story
-  std::vector<std::string> reasons;  ///< why its code would not be good
+  PlannedLoop planned;
+  Printed printed;
 };
 
 /// Registers that a second plan is to have beyond the estimate, which errs near the limit.
 constexpr int kMargin = 4;
 
-/// Roles whose tiles need more registers than the role has, less `margin`.
-std::vector<std::string> over_registers(const ir::Program& program, const device::Kernel& tree,
-                                        int margin) {
-  std::vector<std::string> reasons;
+/// Notes the roles whose tiles need more registers than the role has, less `margin`.
+void note_missing_registers(const ir::Program& program, const device::Kernel& tree, int margin,
+                            Printed& printed) {
   const std::vector<device::Pressure> pressure = device::register_pressure(program, tree);
   for (std::size_t i = 0; i < pressure.size(); ++i) {
     const auto& [needed, available] = pressure[i];
     if (available == 0 || needed + margin <= available) continue;
-    reasons.push_back(fmt::format("{} needs about {} registers of each thread and has {}",
-                                  tree.roles[i].name, needed, available));
+    printed.missing = std::max(printed.missing, needed - available);
+    printed.reasons.push_back(fmt::format("{} needs about {} registers of each thread and has {}",
+                                          tree.roles[i].name, needed, available));
   }
-  return reasons;
 }
 
-Result<Module> module_of(const Request& given, const TtgirChoice& choice, int margin) {
-  TWILL_TRY(Reading read, read_once(given));
-  Request request = given;
-  // Triton launches the grid of the text: only a loop over tiles of the text's own is walked.
-  const bool may_walk = given.tiles == TileWalk::where_possible;
-  if (read.kernel && may_walk && !has_own_tiles(*read.kernel)) request.tiles = TileWalk::one;
-  const auto reading = std::make_shared<const Reading>(std::move(read));
-  TWILL_TRY(PlannedLoop planned, answer_reading(request, reading));
-  Module out{{std::move(planned), {}, {}, {}}, {}};
-  EmittedTtgir& emitted = out.emitted;
-  if (!emitted.planned.plan) return out;
-  if (emitted.planned.outcome.machine.empty()) {
-    return fail({request.input.name},
-                "a .loop text says when, and not what: it has no kernel to print",
-                "give the TTGIR of the kernel");
-  }
-  const ir::Program& program = emitted.planned.reading->kernel->program;
-  TWILL_TRY(const device::Kernel tree, tree_of(emitted.planned));
-  const dialect::Spelling as = choice.spelling.value_or(dialect::spelling_of(request.input.text));
-  TWILL_TRY(emitted.text, emit::ttgir_kernel(program, tree, as));
-  emitted.notes = tree.notes;
+/// Prints a plan, and judges what a compiler makes of it.
+Result<Printed> print(const Reading& reading, const report::Outcome& outcome,
+                      const plan::ProvenPlan& plan, const TtgirChoice& choice, int margin) {
+  const ir::Program& program = reading.kernel->program;
+  TWILL_TRY(const device::Kernel tree, tree_of(reading, outcome, plan));
+  TWILL_TRY(std::string text, emit::ttgir_kernel(program, tree, *choice.spelling));
+  Printed out{std::move(text), tree.notes};
   if (choice.judge) {
-    TWILL_TRY(out.reasons, choice.judge(emitted.text));
+    TWILL_TRY(out.reasons, choice.judge(out.text));
   } else {
-    out.reasons = over_registers(program, tree, margin);
+    note_missing_registers(program, tree, margin, out);
   }
   return out;
 }
 
+/// The input, with tiles walked as a module can have it. Triton launches the grid of the text, so
+/// only a loop over tiles of the text's own is walked.
+Result<std::shared_ptr<const Reading>> read_for_ttgir(Request& request) {
+  TWILL_TRY(Reading read, read_once(request));
+  const bool may_walk = request.tiles == TileWalk::where_possible;
+  if (read.kernel && may_walk && !has_own_tiles(*read.kernel)) request.tiles = TileWalk::one;
+  return std::make_shared<const Reading>(std::move(read));
+}
+
+/// The module of the request's answer; without a text if that has no plan.
+Result<Module> module_of(Request request, const TtgirChoice& choice, int margin,
+                         const AnswerChoice& among = {true, &ttgir_door()}) {
+  TWILL_TRY(const auto reading, read_for_ttgir(request));
+  TWILL_TRY(PlannedLoop planned, answer_reading(request, reading, among));
+  if (!planned.plan) return Module{std::move(planned), {}};
+  if (planned.outcome.machine.empty()) {
+    return fail({request.input.name},
+                "a .loop text says when, and not what: it has no kernel to print",
+                "give the TTGIR of the kernel");
+  }
+  TWILL_TRY(Printed printed, print(*reading, planned.outcome, *planned.plan, choice, margin));
+  return Module{std::move(planned), std::move(printed)};
+}
+
+/// The best good module of the schedules among which the first answer was found.
+Result<Module> solved_module(const Request& request, const TtgirChoice& choice) {
+  const Door good = {[&](const Reading& reading, const report::Outcome& outcome,
+                         const plan::ProvenPlan& plan) -> std::optional<Diagnostic> {
+                       const auto printed = print(reading, outcome, plan, choice, kMargin);
+                       if (!printed) return printed.error();
+                       if (printed->reasons.empty()) return std::nullopt;
+                       return Diagnostic{{}, printed->reasons.front(), "", ""};
+                     },
+                     ttgir_door().may_differ};
+  return module_of(request, choice, kMargin, {false, &good, true});
+}
+
 /// Values that a group hands to another in the loop.
 std::ptrdiff_t handed_over(const Module& module) {
-  const auto& values = module.emitted.planned.plan->plan().values;
+  const auto& values = module.planned.plan->plan().values;
   return std::count_if(values.begin(), values.end(),
                        [](const plan::Value& value) { return value.staged.has_value(); });
 }
 
-/// Whether a module is better than one with fewer registers kept free: faster by more than the
-/// model errs, or as fast with fewer values handed over, whose barriers Triton makes dearer.
+/// True if a module is better than one with fewer registers kept free: faster by more than the
+/// model errs, or as fast with fewer transfers. Triton makes their barriers dearer.
 bool is_better(const Module& module, const Module& other) {
-  const auto& a = module.emitted.planned.outcome.built;
-  const auto& b = other.emitted.planned.outcome.built;
+  const auto& a = module.planned.outcome.built;
+  const auto& b = other.planned.outcome.built;
   if (!a || !b || !a->simulated || !b->simulated) return false;
   if (schedule::kCoRunError * *a->simulated < *b->simulated) return true;
   const bool as_fast = *a->simulated <= schedule::kCoRunError * *b->simulated;
   return as_fast && handed_over(module) < handed_over(other);
 }
 
-/// The best good module with registers kept free, with a note why; else the one at hand.
-Result<Module> with_registers_to_spare(const Request& given, const TtgirChoice& choice,
-                                       Module first) {
-  std::set<std::string> tried = {first.emitted.text};
+/// Numbers of registers to keep free, the likeliest first: as many as are missing, then more, then
+/// fewer. A compiler does not say how many are missing, so it is asked about the fewest first.
+std::vector<int> spares_for(const Module& first) {
+  const auto enough =
+      std::find_if(kSpareRegisters.begin(), kSpareRegisters.end() - 1,
+                   [&](int spare) { return spare >= first.printed.missing + kMargin; });
+  std::vector<int> spares(enough, kSpareRegisters.end());
+  spares.insert(spares.end(), std::make_reverse_iterator(enough), kSpareRegisters.rend());
+  return spares;
+}
+
+/// The request for a plan in the same pool with registers kept free and no more work than that.
+Request with_spare(const Request& given, const Module& first, int spare, std::uint64_t work) {
+  Request request = given;
+  request.spare_registers = spare;
+  if (request.pool.empty()) request.pool = first.planned.outcome.pool;
+  request.limits.work_limit = std::min(request.limits.work_limit, work);
+  return request;
+}
+
+/// The best good module of another plan, with a note why; else the one at hand. Tried are schedules
+/// that are solved already, then those with registers kept free.
+Result<Module> within_registers(const Request& given, const TtgirChoice& choice, Module first) {
+  std::set<std::string> tried = {first.printed.text};
   std::optional<Module> best;
   int kept_free = 0;
-  for (const int spare : kSpareRegisters) {
-    Request request = given;
-    request.spare_registers = spare;
-    auto next = module_of(request, choice, kMargin);
-    if (!next || !next->emitted.planned.plan) break;  // with more there is no schedule either
-    if (!tried.insert(next->emitted.text).second || !next->reasons.empty()) continue;
-    if (best && !is_better(*next, *best)) continue;
+  const auto take = [&](Result<Module> next, int spare) {
+    if (!next || !next->planned.plan || !next->printed.reasons.empty()) return false;
+    if (!tried.insert(next->printed.text).second) return false;
+    if (best && !is_better(*next, *best)) return true;
     best = *std::move(next);
     kept_free = spare;
+    return true;
+  };
+  take(solved_module(given, choice), 0);
+  std::uint64_t left = std::max(first.planned.outcome.work / 2, kLeastWork);
+  int good = 0;
+  for (const int spare : spares_for(first)) {
+    if (left == 0 || good == kEnough) break;
+    std::uint64_t work = 0;
+    Request request = with_spare(given, first, spare, left);
+    request.limits.tally = &work;
+    if (take(module_of(request, choice, kMargin), spare)) ++good;
+    left -= std::min(left, work);
   }
   if (!best) {
-    first.emitted.notes.push_back(first.reasons.front() +
+    first.printed.notes.push_back(first.printed.reasons.front() +
                                   ", and no plan with more of them kept free is better");
     return first;
   }
-  best->emitted.notes.push_back(
-      fmt::format("planned with {} registers of each thread kept free, since else {}", kept_free,
-                  first.reasons.front()));
+  const report::Outcome& other = best->planned.outcome;
+  const std::string how =
+      kept_free > 0 ? fmt::format("planned with {} registers of each thread kept free", kept_free)
+                    : fmt::format("this is the plan of pool {} for every op at its {}", other.pool,
+                                  other.rate);
+  best->printed.notes.push_back(how + ", since else " + first.printed.reasons.front());
   return *std::move(best);
+}
+
+/// The module of the request; if its code would not be good, the best of another plan.
+Result<Module> best_module(const Request& request, const TtgirChoice& choice) {
+  TWILL_TRY(Module module, module_of(request, choice, 0));
+  if (!module.planned.plan || module.printed.reasons.empty()) return module;
+  if (request.spare_registers == 0 && !request.names_schedule()) {
+    return within_registers(request, choice, std::move(module));
+  }
+  module.printed.notes.push_back(module.printed.reasons.front());
+  return module;
+}
+
+/// CTAs that share an SM, where each had one. With more, no pool has the registers.
+constexpr int kCtasTogether = 2;
+
+/// Whether the module's CTAs come one after the other, so that one can begin while another ends,
+/// and the request leaves open how many an SM has.
+bool may_share_an_sm(const Request& request, const Module& module) {
+  const bool open = !request.ctas_per_sm && request.pool.empty() && !request.names_schedule() &&
+                    request.spare_registers == 0 && request.cluster == 1 &&
+                    request.strategy.strategy == strategy::Strategy::twill;
+  if (!open || !module.planned.plan) return false;
+  return module.planned.plan->plan().kernel->tiles == plan::Tiles::one_per_cta;
+}
+
+/// Cycles that an SM takes for an iteration of one of its CTAs, by estimate.
+Result<std::optional<double>> sm_interval(const Request& request, const Module& module) {
+  const PlannedLoop& planned = module.planned;
+  const plan::Plan& plan = planned.plan->plan();
+  TWILL_TRY(FullRate full, full_rate_of(request, *planned.reading, planned.outcome, plan));
+  const machine::Description& machine = *planned.reading->kernel->machine;
+  const auto& bracket = planned.outcome.bracket;
+  return sm_interval_of(plan, std::move(full), machine.load_latency.value,
+                        bracket ? static_cast<double>(bracket->fastest) : 0, machine.ctas_per_sm);
+}
+
+/// The module for two CTAs an SM, if an SM is faster with it by more than the model errs: what one
+/// CTA leaves idle, the other uses. Else the module at hand.
+Result<Module> with_company(const Request& request, const TtgirChoice& choice, Module alone) {
+  Request shared = request;
+  shared.ctas_per_sm = kCtasTogether;
+  shared.limits.work_limit =
+      std::min(shared.limits.work_limit, std::max(alone.planned.outcome.work, kLeastWork));
+  auto together = best_module(shared, choice);
+  if (!together || !together->planned.plan || !together->printed.reasons.empty()) return alone;
+  TWILL_TRY(const auto one, sm_interval(request, alone));
+  TWILL_TRY(const auto two, sm_interval(shared, *together));
+  if (!one || !two || schedule::kCoRunError * *two >= *one) return alone;
+  together->printed.notes.push_back(
+      fmt::format("two CTAs share an SM, which takes {:.1f} cycles for an iteration of one, by "
+                  "estimate; with a CTA alone on it {:.1f}",
+                  *two, *one));
+  return *std::move(together);
 }
 
 }  // namespace
 
-Result<EmittedTtgir> emit_ttgir(const Request& request, const TtgirChoice& choice) {
-  TWILL_TRY(Module module, module_of(request, choice, 0));
-  if (!module.emitted.planned.plan) return std::move(module.emitted);
-  if (!module.reasons.empty() && request.spare_registers == 0 && !request.names_schedule()) {
-    TWILL_TRY(module, with_registers_to_spare(request, choice, std::move(module)));
-  } else if (!module.reasons.empty()) {
-    module.emitted.notes.push_back(module.reasons.front());
+Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted) {
+  Answers answers;
+  Request request = given;
+  if (request.answers == nullptr) request.answers = &answers;
+  TtgirChoice choice = wanted;
+  if (!choice.spelling) choice.spelling = dialect::spelling_of(request.input.text);
+  TWILL_TRY(Module module, best_module(request, choice));
+  if (!module.planned.plan) return EmittedTtgir{std::move(module.planned), {}, {}, {}};
+  if (may_share_an_sm(request, module)) {
+    TWILL_TRY(module, with_company(request, choice, std::move(module)));
   }
-  EmittedTtgir emitted = std::move(module.emitted);
+  EmittedTtgir emitted{std::move(module.planned),
+                       std::move(module.printed.text),
+                       std::move(module.printed.notes),
+                       {}};
   const PrintedCheck check = check_printed(emitted.text);
   emitted.broken = check.broken;
   if (!check.unchecked.empty()) emitted.notes.push_back(check.unchecked);

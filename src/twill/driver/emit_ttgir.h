@@ -30,17 +30,19 @@ struct TtgirChoice {
   JudgeTtgir judge = {};
 };
 
-/// Prints the kernel of the request's answer (`answer_loop`) as warp-specialized TTGIR. Where the
+/// Prints the kernel of the request's answer (`answer_loop`, by the door of TTGIR: the best plan
+/// that can be printed) as warp-specialized TTGIR. Where the
 /// code would spill or its products be serialized, and the request names neither registers to spare
 /// nor a schedule, plans with more and more registers kept free are tried, and the best that is
 /// good is taken; if none is, the first of all. Fails for bad input (a `.loop` text has no kernel
 /// to print), for what cannot be expressed, and if the judge does.
 Result<EmittedTtgir> emit_ttgir(const Request& request, const TtgirChoice& choice = {});
 
-/// Says in `planned.outcome.built` whether the kernel of the answer is one that Triton can have,
-/// or why it is none: with a tile for each CTA, as the kernel is launched by its own grid. Leaves
-/// `.loop` texts alone. Cost: where the answer walks tiles, a plan and its
-/// proof, and a search if that schedule has no such plan.
-void look_for_ttgir(const Request& request, PlannedLoop& planned);
+/// Says in `planned.outcome.built` which doors print the kernel of the answer, or why they do not:
+/// as TTGIR with a tile for each CTA, as the kernel is launched by its own grid, and as CUDA.
+/// Leaves
+/// `.loop` texts alone. Cost: where the answer walks tiles, a plan and its proof, and a search if
+/// that schedule has no such plan.
+void look_for_doors(const Request& request, PlannedLoop& planned);
 
 }  // namespace twill::driver

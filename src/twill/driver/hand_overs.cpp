@@ -21,7 +21,7 @@ using problem::Parts;
 using problem::Problem;
 using problem::Rule;
 
-/// Work for the question whether hand-offs leave any schedule, which nobody asked.
+/// Work for the question whether transfer ops leave any schedule, beyond the request.
 constexpr std::uint64_t kQuestion = 2'000'000;
 
 bool is_in_registers(const Problem& problem, const Dependence& it) {

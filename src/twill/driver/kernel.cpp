@@ -48,8 +48,8 @@ Result<machine::Machine> machine_for(const Request& request, const ir::Program& 
       "docs/howto/ttgir-from-triton.md");
 }
 
-/// Fails for TTIR, in which tiles have no layouts: whether a product is one of a tensor core's, and
-/// where its operands lie, is not decided there.
+/// Fails for TTIR, in which tiles have no layouts. It does not decide whether a product is one of a
+/// tensor core's, and where its operands lie.
 Result<void> check_layouts(const ir::Program& program, ir::OpId loop) {
   for (const ir::OpId id : ir::walk(program, loop)) {
     if (program.op(id).kind != ir::OpKind::mma) continue;  // others name their instruction
@@ -236,7 +236,12 @@ Result<Kernel> read_kernel(const Request& request) {
   TWILL_TRY_VOID(check_layouts(program, choice.loop));
   frontend::Stated stated = frontend::stated_by_mapping(program, choice.loop);
   TWILL_TRY(machine::Machine named, machine_for(request, program, stated));
-  machine::Machine machine = machine::keeping_free(std::move(named), request.spare_registers);
+  machine::Machine machine = machine::keeping_free(
+      machine::shared_by(std::move(named), request.ctas_per_sm.value_or(1)), request.spare_registers);
+  if (machine->pools.empty()) {
+    return fail({}, fmt::format("{} has no pool of warp groups for {} CTAs an SM", machine->name, request.ctas_per_sm.value_or(1)),
+                "leave out --ctas-per-sm");
+  }
   TWILL_TRY(std::vector<std::string> pools, pools_for(request, machine));
   if (!request.already_pipelined && extract::is_already_pipelined(program, choice.loop)) {
     return fail(ir::text_location(program, choice.loop),

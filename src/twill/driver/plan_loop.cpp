@@ -27,8 +27,8 @@ bool is_faster(const PlannedLoop& answer, const PlannedLoop& other) {
   const std::optional<report::Built>& a = answer.outcome.built;
   const std::optional<report::Built>& b = other.outcome.built;
   if (!a || !b || !a->simulated || !b->simulated) return false;
-  const bool printable = a->not_printable == "" || b->not_printable != "";
-  return printable && *a->simulated < *b->simulated;
+  const bool printed = !answer.unprinted || other.unprinted;
+  return printed && *a->simulated < *b->simulated;
 }
 
 /// Walks the candidates; where loads come too late, again with their latency in the problem.
@@ -52,7 +52,9 @@ Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const
   std::uint64_t work = 0;
   Request counted = request;
   counted.limits.tally = &work;
-  TWILL_TRY(PlannedLoop answer, better_walk(counted, reading, choice));
+  auto walked = better_walk(counted, reading, choice);
+  if (request.limits.tally != nullptr) *request.limits.tally += work;
+  TWILL_TRY(PlannedLoop answer, std::move(walked));
   if (reading->kernel) {
     const auto why = limit_too_small(counted, *reading, answer.outcome);
     if (why) answer.outcome.warnings.push_back(*why);

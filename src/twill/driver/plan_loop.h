@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,19 +25,37 @@ struct PlannedLoop {
   } seconds = {};
   std::optional<Diagnostic> refusal = {};       ///< there is a schedule, and no plan of it: why
   std::shared_ptr<const Reading> reading = {};  ///< the input, for what else is done with it
+  /// Why the door that was asked for does not print the plan; nothing if it does, or none was.
+  std::optional<Diagnostic> unprinted = {};
+};
+
+/// A way out of plans: a language in which their kernels are printed.
+struct Door {
+  /// Why the kernel of a plan cannot be printed; nothing if it can be. Precondition: the outcome is
+  /// of a kernel, and the plan of the outcome's schedule.
+  std::function<std::optional<Diagnostic>(const Reading&, const report::Outcome&,
+                                          const plan::ProvenPlan&)>
+      why_not;
+  /// Whether another plan of the kernel may be printed where this one is not.
+  std::function<bool(const plan::Plan&)> may_differ;
 };
 
 /// Choices about an answer beyond the request.
 struct AnswerChoice {
   /// Others may take the place of twill's answer where that is not printed, or not proven.
   bool other_strategies = true;
+  /// The answer is the best that this door prints. Without one, printing is not asked about.
+  const Door* door = nullptr;
+  /// Only the schedules of the first look: none is searched for in the place of what is refused.
+  bool first_look = false;
 };
 
 /// Reads the input once and walks the list of candidates: schedules of each pool at each end of its
 /// costs, then of pools that were not solved, other structures that are as fast, plans with fewer
-/// copies, optima with a part of the memory, and other strategies where the kernel cannot be
-/// printed, or where nothing is proven that they could not beat. Each is posed, solved, verified, drafted and simulated; of those that a plan carries
-/// out, the one simulated to be fastest is proven and is the answer. `outcome.candidates` says what
+/// copies, optima with a part of the memory, and other strategies where the choice's door does not
+/// print the kernel, or where nothing is proven that they could not beat. Each is posed, solved,
+/// verified, drafted and simulated; of those that a plan carries out, the one simulated to be
+/// fastest is proven and is the answer. `outcome.candidates` says what
 /// became of each, and a note of the plan what kept the first from being the answer. An alternative
 /// or a given schedule has no substitute but itself with fewer copies. Fails for bad input only: a
 /// loop without a schedule, or a schedule without a plan, is an answer.

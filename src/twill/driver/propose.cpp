@@ -122,7 +122,7 @@ Result<std::vector<Proposal>> arrange_all(const Request& request, const Reading&
   return out;
 }
 
-/// Warns of a schedule or an order in a `.loop` text that nobody asked for.
+/// Warns of an unrequested schedule or order in a `.loop` text.
 std::optional<Diagnostic> left_aside(const Request& request, const schedule::LoopText& loop) {
   if (!loop.schedule && !loop.order) return std::nullopt;
   const std::string what = loop.schedule ? "schedule" : "order";

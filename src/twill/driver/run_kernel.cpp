@@ -100,7 +100,7 @@ Result<void> check_parameters(const run::Kernel& kernel, const std::string& fold
 /// Runs a chosen call on one machine.
 Result<run::Trial> tried(const fs::path& program, const run::Kernel& kernel, const run::Case& call,
                          const run::Machine& machine, const RunKernelRequest& request,
-                         const run::Tolerance& tolerance) {
+                         const run::Tolerances& tolerances) {
   run::Trial trial;
   trial.trips = call.chosen.trips;
   trial.machine = machine;
@@ -109,7 +109,7 @@ Result<run::Trial> tried(const fs::path& program, const run::Kernel& kernel, con
   TWILL_TRY(trial.called, run::call(program, kernel, call, machine, request.limit, request.go_on));
   trial.seconds = watch.lap();
   if (trial.called.fault.empty() && trial.called.refusal.empty()) {
-    trial.outputs = run::compare(call, trial.called, tolerance);
+    trial.outputs = run::compare(call, trial.called, tolerances);
   }
   return trial;
 }
@@ -144,7 +144,7 @@ Result<void> run_all(const fs::path& program, const run::Kernel& kernel,
         TWILL_TRY(run::Trial trial,
                   tried(program, kernel, call,
                         {seed, random, request.processors, request.switch_at_memory}, request,
-                        report.tolerance));
+                        report.tolerances));
         trial.wanted = trips;
         report.trials.push_back(std::move(trial));
       }
@@ -208,7 +208,7 @@ Result<run::Report> run_kernel(const RunKernelRequest& request, RunSession& sess
 
   run::Report report;
   report.description = emitted.description;
-  report.tolerance = run::tolerance_of(kernel);
+  report.tolerances = run::tolerances_of(kernel);
   fs::path folder = request.keep.empty() ? session.scratch() / "program" : fs::path(request.keep);
   std::error_code error;
   if (!fs::create_directories(folder, error) && error) {

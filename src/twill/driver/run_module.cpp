@@ -7,6 +7,7 @@
 #include "twill/driver/kernel.h"
 #include "twill/driver/run_kernel.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/frontend/ttgir/whole_descriptors.h"
 
 namespace twill::driver {
 namespace {
@@ -65,6 +66,7 @@ Result<RanModule> run_module(const RunModuleRequest& request) {
     return fail({input.name}, "is neither TTGIR nor a folder of `twill emit cuda`");
   }
   TWILL_TRY(ir::Program program, frontend::read_ttgir(input.text, input.name));
+  if (auto whole = frontend::ttgir::whole_descriptors(program)) program = *std::move(whole);
   TWILL_TRY(const ir::OpId function, function_with_roles(program));
   TWILL_TRY(run::RolesReport report, request.against.empty()
                                          ? run_alone(request, program, function)

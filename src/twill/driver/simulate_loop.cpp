@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "twill/driver/check_plan.h"
+#include "twill/driver/emit_ttgir.h"
 #include "twill/driver/input.h"
 #include "twill/driver/timing.h"
 #include "twill/support/stopwatch.h"
@@ -64,6 +65,7 @@ Result<SimulatedLoop> simulate_loop(const Request& request, const RunRequest& wa
   TWILL_TRY(const Form form, form_of(request.input));
   if (form == Form::schedule_json) return simulate_read_plan(request, wanted);
   TWILL_TRY(PlannedLoop planned, answer_loop(request));
+  if (wanted.recorded) look_for_doors(request, planned);  // a page says
   return simulate_planned(request, std::move(planned), wanted);
 }
 

@@ -54,6 +54,14 @@ std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full) 
   return interval_of(plan, full, kTrips);
 }
 
+std::optional<double> sm_interval_of(const plan::Plan& plan, FullRate full, double load_latency,
+                                     double bound, int ctas) {
+  full.timing.least_load_latency = load_latency;
+  const std::optional<double> alone = interval_of(plan, full, kTrips);
+  if (!alone) return std::nullopt;
+  return std::max(bound, *alone / ctas);
+}
+
 std::optional<double> total_of(const plan::Plan& plan, const FullRate& full, std::int64_t trips) {
   const problem::Problem* costs = full.costs ? &*full.costs : nullptr;
   const std::int64_t run_of = std::min(trips, kMostRun);

@@ -27,6 +27,12 @@ Result<FullRate> full_rate_of(const Request& request, const Reading& reading,
 /// on: the plan need not be proven. Cost: a run of some hundred iterations, a few milliseconds.
 std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full);
 
+/// Cycles that an SM takes for an iteration of one of its `ctas` CTAs, by estimate: no less than
+/// what is proven, nor than its share of what a CTA alone takes. Loads arrive after the latency
+/// that they have under traffic, so that rings of too few copies show. Empty without a steady state.
+std::optional<double> sm_interval_of(const plan::Plan& plan, FullRate full, double load_latency,
+                                     double bound, int ctas);
+
 /// Cycles of so many iterations, from the first to the end of the last. Beyond 10,000, the rest is
 /// taken at the steady state. Empty if the run cannot go on.
 std::optional<double> total_of(const plan::Plan& plan, const FullRate& full, std::int64_t trips);

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "twill/driver/candidates.h"
+#include "twill/driver/emit_cuda.h"
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/plan_loop.h"
@@ -147,7 +149,7 @@ class Tuning {
     const bool ties = bound_rate(point) == least_ && point.work <= most_work_;
     if (bound_rate(point) > least_ || ties) return {};
     TWILL_TRY(const Request request, request_for(point));
-    auto answer = answer_loop(request);
+    auto answer = answer_loop(request, {true, &cuda_door()});
     if (!answer) {
       point.fate = Fate::unplanned;
       point.why = answer.error().message;
@@ -161,12 +163,11 @@ class Tuning {
       return {};
     }
     const auto& built = outcome.built;
-    const std::string unprinted = built ? built->not_printable.value_or("") : "";
     point.fate = Fate::unplanned;
     if (answer->refusal) {
       point.why = answer->refusal->message;
-    } else if (!unprinted.empty()) {
-      point.why = unprinted;
+    } else if (answer->unprinted) {
+      point.why = in_one_line(*answer->unprinted);
     } else if (built && built->simulated) {
       point.fate = Fate::simulated;
       point.interval = built->simulated;

@@ -19,7 +19,6 @@
 #include "twill/driver/narrower.h"
 #include "twill/driver/propose.h"
 #include "twill/driver/timing.h"
-#include "twill/emit/cuda.h"
 #include "twill/report/alternatives.h"
 #include "twill/report/story.h"
 #include "twill/schedule/bounds.h"
@@ -32,7 +31,7 @@ namespace {
 /// Structures that are tried in place of one that cannot be carried out.
 constexpr int kMostEquallyFast = 4;
 
-/// Work for a schedule in the place of one that cannot be built, which nobody asked for.
+/// Work for a schedule in the place of one that cannot be built, beyond the request.
 constexpr std::uint64_t kSubstitute = 60'000'000;
 
 /// Work for a strategy that may happen to be faster than an answer without a proof.
@@ -95,7 +94,7 @@ class Walk {
 
   Result<void> walk() {
     TWILL_TRY_VOID(try_steps());
-    if (found() && (alone() || !better_was_refused())) return {};
+    if (choice_.first_look || (found() && (alone() || !better_was_refused()))) return {};
     if (!alone()) {
       TWILL_TRY_VOID(add_pools());
       TWILL_TRY_VOID(try_steps());
@@ -158,8 +157,8 @@ class Walk {
     });
   }
 
-  /// Drafts and simulates those steps that are new, and takes the fastest that can be proven (and
-  /// printed, if that may make a difference).
+  /// Drafts and simulates those steps that are new, and takes the fastest that can be proven. It
+  /// must be printed, too, if a door is asked for and that may make a difference.
   Result<void> try_steps() {
     for (std::size_t i = tried_; i < steps_.size(); ++i) {
       Step& step = steps_[i];
@@ -223,7 +222,8 @@ class Walk {
     const bool better = !best_ || simulated(step).value_or(0) < least();
     if (unprintable && !best_) {
       why_not_first_ = "cannot be printed: " + unprintable->message;
-      may_walk_on_ = may_walk_on(made.plan->plan());
+      may_walk_on_ =
+          !alone() && request_.pool.empty() && choice_.door->may_differ(made.plan->plan());
       print_refusal_ = unprintable;
     }
     const bool same_strategy = step.proposal.outcome.strategy == first_->strategy;
@@ -248,21 +248,14 @@ class Walk {
     made_ = std::move(made);
   }
 
-  /// Whether another candidate may be printed where this plan is not.
-  bool may_walk_on(const plan::Plan& plan) const {
-    return plan.kernel && !alone() && request_.pool.empty() && may_be_hand_overs(plan);
-  }
-
-  /// Why the kernel of the plan cannot be printed; nothing if it can be, or if it is no kernel.
+  /// Why the door that was asked for does not print the plan; nothing if it does, if none was, or
+  /// if it is no kernel.
   std::optional<Diagnostic> why_not_printed(const Step& step, const plan::ProvenPlan& plan) const {
-    if (kernel_of(*reading_, step.proposal.outcome) == nullptr) return std::nullopt;
+    if (choice_.door == nullptr || kernel_of(*reading_, step.proposal.outcome) == nullptr)
+      return {};
     report::Outcome outcome = step.proposal.outcome;
     leave_what_exists(outcome);
-    const Kernel& kernel = *reading_->kernel;
-    auto source = emit::cuda_kernel({kernel.program, kernel.choice.loop, outcome.origins, plan,
-                                     request_.input.name, emit::Stamps::none});
-    if (source) return std::nullopt;
-    return std::move(source).error();
+    return choice_.door->why_not(*reading_, outcome, plan);
   }
 
   /// Whether the pool's bound, with every op at its fastest, is no less than what the best takes.
@@ -283,7 +276,7 @@ class Walk {
       const bool has_ends = request_.strategy.strategy == strategy::Strategy::twill;
       const bool one = solved_.contains({pool, "fastest"}) || solved_.contains({pool, "slowest"});
       if (both || (one && (!has_ends || request_.rate))) continue;
-      if (one && !has_room_beside(pool, kShares.back())) continue;
+      if (one && !has_room_beside(steps_, pool, kShares.back())) continue;
       if (cannot_win(pool)) continue;
       Reading of_pool = *reading_;
       of_pool.kernel = with_pool(*reading_->kernel, pool);
@@ -320,20 +313,11 @@ class Walk {
     }
   }
 
-  /// Whether what some schedule of the pool hands over fits beside a loop with that share of the
-  /// memory.
-  bool has_room_beside(const std::string& pool, double share) const {
-    return std::any_of(steps_.begin(), steps_.end(), [&](const Step& step) {
-      const report::Outcome& it = step.proposal.outcome;
-      return it.pool == pool && leave_share(it.problem, *it.answer.schedule, share);
-    });
-  }
-
-  /// For each pool the optimum with that share of the memory, where that leaves room for what it
-  /// hands over.
+  /// For each pool with room for what it hands over, the optimum with that share of the memory.
   Result<void> add_smaller(double share) {
     for (const Reading& smaller : with_share_of_memory(*reading_, share)) {
-      if (smaller.kernel && !has_room_beside(smaller.kernel->pools.front(), share)) continue;
+      if (smaller.kernel && !has_room_beside(steps_, smaller.kernel->pools.front(), share))
+        continue;
       auto found = propose(limited_, smaller, false);
       if (!found || !usable(found->front().outcome)) continue;
       Proposal& it = found->front();
@@ -413,6 +397,7 @@ class Walk {
       if (it.chosen && out.plan) it.simulated = out.outcome.built->simulated;
     }
     if (printable_ && print_refusal_) out.outcome.warnings.push_back(printed_instead(out.outcome));
+    if (!printable_) out.unprinted = print_refusal_;
     if (!best_) out.refusal = refused();
     out.seconds.plan += watch_.lap();
     return out;
@@ -448,7 +433,6 @@ class Walk {
     if (request_.trips > 0) out.total = total_of(plan->plan(), *trial->full, request_.trips);
     if (kernel_of(*reading_, *first_) == nullptr) return out;
     TWILL_TRY(out.at_slowest, at_slowest(request_, *reading_, outcome, plan->plan()));
-    out.not_printable = printable_ || !print_refusal_ ? "" : in_one_line(*print_refusal_);
     return out;
   }
 

@@ -27,6 +27,9 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
   for (const ir::Carried& carried : loop->carried) {
     if (carried.argument == value) todo.push_back(carried.yielded);
   }
+  for (const ir::Forwarded& forwarded : loop->forwarded) {
+    if (forwarded.argument == value) todo.push_back(forwarded.passed);
+  }
 }
 
 std::set<ir::ValueId> all_behind(const ir::Program& program, std::vector<ir::ValueId> todo) {
@@ -39,9 +42,9 @@ std::set<ir::ValueId> all_behind(const ir::Program& program, std::vector<ir::Val
   return seen;
 }
 
-bool is_of_integers(ir::Type type) {
+bool is_of_integers(ir::Type type, int least_bits) {
   return type->kind == ir::TypeKind::pointer && type->element != nullptr &&
-         type->element->kind == ir::TypeKind::integer && type->element->bits > 8;
+         type->element->kind == ir::TypeKind::integer && type->element->bits >= least_bits;
 }
 
 /// Growth of a bound for one more iteration: the loop's step, or the divisor of its bounds.
@@ -82,8 +85,32 @@ void fill_bounds(const ir::Program& program, ir::OpId id, std::int64_t times, La
   values.kind = Values::Kind::growing;
   values.first = static_cast<double>(times * all - all / 4);
   for (const ir::ValueId argument : arguments_behind(program, *function, bounds)) {
-    if (!is_of_integers(ir::type_of(program, argument))) continue;
+    if (!is_of_integers(ir::type_of(program, argument), 16)) continue;
     launch.arrays.try_emplace(program.value(argument).name, values);
+  }
+}
+
+void fill_conditions(const ir::Program& program, ir::OpId id, std::int64_t count, Launch& launch) {
+  const auto function = ir::enclosing(program, id, OpKind::function);
+  if (!function) return;
+  for (const ir::OpId inner : ir::walk(program, id)) {
+    const ir::Op& op = program.op(inner);
+    const bool decides = op.kind == OpKind::branch || op.kind == OpKind::condition;
+    if (!decides || op.operands.empty()) continue;
+    std::int64_t with = 0;
+    const ir::Op* compare = ir::defining_op(program, op.operands[0]);
+    if (compare != nullptr && compare->kind == OpKind::icmp && compare->operands.size() == 2) {
+      with = ir::constant_integer(program, compare->operands[1])
+                 .value_or(ir::constant_integer(program, compare->operands[0]).value_or(0));
+    }
+    Values values;
+    values.kind = Values::Kind::integers;
+    values.first = static_cast<double>(with - 1);
+    values.second = static_cast<double>(with - 1 + count);
+    for (const ir::ValueId argument : arguments_behind(program, *function, {op.operands[0]})) {
+      if (!is_of_integers(ir::type_of(program, argument), 8)) continue;
+      launch.arrays.try_emplace(program.value(argument).name, values);
+    }
   }
 }
 

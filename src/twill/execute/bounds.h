@@ -20,4 +20,10 @@ std::set<ir::ValueId> arguments_behind(const ir::Program& program, ir::OpId func
 /// With random bounds, a loop would hardly ever run.
 void fill_bounds(const ir::Program& program, ir::OpId loop, std::int64_t times, Launch& launch);
 
+/// Fills arrays of integers that decide on branches in the loop, or on its end, and are not given
+/// in `launch`. They hold `count` different numbers, beginning with the one before that with which
+/// they are compared. With random flags one side would hardly ever be taken. Precondition: `count`
+/// is positive.
+void fill_conditions(const ir::Program& program, ir::OpId loop, std::int64_t count, Launch& launch);
+
 }  // namespace twill::execute

@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 
+#include "twill/execute/assembly.h"
 #include "twill/execute/evaluate.h"
 #include "twill/execute/integers.h"
 #include "twill/execute/rounding.h"
@@ -311,6 +312,24 @@ Result<Tile> call(const ir::Program& program, ir::OpId id, const Elements& in,
   return cannot(program, id, "calls a function that is not known");
 }
 
+/// Inline assembly that makes an f32 of each element's numbers.
+Result<Tile> assemble(const ir::Program& program, ir::OpId id, const Elements& in,
+                      std::size_t operands) {
+  const ir::Op& op = program.op(id);
+  const auto is_single = [&](ir::ValueId value) {
+    return scalar_of(ir::type_of(program, value))->name == "f32";
+  };
+  const bool fits = op.is_pure && op.count.value_or(1) == 1 && op.results.size() == 1 &&
+                    is_single(op.results[0]) && std::ranges::all_of(op.operands, is_single);
+  const auto known = fits ? Assembly::read(op.symbol, operands) : std::nullopt;
+  if (!known) return cannot(program, id, "is assembly whose meaning is not known");
+  std::vector<float> numbers(operands);
+  return in.numbers([&](std::size_t i) {
+    for (std::size_t k = 0; k < operands; ++k) numbers[k] = in.number(k, i);
+    return known->run(numbers);
+  });
+}
+
 Result<Tile> compute_others(const ir::Program& program, ir::OpId id, const Elements& in,
                             std::span<const TilePtr> operands) {
   const ir::Op& op = program.op(id);
@@ -326,6 +345,8 @@ Result<Tile> compute_others(const ir::Program& program, ir::OpId id, const Eleme
       });
     case OpKind::library_call:
       return call(program, id, in, operands.size());
+    case OpKind::inline_asm:
+      return assemble(program, id, in, operands.size());
     case OpKind::iabs:
       return in.integers([&](std::size_t i) { return std::abs(in.integer(0, i)); });
     case OpKind::fcmp:
@@ -357,6 +378,7 @@ bool is_other(OpKind kind) {
     case OpKind::fma:
     case OpKind::clamp:
     case OpKind::library_call:
+    case OpKind::inline_asm:
     case OpKind::iabs:
     case OpKind::fcmp:
     case OpKind::icmp:
@@ -376,13 +398,13 @@ std::size_t arity(OpKind kind) {
 
 bool takes_numbers(OpKind kind) {
   return unary().contains(kind) || binary().contains(kind) || kind == OpKind::fma ||
-         kind == OpKind::clamp || kind == OpKind::library_call || kind == OpKind::fcmp ||
-         kind == OpKind::fptosi || kind == OpKind::fptoui;
+         kind == OpKind::clamp || kind == OpKind::library_call || kind == OpKind::inline_asm ||
+         kind == OpKind::fcmp || kind == OpKind::fptosi || kind == OpKind::fptoui;
 }
 
 /// Whether the operands fit the op: their number, and one shape but for scalars.
 bool fit(OpKind kind, std::span<const TilePtr> operands) {
-  const bool called = kind == OpKind::library_call;
+  const bool called = kind == OpKind::library_call || kind == OpKind::inline_asm;
   if (called ? operands.empty() : operands.size() != arity(kind)) return false;
   Shape shape;
   for (const TilePtr& tile : operands) {

@@ -59,7 +59,8 @@ class Follower {
 
   std::optional<Sum> of(ir::ValueId value, int depth = 0) const {
     if (depth > kDeepest) return std::nullopt;
-    if (const auto number = ir::constant_integer(program_, value)) return known({*number, 0, {}, {}});
+    if (const auto number = ir::constant_integer(program_, value))
+      return known({*number, 0, {}, {}});
     if (value == body_.loop.induction) return of_counter(depth);
     if (body_.carried.contains(value)) return of_carried(value, depth);
     if (const ir::Op* op = ir::defining_op(program_, value)) {
@@ -172,8 +173,8 @@ ir::Type tile_of(const ir::Program& program, const ir::MemoryAccess& access) {
   return nullptr;
 }
 
-bool are_boxes_apart(const Follower& follow, const ir::Program& program,
-                     const ir::MemoryAccess& a, const ir::MemoryAccess& b, Meeting meeting) {
+bool are_boxes_apart(const Follower& follow, const ir::Program& program, const ir::MemoryAccess& a,
+                     const ir::MemoryAccess& b, Meeting meeting) {
   if (a.address != b.address || a.coordinates.size() != b.coordinates.size()) return false;
   const ir::Type block = ir::type_of(program, a.address)->element;
   if (block == nullptr || block->shape.size() != a.coordinates.size()) return false;
@@ -211,6 +212,91 @@ bool are_apart(const Body& body, ir::OpId first, ir::OpId second, Meeting meetin
   const auto lead = from && to ? lead_of(*from, *to) : std::nullopt;
   return lead && never_meet(span_of(*from, tile->shape), span_of(*to, other->shape), *lead,
                             from->each, meeting);
+}
+
+namespace {
+
+/// Parts of an address that are added up, each times an invariant number that is not known, or 1.
+class Parts {
+ public:
+  explicit Parts(const Body& body) : body_(body), follow_(body) {}
+
+  /// By factor: the sum of the parts. False if a part that changes from iteration to iteration is
+  /// no such sum.
+  bool collect(ir::ValueId value, int depth = 0) {
+    const ir::Program& program = *body_.program;
+    if (depth > kDeepest) return false;
+    if (const auto sum = follow_.of(value)) return add(std::nullopt, *sum, value);
+    const ir::Op* op = ir::defining_op(program, value);
+    if (op == nullptr) return false;
+    if (op->kind == OpKind::add || op->kind == OpKind::pointer_add) {
+      return collect(op->operands[0], depth + 1) && collect(op->operands[1], depth + 1);
+    }
+    if (op->kind == OpKind::mul) {
+      for (const std::size_t side : {0U, 1U}) {
+        const auto factor = number_of(op->operands[side]);
+        const auto sum = factor ? follow_.of(op->operands[1 - side]) : std::nullopt;
+        if (sum) return add(factor, *sum, op->operands[1 - side]);
+      }
+    }
+    const bool passes = op->kind == OpKind::splat || op->kind == OpKind::broadcast ||
+                        op->kind == OpKind::relayout || op->kind == OpKind::expand_dims ||
+                        op->kind == OpKind::sext;
+    if (passes) return collect(op->operands[0], depth + 1);
+    return ir::is_invariant(program, body_.loop, value);
+  }
+
+  /// Numbers over the indices of a tile, and by how much they grow in an iteration.
+  struct Part {
+    std::int64_t each = 0;
+    Span span;
+  };
+  const std::map<std::optional<ir::ValueId>, Part>& all() const { return parts_; }
+
+ private:
+  /// The invariant number that a tile is full of.
+  std::optional<ir::ValueId> number_of(ir::ValueId value) const {
+    const ir::Op* op = ir::defining_op(*body_.program, value);
+    while (op != nullptr && (op->kind == OpKind::splat || op->kind == OpKind::sext)) {
+      value = op->operands[0];
+      op = ir::defining_op(*body_.program, value);
+    }
+    const bool single =
+        ir::is_invariant(*body_.program, body_.loop, value) && !is_tile(*body_.program, value);
+    return single ? std::optional(value) : std::nullopt;
+  }
+
+  bool add(std::optional<ir::ValueId> factor, const Sum& sum, ir::ValueId value) {
+    Part& part = parts_[factor];
+    const Span span = span_of(sum, ir::type_of(*body_.program, value)->shape);
+    part.each += sum.each;
+    part.span.first += span.first;
+    part.span.last += span.last;
+    return true;
+  }
+
+  const Body& body_;
+  Follower follow_;
+  std::map<std::optional<ir::ValueId>, Part> parts_;
+};
+
+}  // namespace
+
+bool meets_itself(const Body& body, ir::OpId id) {
+  const ir::Program& program = *body.program;
+  const auto access = *ir::memory_access(program.op(id));
+  if (access.by_descriptor || ir::type_of(program, access.address)->shape.empty()) {
+    return access.by_descriptor && !are_apart(body, id, id, Meeting::later_iterations);
+  }
+  Parts parts(body);
+  if (!parts.collect(access.address)) return true;
+  bool moves = false;
+  for (const auto& [factor, part] : parts.all()) {
+    if (part.each == 0) continue;
+    moves = true;
+    if (never_meet(part.span, part.span, 0, part.each, Meeting::later_iterations)) return false;
+  }
+  return moves;
 }
 
 }  // namespace twill::extract

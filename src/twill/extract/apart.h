@@ -20,4 +20,9 @@ enum class Meeting {
 /// addresses.
 bool are_apart(const Body& body, ir::OpId first, ir::OpId second, Meeting meeting);
 
+/// Whether an access may touch, in a later iteration, what another thread touched in this one: its
+/// places move on by less than the tile. Threads keep the order of their own accesses, so places
+/// that stay are none. Strides that are not known are those of an array: its rows do not overlap.
+bool meets_itself(const Body& body, ir::OpId access);
+
 }  // namespace twill::extract

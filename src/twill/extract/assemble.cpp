@@ -81,6 +81,9 @@ class Assembler {
       std::vector<problem::OpId>& same = parts_.same_group.emplace_back();
       for (const TileOpId op : ops) same.emplace_back(op.index());
     }
+    for (const LoadChain& chain : graph_.chains) {
+      TWILL_TRY_VOID(add_chain(chain));
+    }
     put_readers_first(parts_);
     mark_streaming();
     if (options.load_latency) wait_for_streaming();
@@ -164,8 +167,13 @@ class Assembler {
   }
 
   /// Sets the compute groups that the machine wants to have ops, among those that the ops can use.
+  /// Ops that share a group count once.
   void set_minimum_groups() {
-    const int usable = std::min(problem::compute_groups(parts_), problem::compute_ops(parts_));
+    int apart = problem::compute_ops(parts_);
+    for (const std::vector<problem::OpId>& same : parts_.same_group) {
+      apart -= static_cast<int>(same.size()) - 1;
+    }
+    const int usable = std::min(problem::compute_groups(parts_), apart);
     const int wanted = (*pricing_.machine)->minimum_compute_groups;
     parts_.minimum_compute_groups = std::clamp(usable, 1, wanted);
   }
@@ -252,8 +260,7 @@ class Assembler {
     const TileOp& op = graph_.ops[index];
     if (op.result.size() != 1) return false;
     for (const TileEdge& edge : graph_.edges) {
-      if (edge.from.index() != index || edge.flow == Flow::order ||
-          edge.flow == Flow::memory) {
+      if (edge.from.index() != index || edge.flow == Flow::order || edge.flow == Flow::memory) {
         continue;
       }
       const Space& space = graph_.ops[edge.to.index()].space;
@@ -299,6 +306,24 @@ class Assembler {
                                   pricing_.rate, pricing_.compute_groups));
     }
     parts_.dependences.push_back(dependence);
+    return {};
+  }
+
+  /// Makes an op wait for loads between its turns: they are carried out beside it, one by one.
+  Result<void> add_chain(const LoadChain& chain) {
+    machine::Work load;
+    load.kind = "pointer_load";
+    load.bits = 32;
+    load.elements = 1;
+    load.bytes = 4;
+    TWILL_TRY(const machine::Cost one,
+              machine::price(*pricing_.machine, load, pricing_.rate, pricing_.compute_groups));
+    problem::Dependence turn;
+    turn.from = turn.to = problem::OpId(chain.op.index());
+    turn.distance = chain.distance;
+    turn.delay = one.latency * chain.loads;
+    turn.carries_value = false;
+    parts_.dependences.push_back(turn);
     return {};
   }
 

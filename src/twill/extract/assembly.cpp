@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "twill/ir/assembly_text.h"
+
 namespace twill::extract {
 namespace {
 
@@ -26,52 +28,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 44> kKinds =
     {"slct", "select"},  {"sqrt", "special"}, {"sub", "add"},     {"tanh", "special"},
     {"testp", "select"}, {"xor", "int"},      {"cnot", "int"},    {"copysign", "int"},
 }};
-
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-bool is_hex(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f');
-}
-
-/// The text with spaces for comments, braces and what escapes stand for white space.
-std::string plain(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::string_view rest = text.substr(i);
-    if (rest.starts_with("//")) {
-      const std::size_t end = std::min(rest.find('\n'), rest.find("\\n"));
-      i += std::min(end, rest.size()) - 1;
-    } else if (rest.starts_with("/*")) {
-      const std::size_t end = rest.find("*/");
-      i += (end == std::string_view::npos ? rest.size() : end + 2) - 1;
-    } else if (rest.size() > 2 && rest[0] == '\\' && is_hex(rest[1]) && is_hex(rest[2])) {
-      out += ' ';
-      i += 2;
-    } else if (rest.starts_with("\\n") || rest.starts_with("\\t")) {
-      out += ' ';
-      ++i;
-    } else {
-      const bool braces = rest[0] == '{' || rest[0] == '}';
-      out += is_space(rest[0]) || (braces && !out.ends_with(',')) ? ' ' : rest[0];
-    }
-  }
-  return out;
-}
-
-std::vector<std::string> statements_of(std::string_view text) {
-  std::vector<std::string> out;
-  std::string now;
-  for (const char c : plain(text)) {
-    if (c == ';') {
-      out.push_back(std::move(now));
-      now.clear();
-    } else if (!is_space(c) || !now.empty()) {
-      now += c;
-    }
-  }
-  if (!now.empty()) out.push_back(std::move(now));
-  return out;
-}
 
 /// Whether one of the instruction's types is of integers or bits.
 bool is_on_integers(std::string_view instruction) {
@@ -101,7 +57,7 @@ std::optional<std::string_view> kind_of(std::string_view instruction) {
 
 std::optional<Elementwise> assembly(std::string_view text, std::int64_t elements) {
   std::map<std::string_view, std::int64_t> counts;
-  for (const std::string& statement : statements_of(text)) {
+  for (const std::string& statement : ir::assembly_statements(text)) {
     if (statement.starts_with('.')) continue;  // declares registers
     const std::string_view instruction = std::string_view(statement).substr(0, statement.find(' '));
     const auto kind = kind_of(instruction);

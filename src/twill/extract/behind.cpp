@@ -162,6 +162,24 @@ std::map<ir::OpId, Makers> needed_beside(const Body& body,
   return needed;
 }
 
+namespace {
+
+/// Ops that values in registers link, of the same rows: one group runs them in every optimum seen.
+Sets linked_in_registers(const TileGraph& graph) {
+  Sets linked(graph.ops.size());
+  for (const TileEdge& edge : graph.edges) {
+    const TileOp &from = graph.ops[edge.from.index()], &to = graph.ops[edge.to.index()];
+    const bool flows = edge.flow == Flow::value || edge.flow == Flow::in_place;
+    const bool in_registers = from.home == Home::registers && to.home == Home::registers;
+    if (flows && in_registers && from.part == to.part) {
+      linked.unite(edge.from.index(), edge.to.index());
+    }
+  }
+  return linked;
+}
+
+}  // namespace
+
 std::vector<std::vector<TileOpId>> meetings(const Body& body, const TileGraph& graph) {
   std::vector<std::vector<Source>> sources;
   for (const TileOp& op : graph.ops) sources.push_back(op.sources);
@@ -178,14 +196,18 @@ std::vector<std::vector<TileOpId>> meetings(const Body& body, const TileGraph& g
   for (std::size_t op = 0; op < graph.ops.size(); ++op) {
     members[sets.find(op)].emplace_back(op);
   }
-  // Row vectors are left out: every optimum seen has them with their product. A constraint for them
-  // leads to refutations of three equal groups without a certificate.
+  // Row vectors that are linked with their product are left out: every optimum seen has them with
+  // it. A constraint for them leads to refutations of three equal groups without a certificate.
+  Sets linked = linked_in_registers(graph);
   std::vector<std::vector<TileOpId>> together;
   for (auto& [root, ops] : members) {
     const auto products = std::count_if(ops.begin(), ops.end(), [&](TileOpId op) {
       return graph.ops[op.index()].action == Action::product;
     });
-    if (products > 1) together.push_back(std::move(ops));
+    const bool apart = std::any_of(ops.begin(), ops.end(), [&](TileOpId op) {
+      return linked.find(op.index()) != linked.find(ops.front().index());
+    });
+    if (products > 1 || apart) together.push_back(std::move(ops));
   }
   return together;
 }

@@ -118,6 +118,7 @@ class Straightener {
     }
     if (!chosen) return {};
     rename_results(id, *chosen);
+    if (!taken_when && other && body_.other_branch.count(id) == 0) note_alternatives(id, *other);
     if (!of_tiles) return take(*chosen);
     for (ir::ValueId result : op.results) {
       body_.decided[result] = condition;
@@ -224,6 +225,44 @@ class Straightener {
     }
   }
 
+  /// Keeps both values of a result. It goes by the other name where the taken side yields no value
+  /// of the loop, such as zeros. The value carried on by it must be seen.
+  void note_alternatives(ir::OpId id, ir::BlockId block) {
+    const auto yield = ir::terminator(program(), block);
+    if (!yield) return;
+    const ir::Op& op = program().op(id);
+    const ir::Op& end = program().op(*yield);
+    for (std::size_t i = 0; i < op.results.size() && i < end.operands.size(); ++i) {
+      const ir::ValueId result = op.results[i], other = end.operands[i];
+      const auto known = body_.renamed.find(result);
+      if (known == body_.renamed.end() || is_fixed(other) || is_carried_on(other, result)) continue;
+      if (is_fixed(known->second)) {
+        known->second = other;
+      } else if (known->second != other) {
+        body_.alternatives[result] = other;
+      }
+    }
+  }
+
+  bool is_fixed(ir::ValueId value) const {
+    const ir::Op* op = ir::defining_op(program(), value);
+    return ir::is_invariant(program(), body_.loop, value) ||
+           (op != nullptr && op->kind == OpKind::constant);
+  }
+
+  /// Whether `value` is what the iteration before left of the value that `result` becomes.
+  bool is_carried_on(ir::ValueId value, ir::ValueId result) const {
+    const auto carried = body_.carried.find(value);
+    if (carried == body_.carried.end()) return false;
+    ir::ValueId next = carried->second;
+    while (next != result) {
+      const auto renamed = body_.renamed.find(next);
+      if (renamed == body_.renamed.end()) return false;
+      next = renamed->second;
+    }
+    return true;
+  }
+
   void warn(ir::OpId id, std::string what) {
     body_.warnings.push_back({ir::text_location(program(), id),
                               program().op(id).name + ir::source_words(program(), id) + ": " + what,
@@ -282,6 +321,10 @@ Origin origin_of(const Body& body, ir::ValueId value) {
       const auto decided = body.decided.find(origin.value);
       if (decided != body.decided.end()) {
         origin.decisions.push_back({decided->second, origin.distance});
+      }
+      const auto other = body.alternatives.find(origin.value);
+      if (other != body.alternatives.end()) {
+        origin.alternatives.push_back({other->second, origin.distance});
       }
       origin.value = renamed->second;
       continue;

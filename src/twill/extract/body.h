@@ -16,6 +16,12 @@ struct Decision {
   int distance = 0;  ///< iterations ago
 };
 
+/// A value that a branch may yield in place of the one that is followed.
+struct Alternative {
+  ir::ValueId value;
+  int distance = 0;  ///< iterations ago
+};
+
 /// Source of a value behind all renamings: iteration arguments, results of branches, views of tiles
 /// and of memory, changes of register layout.
 struct Origin {
@@ -24,6 +30,7 @@ struct Origin {
   bool invariant = false;   ///< the same in every iteration (the induction variable is not)
   bool transposed = false;  ///< an odd number of register transpositions on the way
   std::vector<Decision> decisions = {};  ///< of the branch whose results were looked through
+  std::vector<Alternative> alternatives = {};
 };
 
 /// A branch of the body that is not executed in the steady state. Its condition is an equality of a
@@ -43,6 +50,9 @@ struct Body {
   std::map<ir::OpId, std::vector<ir::OpId>> other_branch;
   std::map<ir::ValueId, ir::ValueId> renamed;  ///< results of branches and the like: the values
                                                ///< that they rename
+  /// Results of branches: what the other side yields, if that is another value of the loop. A value
+  /// that is carried on as it was is none.
+  std::map<ir::ValueId, ir::ValueId> alternatives;
   std::map<ir::ValueId, ir::ValueId> decided;  ///< results of branches: conditions made of tiles
   std::map<ir::OpId, std::vector<ir::ValueId>> under;  ///< by op: such conditions it stands under
   std::map<ir::ValueId, ir::ValueId> carried;  ///< iteration argument: the value yielded for it

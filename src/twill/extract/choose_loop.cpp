@@ -137,13 +137,16 @@ Result<LoopChoice> choose_loop(const ir::Program& program, std::string_view sele
   TWILL_TRY_VOID(check_ctas(program));
   const std::vector<LoopChoice> loops = loops_of(program);
   const Location file{program.file(), 0, 0};
+  const auto functions = ir::functions(program);
+  const Location kernel = functions.empty() ? file : ir::text_location(program, functions.front());
   if (loops.empty()) {
-    return fail(file, "the kernel has no loop, so there is nothing to pipeline",
+    return fail(kernel, "the kernel has no loop, so there is nothing to pipeline",
                 "Twill schedules the main loop of a Tensor Core kernel");
   }
   if (selector.empty()) {
     if (const auto best = busiest(program, loops)) return *best;
-    return fail(file, "no loop of the kernel has tensor-core work, so there is nothing to schedule",
+    return fail(kernel,
+                "no loop of the kernel has tensor-core work, so there is nothing to schedule",
                 "loops: " + list_of(program, loops));
   }
   const auto choice = selected(program, loops, selector);

@@ -250,6 +250,10 @@ void Contractor::gather(ir::ValueId value, int distance, bool decides, Gathered&
     if (!out.decisions.insert(decision.condition).second) continue;
     gather(decision.condition, distance + decision.distance, true, out);
   }
+  for (const Alternative& other : origin.alternatives) {
+    if (!out.alternatives.insert(other.value).second) continue;
+    gather(other.value, distance + other.distance, true, out);
+  }
   if (origin.invariant) return note_invariant(origin.value);
   const auto from = program().value(origin.value).op;
   if (!from || !out.seen.insert(origin.value).second) return;

@@ -198,9 +198,27 @@ bool Contractor::only_fills_shared(ir::ValueId tile) const {
 
 void Contractor::absorb_addresses(const ir::MemoryAccess& access, TileOpId into) {
   std::set<ir::ValueId> seen;
-  if (!access.by_descriptor) absorb_address(access.address, into, seen);
+  if (access.by_descriptor) {
+    absorb_descriptor(access.address, into, seen);
+  } else {
+    absorb_address(access.address, into, seen);
+  }
   for (ir::ValueId coordinate : access.coordinates) absorb_address(coordinate, into, seen);
   if (access.mask) absorb_address(*access.mask, into, seen);
+}
+
+/// A descriptor that the loop makes belongs to each access that goes through it.
+void Contractor::absorb_descriptor(ir::ValueId value, TileOpId into, std::set<ir::ValueId>& seen) {
+  const Origin origin = origin_of(body_, value);
+  const auto from = origin.invariant ? std::nullopt : program().value(origin.value).op;
+  if (!from || program().op(*from).kind != OpKind::make_descriptor) return;
+  TileOp& user = graph_.ops[into.index()];
+  user.pieces.push_back({"make_descriptor", 32, 1, "", 1});
+  user.sources.push_back(source_of(*from));
+  user.sources.back().absorbed = true;
+  for (const ir::ValueId operand : program().op(*from).operands) {
+    absorb_address(operand, into, seen);
+  }
 }
 
 /// Index arithmetic belongs to its access; each access computes shared parts for itself. An access

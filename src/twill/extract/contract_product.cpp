@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "twill/extract/contractor.h"
+#include "twill/ir/source_words.h"
 
 namespace twill::extract {
 namespace {
@@ -65,8 +66,9 @@ std::optional<TileOpId> Contractor::make_product(ir::OpId id) {
   graph_.ops[made.index()].pieces[0].form = a_side + (b_side == "R" ? "S" : b_side);
   if (op.kind == OpKind::mma || op.kind == OpKind::mma_scaled) {
     graph_.warnings.push_back({ir::text_location(program(), id),
-                               op.name + " is no asynchronous product: it is priced like one", "",
-                               ""});
+                               op.name + ir::source_words(program(), id) +
+                                   ": no asynchronous product, and priced like one",
+                               "", ""});
   }
   if (operands.a_scale) read(*operands.a_scale, made);
   if (operands.b_scale) read(*operands.b_scale, made);

@@ -37,11 +37,13 @@ class Contractor {
   struct From {
     TileOpId op;
     int distance = 0;
-    bool decides = false;  ///< computes the condition of a branch that yields the value
+    bool decides = false;  ///< computes the condition of a branch that yields the value, or what
+                           ///< its other side yields
   };
   struct Gathered {
     std::set<ir::ValueId> seen;
     std::set<ir::ValueId> decisions;
+    std::set<ir::ValueId> alternatives;
     std::vector<From> from;
   };
   std::vector<From> producers_of(ir::ValueId value);
@@ -70,6 +72,7 @@ class Contractor {
   std::string label_of(ir::ValueId address) const;
   bool only_fills_shared(ir::ValueId tile) const;
   void absorb_addresses(const ir::MemoryAccess& access, TileOpId into);
+  void absorb_descriptor(ir::ValueId value, TileOpId into, std::set<ir::ValueId>& seen);
   void absorb_address(ir::ValueId value, TileOpId into, std::set<ir::ValueId>& seen);
   bool is_orientable(TileOpId op) const;
   TileOpId in_registers(TileOpId op, ir::OpId id, bool transposed);

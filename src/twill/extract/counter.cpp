@@ -9,7 +9,7 @@ namespace {
 using ir::OpKind;
 
 /// Chains that count are short, and are followed recursively.
-constexpr int kDeepest = 200;
+constexpr int kDeepestCounter = 200;
 
 bool only_widens(OpKind kind) {
   return kind == OpKind::sext || kind == OpKind::zext || kind == OpKind::trunc ||
@@ -21,7 +21,7 @@ class Counting {
   Counting(const ir::Program& program, const ir::Loop& loop) : program_(program), loop_(loop) {}
 
   bool counts(ir::ValueId value) {
-    if (is_invariant(value) || depth_ == kDeepest) return false;
+    if (is_invariant(value) || depth_ == kDeepestCounter) return false;
     const auto known = known_.find(value);
     if (known != known_.end()) return known->second;
     ++depth_;
@@ -122,7 +122,7 @@ class Counting {
   Ways ways_of(ir::ValueId value, ir::ValueId argument, int depth) {
     if (value == argument) return {.stays = true};
     if (is_invariant(value) || !seen_.insert(value).second) return {};
-    if (depth == kDeepest) return {.otherwise = true};
+    if (depth == kDeepestCounter) return {.otherwise = true};
     for (const ir::Forwarded& forwarded : loop_.forwarded) {
       if (forwarded.argument == value) return ways_of(forwarded.passed, argument, depth + 1);
     }

@@ -5,12 +5,13 @@
 #include "twill/extract/assemble.h"
 #include "twill/extract/behind.h"
 #include "twill/extract/body.h"
+#include "twill/extract/branches.h"
 #include "twill/extract/contract.h"
 #include "twill/extract/fuse.h"
+#include "twill/extract/load_chains.h"
 #include "twill/extract/memory_order.h"
 #include "twill/extract/name_ops.h"
 #include "twill/extract/sub_tile.h"
-#include "twill/extract/unpriced.h"
 #include "twill/ir/source_words.h"
 
 namespace twill::extract {
@@ -123,12 +124,6 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   TWILL_TRY_VOID(check_target(program, machine));
   TWILL_TRY(const machine::Pool* pool, pool_of(machine, options.pool));
   TWILL_TRY(const Body body, straighten(program, loop));
-  const std::vector<Diagnostic> missing = unpriced(body);
-  if (options.strict && !missing.empty()) {
-    Diagnostic first = missing.front();
-    first.hint = "--strict refuses what has no price; without it this is a warning";
-    return tl::unexpected(std::move(first));
-  }
   const TileGraph contracted = contract(body);
   TileGraph graph = name_ops(fuse(contracted));
   if (!has_product(graph)) {
@@ -140,15 +135,17 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   TWILL_TRY_VOID(check_around(body));
   graph.notes.insert(graph.notes.end(), left_out.begin(), left_out.end());
   TWILL_TRY(SubTiling tiling, cut(graph, machine, options));
+  for (Diagnostic& warning : tiling.graph.warnings) {
+    if (warning.location == Location{}) warning.location = ir::text_location(program, loop);
+  }
   tiling.graph.together = meetings(body, tiling.graph);
+  tiling.graph.chains = load_chains(body, tiling.graph);
+  keep_for_branches(body, tiling.graph);
   const Pricing pricing{&machine, options.rate, compute_groups_of(*pool),
                         std::max(1, compute_width(*pool) / kWarpgroup)};
   auto extraction = assemble(tiling, *pool, pricing, kernel_name(program, loop), options);
   if (!extraction && extraction.error().location == Location{}) {
     extraction.error().location = ir::text_location(program, loop);
-  }
-  if (extraction) {
-    extraction->warnings.insert(extraction->warnings.end(), missing.begin(), missing.end());
   }
   return extraction;
 }

@@ -71,6 +71,12 @@ std::vector<MemoryOrder> memory_orders(const Body& body) {
   const ir::Program& program = *body.program;
   const std::vector<ir::OpId> accesses = accesses_of(body);
   for (std::size_t i = 0; i < accesses.size(); ++i) {
+    const ir::Op& own = program.op(accesses[i]);
+    const auto access = ir::memory_access(own);
+    if (!orders_all(own) && access->writes && !commute(program, own, own) &&
+        meets_itself(body, accesses[i])) {
+      orders.push_back({accesses[i], accesses[i], 1});
+    }
     for (std::size_t j = i + 1; j < accesses.size(); ++j) {
       const ir::OpId first = accesses[i], second = accesses[j];
       if (!conflict(program, first, second)) continue;

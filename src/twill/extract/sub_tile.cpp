@@ -36,6 +36,11 @@ bool reads_cut_registers(const TileGraph& graph, std::size_t index, AxisId axis)
   });
 }
 
+/// Whether TMA does it, from or to a box whose extents the kernel's launch has given.
+bool moves_box(const TileOp& op) {
+  return op.action == Action::copy || (op.action == Action::store && op.one_warp);
+}
+
 Result<Fate> fate_of(const TileGraph& graph, std::size_t index, AxisId axis) {
   const TileOp& op = graph.ops[index];
   if (op.action == Action::conditional) {
@@ -46,7 +51,7 @@ Result<Fate> fate_of(const TileGraph& graph, std::size_t index, AxisId axis) {
                     [&](const Extent& extent) { return extent.axis == axis; }) > 1) {
     return refuse(op, "has them as rows and as columns");
   }
-  if (!where || op.action == Action::copy) return Fate::whole;
+  if (!where || moves_box(op)) return Fate::whole;
   if (op.action == Action::product && *where == kContracted) {
     return contracts_from_memory(graph, index, axis) ? Fate::shared_product : Fate::partial_sums;
   }

@@ -65,7 +65,7 @@ struct Piece {
 struct Source {
   ir::OpId op;
   Location where;
-  std::string text;  ///< "arith.subf @ 57:11"
+  std::string text;       ///< "arith.subf @ 57:11"
   bool absorbed = false;  ///< index arithmetic, which each access computes for itself
 };
 
@@ -81,9 +81,9 @@ struct TileOp {
   int result_bits = 0;
   Home home = Home::none;
   bool holds_memory = true;  ///< false: the buffer is accounted for by another op
-  bool forwards = false;  ///< moves the values of the op it reads, unchanged, to another place;
-                          ///< `sources` then has the ops that need them
-  bool one_warp = false;  ///< issued by one thread whatever the tile
+  bool forwards = false;     ///< moves the values of the op it reads, unchanged, to another place;
+                             ///< `sources` then has the ops that need them
+  bool one_warp = false;     ///< issued by one thread whatever the tile
   std::vector<Source> sources;
   std::int64_t row_begin = 0;  ///< of the cut axis; both 0 if not cut
   std::int64_t row_end = 0;
@@ -116,6 +116,14 @@ struct Resident {
   bool staging = false;        ///< of a store after the loop
 };
 
+/// Loads for which an op waits between its turns, `distance` iterations apart. Each is at an
+/// address that the one before brings.
+struct LoadChain {
+  TileOpId op;
+  int loads = 0;
+  int distance = 0;
+};
+
 /// Axes that no cut may go through, with the reason.
 struct Axis {
   std::int64_t size = 1;
@@ -128,6 +136,7 @@ struct TileGraph {
   std::vector<Axis> axes;
   std::vector<Resident> residents;
   std::vector<std::vector<TileOpId>> together;  ///< ops that one group must run (see meetings)
+  std::vector<LoadChain> chains;                ///< see load_chains
   /// Accesses to global memory in an order that no edge keeps, since one of them is no op.
   std::vector<std::pair<ir::OpId, ir::OpId>> unkept;
   std::vector<Diagnostic> warnings;

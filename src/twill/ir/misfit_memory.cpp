@@ -48,6 +48,16 @@ bool is_spread(OpKind kind) {
          kind == OpKind::block_gather_async || kind == OpKind::block_scatter_async;
 }
 
+/// Single integers: coordinates, extents, strides.
+MaybeMisfit single_integers(const OpTypes& types, std::span<const ValueId> values) {
+  for (const ValueId value : values) {
+    const Type it = types.type(value);
+    const bool fits = it->kind == TypeKind::integer || it->kind == TypeKind::index;
+    if (!fits) return types.wrong(value, "a single integer is wanted");
+  }
+  return {};
+}
+
 }  // namespace
 
 MaybeMisfit access_misfit(const OpTypes& types, const MemoryAccess& access) {
@@ -62,7 +72,8 @@ MaybeMisfit access_misfit(const OpTypes& types, const MemoryAccess& access) {
       return wrong;
     }
   }
-  if (!global || access.by_descriptor) return {};
+  if (global && access.by_descriptor) return single_integers(types, access.coordinates);
+  if (!global) return {};
   return masked(types, access, at);
 }
 
@@ -76,6 +87,9 @@ MaybeMisfit descriptor_misfit(const OpTypes& types) {
                     same_element(pointer->element, scalar_of(block));
   if (!fits) {
     return types.wrong(*base, "a pointer to " + scalar_of(block)->text + " is wanted");
+  }
+  for (const Role role : {Role::extents, Role::strides}) {
+    if (auto wrong = single_integers(types, operands_in(op, role))) return wrong;
   }
   const std::size_t rank = block->shape.size();
   if (operands_in(op, Role::extents).size() == rank &&

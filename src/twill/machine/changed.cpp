@@ -23,6 +23,8 @@ namespace {
 /// addresses, take 45 to 70 by ptxas.
 constexpr int kForCopies = 72;
 
+constexpr int kThreadsPerWarpgroup = 32 * kWarpsPerWarpgroup;
+
 /// The hardware warpgroup of each group: single warps share one, in order.
 std::vector<std::size_t> warpgroups_of(const Pool& pool) {
   std::vector<std::size_t> of;
@@ -34,6 +36,28 @@ std::vector<std::size_t> warpgroups_of(const Pool& pool) {
     next += group.warps;
   }
   return of;
+}
+
+/// Lowers the setmaxnreg of warpgroups with more than an equal share, until the launch has `most`.
+void fit_registers(Pool& pool, int most, int overhead) {
+  int fixed = 0;
+  int large = 0;
+  const int equal = most / static_cast<int>(pool.setmaxnreg.size());
+  for (const int registers : pool.setmaxnreg) {
+    if (registers > equal) ++large;
+    if (registers <= equal) fixed += registers;
+  }
+  const std::vector<std::size_t> of = warpgroups_of(pool);
+  for (int& registers : pool.setmaxnreg) {
+    if (registers <= equal) continue;
+    registers = std::min(registers, (most - fixed) / large / kRegisterStep * kRegisterStep);
+  }
+  for (std::size_t g = 0; g < pool.groups.size(); ++g) {
+    if (pool.groups[g].shares) continue;
+    pool.groups[g].registers =
+        std::min(pool.groups[g].registers, std::max(0, pool.setmaxnreg[of[g]] - overhead));
+  }
+  share_registers(pool, most);
 }
 
 /// Precondition: the pool fits its launch, `most` registers of a thread of each warpgroup together.
@@ -88,6 +112,29 @@ Machine with_copying_warpgroup(Machine machine) {
     const int file = static_cast<int>(machine->register_file.value);
     widen_load_group(pool, warpgroups * (file / (128 * warpgroups) / 8 * 8),
                      static_cast<int>(machine->register_overhead.value));
+  }
+  return machine;
+}
+
+Machine shared_by(Machine machine, int ctas) {
+  if (ctas == 1) return machine;
+  Description& is = machine.description_;
+  is.ctas_per_sm *= ctas;
+  for (Memory& memory : is.memories) {
+    const double beside = memory.capacity.unit == "bytes" ? kBesideMemory : 0;
+    double& value = memory.capacity.value;
+    value = std::max(0.0, std::floor((value + beside) / ctas) - beside);
+  }
+  is.register_file.value = std::floor(is.register_file.value / ctas);
+  is.minimum_compute_groups = (is.minimum_compute_groups + ctas - 1) / ctas;
+  const auto at_launch = [&](const Pool& pool) {
+    const auto threads = kThreadsPerWarpgroup * static_cast<int>(pool.setmaxnreg.size());
+    return static_cast<int>(is.register_file.value) / threads / kRegisterStep * kRegisterStep;
+  };
+  std::erase_if(is.pools, [&](const Pool& pool) { return at_launch(pool) < kLeastAtLaunch; });
+  const int overhead = static_cast<int>(is.register_overhead.value);
+  for (Pool& pool : is.pools) {
+    fit_registers(pool, at_launch(pool) * static_cast<int>(pool.setmaxnreg.size()), overhead);
   }
   return machine;
 }

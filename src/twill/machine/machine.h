@@ -175,6 +175,7 @@ struct Description {
   std::optional<Quantity> product_rows;  ///< rows of tensor-core products come in blocks of these
   Quantity load_latency;    ///< nominal, issue of an asynchronous tile load to its arrival
                             ///< under a kernel's own traffic: sizes the rings
+  int ctas_per_sm = 1;  ///< CTAs that share an SM: what is said here is what each of them may have
   std::vector<Pool> pools;  ///< the first is the default
   std::vector<std::string> objectives;  ///< after II, as problem::name_of spells them
   int minimum_compute_groups = 1;
@@ -197,6 +198,7 @@ class Machine {
   friend Machine keeping_free(Machine machine, int registers);
   friend Machine with_share_of_memory(Machine machine, double share);
   friend Machine with_copying_warpgroup(Machine machine);
+  friend Machine shared_by(Machine machine, int ctas);
   explicit Machine(Description description) : description_(std::move(description)) {}
   Description description_;
 };
@@ -221,6 +223,20 @@ Machine with_share_of_memory(Machine machine, double share);
 /// schedulers. Their addresses take registers: at least 72 a thread, which the other
 /// warpgroups give up where the launch has no more.
 Machine with_copying_warpgroup(Machine machine);
+
+/// The machine for CTAs of which so many are on an SM at once: what each may have of its memories
+/// and registers. Its pools are those whose launch leaves each thread at least `kLeastAtLaunch`
+/// registers, so there may be none. Prices stay: an op takes as long while the others rest, and a
+/// proven bound on an iteration still holds. `ctas` is at least 1; with 1 nothing changes.
+Machine shared_by(Machine machine, int ctas);
+
+/// Registers of each thread at launch, with which ptxas still takes setmaxnreg: with 80 it does not
+/// (C7602), with 128 it does (CUDA 12.8 and 13.0, Triton 3.6).
+inline constexpr int kLeastAtLaunch = 128;
+
+/// Bytes of shared memory that each CTA takes beside its memory here: 1 KiB of the driver's (CUDA
+/// programming guide), and the 2 KiB that machine files leave for barriers and alignment.
+inline constexpr double kBesideMemory = 3072;
 
 /// The price of one op that does all of `work`, interleaved by the compiler. Demands add up pipe by
 /// pipe, and the group is held by its most loaded pipe. `compute_groups` (at least 1) do such work

@@ -65,6 +65,31 @@ Tensor compared(const execute::Memory& text, const execute::Memory& plan, std::s
 
 }  // namespace
 
+Result<std::int64_t> trips(const Kernel& kernel, const Setting& setting) {
+  TWILL_TRY(const Meaning meaning, Meaning::of(kernel));
+  const ir::Program& program = kernel.program;
+  const auto function = ir::enclosing(program, kernel.loop, ir::OpKind::function);
+  if (!function) return execute::cannot(program, kernel.loop, "stands in no function");
+  execute::Memory memory(kSeed);
+  TWILL_TRY(const auto arguments,
+            execute::arguments_of(program, *function, setting.launch, memory));
+  std::int64_t all = 0;
+  for (const auto& id : setting.programs) {
+    execute::Interpreter interpreter(program, memory, setting.launch, id);
+    bool came = false;
+    interpreter.stand_in_for(kernel.loop, [&](const ir::Loop&) -> Result<void> {
+      Surroundings around(meaning, kernel.plan, interpreter);
+      TWILL_TRY_VOID(around.start());
+      all += around.trips();
+      came = true;
+      return fail({}, "enough");  // nothing behind it is of interest
+    });
+    const auto ran = interpreter.run(*function, arguments);
+    if (!ran && !came) return tl::unexpected(ran.error());
+  }
+  return all;
+}
+
 Result<Comparison> compare(const Kernel& kernel, const Setting& setting) {
   Comparison out;
   TWILL_TRY(const Meaning meaning, Meaning::of(kernel));

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "twill/execute/evaluate.h"
-#include "twill/extract/body.h"
 #include "twill/extract/cut.h"
+#include "twill/ir/arrays.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/source_words.h"
 #include "twill/ir/views.h"
@@ -29,8 +29,6 @@ std::optional<ir::ValueId> written_memory(const ir::Op& op) {
   return access->address;
 }
 
-bool is_branch(OpKind kind) { return kind == OpKind::branch || kind == OpKind::while_loop; }
-
 }  // namespace
 
 Result<Meaning> Meaning::of(const Kernel& kernel) {
@@ -48,33 +46,76 @@ Result<Meaning> Meaning::of(const Kernel& kernel) {
     meaning.inputs_[d.to.index()].push_back({d.from, d.distance, d.in_place});
   }
   TWILL_TRY(meaning.cut_, extract::cut_dimensions(kernel.program, kernel.loop));
+  meaning.find_absorbed();
   meaning.find_impure();
+  if (meaning.condition_ && !meaning.is_pure(*meaning.condition_)) {
+    return refuse(kernel.program, kernel.loop, "goes on or ends by what it computes");
+  }
+  meaning.find_others();
   TWILL_TRY_VOID(meaning.find_things());
   return meaning;
 }
 
-/// Finds the loop, whose body must be a straight line.
+/// Finds the loop. Of its branches one side at most may have ops of the plan.
 Result<void> Meaning::find_loop(const Kernel& kernel) {
-  const auto loop = ir::as_loop(*program_, kernel.loop);
-  if (!loop || !loop->induction) return refuse(*program_, kernel.loop, "is no counting loop");
-  loop_ = *loop;
-  for (const ir::OpId id : program_->block(loop_.body).ops) {
+  TWILL_TRY(body_, extract::straighten(*program_, kernel.loop));
+  for (const extract::RareBranch& rare : body_.rare) {
+    return refuse(*program_, rare.op, "is not always taken");
+  }
+  for (const auto& [branch, ops] : body_.other_branch) {
+    return refuse(*program_, branch, "has work on both sides");
+  }
+  for (const ir::OpId id : ir::walk(*program_, kernel.loop)) {
+    if (id == kernel.loop) continue;
     const ir::Op& op = program_->op(id);
     const bool waits = op.kind == OpKind::barrier_wait || op.kind == OpKind::copy_wait;
     if (waits) return refuse(*program_, id, "is of a loop that is pipelined already");
-    if (is_branch(op.kind)) return refuse(*program_, id, "is not always taken");
+    if (op.kind == OpKind::while_loop) return refuse(*program_, id, "is not always taken");
     if (const auto memory = written_memory(op)) written_.insert(root(*memory));
+    ops_.push_back(id);
   }
+  if (loop().induction) return {};
+  const auto end = loop().before ? ir::terminator(*program_, *loop().before) : std::nullopt;
+  if (!end || program_->op(*end).operands.empty()) {
+    return refuse(*program_, kernel.loop, "is no loop with a condition");
+  }
+  condition_ = program_->op(*end).operands[0];
   return {};
+}
+
+/// Finds loads that each access makes for itself.
+void Meaning::find_absorbed() {
+  std::set<ir::OpId> others;
+  for (const extract::OpOrigin& origin : origins_) {
+    for (const extract::Source& source : origin.sources) {
+      (source.absorbed ? absorbed_ : others).insert(source.op);
+    }
+  }
+  std::erase_if(absorbed_, [&](ir::OpId op) { return others.contains(op); });
+}
+
+/// Whether an op loads single values or indices from an array that the loop does not write, so that
+/// it does not matter when.
+bool Meaning::is_fixed_load(ir::OpId id) const {
+  const auto access = ir::memory_access(program_->op(id));
+  const bool loads =
+      access && access->reads && !access->writes && access->result &&
+      access->space == ir::AccessSpace::global && !access->by_descriptor &&
+      (ir::type_of(*program_, *access->result)->shape.empty() || absorbed_.contains(id));
+  return loads && std::none_of(ops_.begin(), ops_.end(), [&](ir::OpId other) {
+           const auto it = ir::memory_access(program_->op(other));
+           return it && it->writes && it->space == ir::AccessSpace::global &&
+                  ir::may_meet(*program_, access->address, it->address);
+         });
 }
 
 void Meaning::find_impure() {
   const auto spoil = [&](ir::ValueId value) { return impure_.insert(value).second; };
   for (bool changed = true; changed;) {
     changed = false;
-    for (const ir::OpId id : program_->block(loop_.body).ops) {
+    for (const ir::OpId id : ops_) {
       const ir::Op& op = program_->op(id);
-      bool pure = execute::is_pure(op.kind);
+      bool pure = execute::is_pure(op.kind) || is_fixed_load(id);
       for (const ir::ValueId operand : op.operands) {
         const bool memory = ir::type_of(*program_, operand)->kind == ir::TypeKind::memdesc;
         pure = pure && !memory && is_pure(operand);
@@ -82,8 +123,37 @@ void Meaning::find_impure() {
       if (pure) continue;
       for (const ir::ValueId result : op.results) changed = spoil(result) || changed;
     }
-    for (const ir::Carried& carried : loop_.carried) {
+    for (const ir::Carried& carried : loop().carried) {
       if (!is_pure(carried.yielded)) changed = spoil(carried.argument) || changed;
+    }
+    for (const ir::Forwarded& forwarded : loop().forwarded) {
+      if (!is_pure(forwarded.passed)) changed = spoil(forwarded.argument) || changed;
+    }
+  }
+}
+
+/// Notes it for the sums of a product, too: what they are scaled or copied to stays there.
+void Meaning::note_other(Thing thing, ir::ValueId value) {
+  while (!is_outside(thing) && carried(thing) == nullptr &&
+         other_.try_emplace(thing, value).second) {
+    const ir::Op* op = ir::defining_op(*program_, thing);
+    const auto product = op != nullptr ? ir::mma_operands(*op) : std::nullopt;
+    if (!product) return;
+    thing = behind_renaming(product->accumulator);
+  }
+}
+
+/// Finds what stands in for things of branches that are not taken.
+void Meaning::find_others() {
+  for (const ir::OpId id : ops_) {
+    if (program_->op(id).kind != OpKind::branch) continue;
+    for (const ir::ValueId result : program_->op(id).results) {
+      const auto chosen = renamed(result);
+      if (!chosen) continue;
+      for (const bool holds : {true, false}) {
+        const auto it = yielded_by(result, holds);
+        if (it && *it != *chosen) note_other(behind_renaming(*chosen), *it);
+      }
     }
   }
 }
@@ -97,7 +167,6 @@ Result<void> Meaning::find_things() {
     if (origin.forwards) continue;
     for (const extract::Source& source : origin.sources) made_[v].insert(source.op);
     for (const ir::OpId made : made_[v]) {
-      if (is_branch(program_->op(made).kind)) return refuse(*program_, made, "is not always taken");
       if (!ir::mma_operands(program_->op(made))) continue;
       if (!products.emplace(std::pair(made, origin.part), OpId(v)).second) {
         return refuse(*program_, made, "adds up its sums in another op");
@@ -146,6 +215,77 @@ std::optional<ir::OpId> Meaning::store(OpId op) const {
   return std::nullopt;
 }
 
+std::vector<Under> Meaning::under(ir::OpId made) const {
+  std::vector<Under> found;
+  for (auto at = ir::parent(*program_, made); at && *at != loop().op;
+       at = ir::parent(*program_, *at)) {
+    if (program_->op(*at).kind != OpKind::branch) continue;
+    const auto first = ir::body(*program_, *at, 0);
+    const std::vector<ir::OpId>& tops = program_->block(*first).ops;
+    const bool holds = std::any_of(tops.begin(), tops.end(), [&](ir::OpId top) {
+      return ir::is_inside(*program_, made, top);
+    });
+    found.insert(found.begin(), {program_->op(*at).operands[0], holds});
+  }
+  return found;
+}
+
+std::optional<ir::OpId> Meaning::maker(OpId op, Thing thing) const {
+  const auto made = program_->value(thing).op;
+  if (made && makes(op, *made)) return made;
+  for (const ir::OpId it : made_[op.index()]) {
+    const auto memory = written_memory(program_->op(it));
+    if (memory && root(*memory) == thing) return it;
+  }
+  return std::nullopt;
+}
+
+std::optional<ir::ValueId> Meaning::other(Thing thing) const {
+  const auto found = other_.find(thing);
+  return found == other_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<ir::ValueId> Meaning::yielded_by(ir::ValueId result, bool holds) const {
+  const auto made = program_->value(result).op;
+  if (!made || program_->op(*made).kind != OpKind::branch) return std::nullopt;
+  const auto block = ir::body(*program_, *made, holds ? 0 : 1);
+  const auto end = block ? ir::terminator(*program_, *block) : std::nullopt;
+  const std::size_t index = program_->value(result).index;
+  if (!end || index >= program_->op(*end).operands.size()) return std::nullopt;
+  return program_->op(*end).operands[index];
+}
+
+bool Meaning::is_made_inside(ir::ValueId result) const {
+  const auto made = program_->value(behind_renaming(result)).op;
+  return made && ir::is_inside(*program_, *made, *program_->value(result).op);
+}
+
+bool Meaning::is_decided(ir::ValueId tile) const {
+  std::set<ir::ValueId> seen;
+  while (seen.insert(tile).second) {
+    const ir::Op* op = ir::defining_op(*program_, tile);
+    const auto other_name = renamed(tile);
+    const ir::Carried* it = carried(tile);
+    if (other_name && op != nullptr && !is_made_inside(tile)) return true;
+    if (other_name) {
+      tile = *other_name;
+    } else if (it != nullptr) {
+      tile = it->yielded;
+    } else if (op != nullptr && ir::is_renaming(op->kind)) {
+      tile =
+          op->operands[std::min<std::size_t>(program_->value(tile).index, op->operands.size() - 1)];
+    } else {
+      return false;
+    }
+  }
+  return false;
+}
+
+std::optional<ir::ValueId> Meaning::renamed(ir::ValueId value) const {
+  const auto found = body_.renamed.find(value);
+  return found == body_.renamed.end() ? std::nullopt : std::optional(found->second);
+}
+
 bool Meaning::has(OpId op, Thing thing) const {
   const auto& things = things_[op.index()];
   return std::find(things.begin(), things.end(), thing) != things.end();
@@ -180,29 +320,32 @@ bool Meaning::is_left(ir::ValueId root) const {
   if (!is_outside(root) || !is_written(root)) return false;
   const auto& uses = program_->value(root).uses;
   return std::any_of(uses.begin(), uses.end(), [&](const ir::Use& use) {
-    return loop_.op < use.op && !ir::is_inside(*program_, use.op, loop_.op);
+    return loop().op < use.op && !ir::is_inside(*program_, use.op, loop().op);
   });
 }
 
 bool Meaning::is_outside(ir::ValueId value) const {
-  return ir::is_invariant(*program_, loop_, value);
+  return ir::is_invariant(*program_, loop(), value);
 }
 
 const ir::Carried* Meaning::carried(ir::ValueId argument) const {
-  for (const ir::Carried& carried : loop_.carried) {
+  for (const ir::Carried& carried : loop().carried) {
     if (carried.argument == argument) return &carried;
   }
   return nullptr;
 }
 
 ir::ValueId Meaning::behind_renaming(ir::ValueId value) const {
-  const ir::Op* op = ir::defining_op(*program_, value);
-  while (op != nullptr && ir::is_renaming(op->kind)) {
+  while (true) {
+    if (const auto other_name = renamed(value)) {
+      value = *other_name;
+      continue;
+    }
+    const ir::Op* op = ir::defining_op(*program_, value);
+    if (op == nullptr || !ir::is_renaming(op->kind)) return value;
     const std::size_t index = program_->value(value).index;
     value = op->operands[std::min(index, op->operands.size() - 1)];
-    op = ir::defining_op(*program_, value);
   }
-  return value;
 }
 
 ir::ValueId Meaning::made_as(ir::ValueId tile) const {
@@ -215,7 +358,7 @@ ir::ValueId Meaning::made_as(ir::ValueId tile) const {
 }
 
 const ir::Carried* Meaning::yielded_as(Thing thing) const {
-  for (const ir::Carried& carried : loop_.carried) {
+  for (const ir::Carried& carried : loop().carried) {
     if (behind_renaming(carried.yielded) == thing) return &carried;
   }
   return nullptr;

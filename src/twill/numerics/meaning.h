@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "twill/execute/tile.h"
+#include "twill/extract/body.h"
 #include "twill/ir/loop.h"
 #include "twill/numerics/numerics.h"
 
@@ -25,12 +26,20 @@ struct Input {
   bool in_place = false;
 };
 
+/// A branch around an op: the op is carried out where the condition is `holds`.
+struct Under {
+  ir::ValueId condition;
+  bool holds = true;
+};
+
 class Meaning {
  public:
   static Result<Meaning> of(const Kernel& kernel);
 
   const ir::Program& program() const { return *program_; }
-  const ir::Loop& loop() const { return loop_; }
+  const ir::Loop& loop() const { return body_.loop; }
+  /// Condition of a while loop, for another iteration.
+  std::optional<ir::ValueId> condition() const { return condition_; }
 
   /// Whether the op computes the result of that op of the Program. An op that forwards computes
   /// none.
@@ -50,6 +59,21 @@ class Meaning {
   /// The rows of `dimension` of a value that the op works on.
   execute::Range rows(OpId op, ir::ValueId value, std::size_t dimension) const;
 
+  /// Branches around an op of the text, within the loop, the outermost first.
+  std::vector<Under> under(ir::OpId made) const;
+  /// The op of the text that makes a thing of `op`, or writes it.
+  std::optional<ir::OpId> maker(OpId op, Thing thing) const;
+  /// The value in place of a thing where a branch is not taken: what its other side yields.
+  std::optional<ir::ValueId> other(Thing thing) const;
+  /// Value that a branch yields for its result on one side; nullopt if that is no result of a
+  /// branch.
+  std::optional<ir::ValueId> yielded_by(ir::ValueId result, bool holds) const;
+
+  /// Whether the branch makes what its result is named after, rather than to choose among values.
+  bool is_made_inside(ir::ValueId result) const;
+  /// Whether a branch chooses the value, behind views and carried values.
+  bool is_decided(ir::ValueId tile) const;
+
   const std::vector<Input>& inputs(OpId op) const { return inputs_[op.index()]; }
 
   /// The allocation that a memdesc is a view of.
@@ -60,7 +84,8 @@ class Meaning {
   /// Whether the loop writes its contents, and an op behind the loop reads them.
   bool is_left(ir::ValueId root) const;
 
-  /// Computed from arguments, ranges and constants alone: known without the plan's ops.
+  /// Computed from arguments, ranges, constants, and single values or indices of arrays that the
+  /// loop does not write: known without the plan's ops.
   bool is_pure(ir::ValueId value) const { return !impure_.contains(value); }
   bool is_outside(ir::ValueId value) const;
   const ir::Carried* carried(ir::ValueId argument) const;
@@ -69,16 +94,27 @@ class Meaning {
   /// The carried value whose final value this is, behind views that keep the shape; null if it is
   /// none.
   const ir::Carried* yielded_as(Thing thing) const;
+  /// The value that another one is a name of: what a while loop passes on, what a branch yields on
+  /// the side that is planned.
+  std::optional<ir::ValueId> renamed(ir::ValueId value) const;
+  ir::ValueId behind_renaming(ir::ValueId value) const;
 
  private:
   Result<void> find_loop(const Kernel& kernel);
+  bool is_fixed_load(ir::OpId op) const;
+  void find_absorbed();
+  void find_others();
+  void note_other(Thing thing, ir::ValueId value);
   void find_impure();
   Result<void> find_things();
   void add_things(OpId op, ir::OpId made);
-  ir::ValueId behind_renaming(ir::ValueId value) const;
 
   const ir::Program* program_ = nullptr;
-  ir::Loop loop_;
+  extract::Body body_;
+  std::vector<ir::OpId> ops_;  ///< in the loop, at any depth
+  std::optional<ir::ValueId> condition_;
+  std::map<Thing, ir::ValueId> other_;
+  std::set<ir::OpId> absorbed_;  ///< loads of indices, which no op leaves anywhere
   std::span<const extract::OpOrigin> origins_;
   std::vector<std::set<ir::OpId>> made_;
   std::vector<std::vector<Thing>> things_;

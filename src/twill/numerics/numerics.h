@@ -42,11 +42,11 @@ struct Tensor {
 };
 
 struct Comparison {
-  std::vector<Tensor> tensors;       ///< that were written
-  std::int64_t runs = 0;             ///< of the loop
-  std::int64_t trips = 0;            ///< of all of them
-  std::vector<std::string> hazards;  ///< accesses to values that were missing, or changed
-                                     ///< meanwhile: the first kMostHazards
+  std::vector<Tensor> tensors;           ///< that were written
+  std::int64_t runs = 0;                 ///< of the loop
+  std::int64_t trips = 0;                ///< of all of them
+  std::vector<std::string> hazards;      ///< accesses to values that were missing, or changed
+                                         ///< meanwhile: the first kMostHazards
   std::optional<simulate::Fault> fault;  ///< the simulated machine got stuck; then the runs do not
                                          ///< agree
 };
@@ -56,9 +56,14 @@ inline constexpr std::size_t kMostHazards = 10;
 bool agrees(const Comparison& comparison);
 
 /// Fails, at the op's line, if the kernel has an op that is not known. Fails as well if the loop's
-/// ops cannot be matched with the plan's. Such are a branch that the plan takes as always taken,
-/// and fp8 sums that are promoted. Cost: twice the arithmetic of the kernel on one core, in f32.
+/// ops cannot be matched with the plan's. Such are a branch with work on both sides, or one that
+/// is hardly ever taken, and fp8 sums that are promoted. Cost: twice the arithmetic of the kernel
+/// on one core, in f32.
 Result<Comparison> compare(const Kernel& kernel, const Setting& setting);
+
+/// Iterations that the loop makes in all its runs, as far as they are known without its work. Fails
+/// as `compare` does.
+Result<std::int64_t> trips(const Kernel& kernel, const Setting& setting);
 
 /// Text for people: a line per tensor, and the verdict.
 std::string to_text(const Comparison& comparison);

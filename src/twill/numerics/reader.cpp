@@ -58,6 +58,12 @@ Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
     if (!meaning_.is_pure(value)) return carried(*it, distance, box);
   }
   const auto made = meaning_.program().value(value).op;
+  if (const auto passed = meaning_.renamed(value); passed && !made) {
+    return this->value(*passed, distance, box);
+  }
+  if (made && meaning_.program().op(*made).kind == OpKind::branch) {
+    return chosen(value, distance, box);
+  }
   if (made && op_ && distance == 0 && meaning_.makes(*op_, *made)) {
     return computed(*made, value, distance, box);
   }
@@ -70,6 +76,22 @@ Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
   }
   if (!made || !makers(value).empty()) return lost(value);
   return computed(*made, value, distance, box);
+}
+
+/// Result of a branch: where an op of the plan makes it, what that left; else by the condition.
+Result<TilePtr> Reader::chosen(ir::ValueId result, int distance, const Box& box) {
+  const Thing thing = meaning_.behind_renaming(result);
+  const auto made = meaning_.program().value(thing).op;
+  const bool here = made && op_ && distance == 0 && meaning_.makes(*op_, *made);
+  if (!here && meaning_.is_made_inside(result) && !makers(thing).empty()) {
+    return value(thing, distance, box);
+  }
+  const ir::OpId branch = *meaning_.program().value(result).op;
+  TWILL_TRY(const TilePtr condition,
+            value(meaning_.program().op(branch).operands[0], distance, Box()));
+  if (condition->is_floating() || condition->size() != 1) return lost(result);
+  const auto yielded = meaning_.yielded_by(result, condition->integers()[0] != 0);
+  return yielded ? value(*yielded, distance, box) : Result<TilePtr>(lost(result));
 }
 
 /// Carried value: of the iteration before; for the first iteration, from before the loop.
@@ -105,7 +127,6 @@ Result<TilePtr> Reader::computed(ir::OpId made, ir::ValueId value, int distance,
   return share(std::move(tile));
 }
 
-/// A descriptor from before the loop, or one that the loop makes.
 Result<execute::Descriptor> Reader::descriptor(ir::ValueId value, int distance) {
   const ir::Program& program = meaning_.program();
   if (meaning_.is_outside(value)) {

@@ -24,7 +24,7 @@ class Surroundings {
  public:
   /// `outside` was run up to the loop.
   Surroundings(const Meaning& meaning, const plan::Plan& plan, execute::Interpreter& outside);
-  /// Fails if a bound of the loop is not known.
+  /// Fails if a bound of the loop is not known, or the loop makes too many iterations.
   Result<void> start();
 
   std::int64_t trips() const { return trips_; }
@@ -34,7 +34,7 @@ class Surroundings {
 
   /// A value, or the contents of an allocation, from before the loop.
   Result<TilePtr> before(ir::ValueId value, const Box& box);
-  /// A pure value in an iteration.
+  /// A pure value in an iteration; in that after the last, what the loop's condition is made of.
   Result<TilePtr> pure(ir::ValueId value, std::int64_t iteration);
   /// The thing at the begin of the first iteration; null if there is none.
   Result<TilePtr> initial(Thing thing, const Box& box);
@@ -46,6 +46,8 @@ class Surroundings {
   std::optional<ir::ValueId> filled_by(std::size_t outside) const;
 
  private:
+  Result<void> count_trips();
+  Result<TilePtr> computed(ir::ValueId value, std::int64_t iteration);
   void find_residents();
 
   const Meaning& meaning_;
@@ -89,6 +91,8 @@ class Reader {
   Result<TilePtr> gather(Thing thing, const std::vector<Input>& from, const Box& box);
   /// Inputs that hold the thing: those at `distance`, or else the nearest.
   std::vector<Input> holders(Thing thing, std::optional<int> distance) const;
+  /// A descriptor from before the loop, or one that the loop makes.
+  Result<execute::Descriptor> descriptor(ir::ValueId value, int distance);
   /// The tile that a load of the text reads from global memory.
   Result<TilePtr> load(ir::OpId made, int distance, const Box& box);
   Result<std::int64_t> integer(ir::ValueId value);
@@ -98,9 +102,9 @@ class Reader {
 
  private:
   Result<TilePtr> find(ir::ValueId value, int distance, const Box& box);
+  Result<TilePtr> chosen(ir::ValueId result, int distance, const Box& box);
   Result<TilePtr> carried(const ir::Carried& carried, int distance, const Box& box);
   Result<TilePtr> computed(ir::OpId made, ir::ValueId value, int distance, const Box& box);
-  Result<execute::Descriptor> descriptor(ir::ValueId value, int distance);
   Result<TilePtr> allocated(ir::OpId made, ir::ValueId memdesc, int distance, const Box& box);
   std::vector<Input> makers(Thing thing) const;
   tl::unexpected<Diagnostic> lost(ir::ValueId value) const;

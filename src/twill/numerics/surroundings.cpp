@@ -21,7 +21,18 @@ Surroundings::Surroundings(const Meaning& meaning, const plan::Plan& plan,
   find_residents();
 }
 
+/// Asks the condition of a while loop until it fails.
+Result<void> Surroundings::count_trips() {
+  for (trips_ = 0; trips_ <= kMostTrips; ++trips_) {
+    TWILL_TRY(const TilePtr goes_on, pure(*meaning_.condition(), trips_));
+    if (goes_on->is_floating() || goes_on->size() != 1) break;
+    if (goes_on->integers()[0] == 0) return {};
+  }
+  return execute::cannot(meaning_.program(), meaning_.loop().op, "has too many trips");
+}
+
 Result<void> Surroundings::start() {
+  if (meaning_.condition()) return count_trips();
   const ir::Loop& loop = meaning_.loop();
   TWILL_TRY(lower_, outside_.integer(loop.op, *loop.lower));
   TWILL_TRY(const std::int64_t upper, outside_.integer(loop.op, *loop.upper));
@@ -44,7 +55,7 @@ Result<TilePtr> Surroundings::pure(ir::ValueId value, std::int64_t iteration) {
   const ir::Program& program = meaning_.program();
   const Box box = execute::whole(ir::type_of(program, value)->shape);
   if (meaning_.is_outside(value)) return before(value, box);
-  if (value == *meaning_.loop().induction) {
+  if (value == meaning_.loop().induction) {
     return share({{}, execute::Integers{lower_ + iteration * step_}});
   }
   const auto known = known_.find({value, iteration});
@@ -53,19 +64,33 @@ Result<TilePtr> Surroundings::pure(ir::ValueId value, std::int64_t iteration) {
   if (const ir::Carried* carried = meaning_.carried(value)) {
     TWILL_TRY(found,
               iteration == 0 ? before(carried->init, box) : pure(carried->yielded, iteration - 1));
+  } else if (const auto passed = meaning_.renamed(value)) {
+    TWILL_TRY(found, pure(*passed, iteration));
   } else {
-    const auto op = program.value(value).op;
-    std::vector<TilePtr> operands;
-    for (const ir::ValueId operand : program.op(*op).operands) {
-      TWILL_TRY(TilePtr tile, pure(operand, iteration));
-      operands.push_back(std::move(tile));
-    }
-    TWILL_TRY(Tile tile,
-              execute::evaluate(program, *op, operands, box, program.value(value).index));
-    found = share(std::move(tile));
+    TWILL_TRY(found, computed(value, iteration));
   }
   known_.emplace(std::pair(value, iteration), found);
   return found;
+}
+
+Result<TilePtr> Surroundings::computed(ir::ValueId value, std::int64_t iteration) {
+  const ir::Program& program = meaning_.program();
+  const ir::OpId op = *program.value(value).op;
+  if (ir::memory_access(program.op(op))) {
+    TWILL_TRY(Tile tile,
+              execute::read_global(program, op, outside_.memory(), nullptr,
+                                   [&](ir::ValueId operand) { return pure(operand, iteration); }));
+    return share(std::move(tile));
+  }
+  std::vector<TilePtr> operands;
+  for (const ir::ValueId operand : program.op(op).operands) {
+    TWILL_TRY(TilePtr tile, pure(operand, iteration));
+    operands.push_back(std::move(tile));
+  }
+  TWILL_TRY(Tile tile, execute::evaluate(program, op, operands,
+                                         execute::whole(ir::type_of(program, value)->shape),
+                                         program.value(value).index));
+  return share(std::move(tile));
 }
 
 Result<TilePtr> Surroundings::initial(Thing thing, const Box& box) {

@@ -1,7 +1,6 @@
 #include "twill/numerics/worker.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -11,13 +10,10 @@
 namespace twill::numerics {
 
 using execute::Tile;
-using ir::OpKind;
 
 namespace {
 
 constexpr double kSlack = 2e-6;  ///< of a cycle: the simulated machine's slack, and rounding
-
-Tile spoilt(const Tile& tile) { return execute::poison(tile.shape, tile.is_floating()); }
 
 }  // namespace
 
@@ -233,10 +229,52 @@ Result<void> Worker::compute(Work& work, Reader& reader) {
   return {};
 }
 
+/// Whether an op of the text stands in a branch that is not taken in this iteration.
+Result<bool> Worker::is_skipped(Reader& reader, ir::OpId made) const {
+  for (const Under& under : meaning_.under(made)) {
+    TWILL_TRY(const std::int64_t holds, reader.integer(under.condition));
+    if ((holds != 0) != under.holds) return true;
+  }
+  return false;
+}
+
+/// The nearest op in whose place `op` puts its result.
+std::optional<Input> Worker::in_place(OpId op) const {
+  std::optional<Input> before;
+  for (const Input& input : meaning_.inputs(op)) {
+    const bool nearer = !before || input.distance < before->distance ||
+                        (input.distance == before->distance && before->from < input.from);
+    if (input.in_place && nearer) before = input;
+  }
+  return before;
+}
+
+/// The thing of an op that is not carried out: what the branch yields instead, or what was in its
+/// place before, or nothing.
+Result<TilePtr> Worker::instead(const Work& work, Reader& reader, Thing thing,
+                                const Box& box) const {
+  if (const auto other = meaning_.other(thing)) {
+    if (auto tile = reader.value(*other, 0, box)) return tile;
+  }
+  if (const auto before = in_place(work.op)) {
+    const auto& things = meaning_.things(before->from);
+    const Thing there =
+        meaning_.has(before->from, thing) || things.empty() ? thing : things.front();
+    return reader.gather(there, {*before}, box);
+  }
+  const ir::Type type = ir::type_of(meaning_.program(), thing);
+  const ir::Type element = type->element != nullptr ? type->element : type;
+  return share(execute::poison(execute::shape_of(box), element->kind == ir::TypeKind::floating));
+}
+
 Result<TilePtr> Worker::make(const Work& work, Reader& reader, Thing thing, const Box& box) {
   const ir::Program& program = meaning_.program();
   if (meaning_.forwards(work.op)) {
     return reader.gather(thing, reader.holders(thing, std::nullopt), box);
+  }
+  if (const auto made = meaning_.maker(work.op, thing)) {
+    TWILL_TRY(const bool skipped, is_skipped(reader, *made));
+    if (skipped) return instead(work, reader, thing, box);
   }
   if (ir::type_of(program, thing)->kind != ir::TypeKind::memdesc) {
     return reader.value(thing, 0, box);
@@ -274,13 +312,20 @@ Result<void> Worker::begin_product(Work& work, Reader& reader, ir::OpId made) {
   Box a(product.box.begin(), product.box.end() - 2), b = a;
   a.insert(a.end(), {product.box[rank - 2], depth});
   b.insert(b.end(), {depth, product.box[rank - 1]});
-  TWILL_TRY(product.a, reader.operand(operands.a, 0, a));
-  TWILL_TRY(product.b, reader.operand(operands.b, 0, b));
-  if (operands.predicate) {
+  TWILL_TRY(product.skipped, is_skipped(reader, made));
+  if (!product.skipped) {
+    TWILL_TRY(product.a, reader.operand(operands.a, 0, a));
+    TWILL_TRY(product.b, reader.operand(operands.b, 0, b));
+  }
+  if (operands.predicate && !product.skipped) {
     TWILL_TRY(const std::int64_t holds, reader.integer(*operands.predicate));
     if (holds == 0) return execute::cannot(program, made, "is skipped, which is not known");
   }
   TWILL_TRY_VOID(begin_sums(work, reader, product));
+  if (product.skipped && !product.in_slot) {
+    TWILL_TRY(const TilePtr sums, instead(work, reader, thing, product.box));
+    product.sums = *sums;
+  }
   slots_.begin_write(*work.home, work.queue, product.in_slot == work.home);
   if (product.in_slot) product.changes = slots_.changes(*product.in_slot, work.queue);
   work.writing = true;
@@ -301,13 +346,7 @@ Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
   const ir::MmaOperands operands = *ir::mma_operands(program.op(product.made));
   const auto zero = ir::constant_number(program, operands.accumulator);
   bool fresh = zero && *zero == 0;
-  const std::vector<Input>& inputs = meaning_.inputs(work.op);
-  std::optional<Input> before;  // the nearest one
-  for (const Input& input : inputs) {
-    const bool nearer = !before || input.distance < before->distance ||
-                        (input.distance == before->distance && before->from < input.from);
-    if (input.in_place && nearer) before = input;
-  }
+  const std::optional<Input> before = in_place(work.op);
   // A later part of a sum begins where the one before it ends.
   const bool chained =
       before && before->distance == 0 && meaning_.makes(before->from, product.made);
@@ -325,7 +364,7 @@ Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
     product.sums = std::move(sums);
     return {};
   }
-  if (!before) {
+  if (!before || (!chained && meaning_.is_decided(operands.accumulator))) {
     TWILL_TRY(const TilePtr sums, reader.operand(operands.accumulator, 0, product.box));
     product.sums = *sums;
     return {};
@@ -352,11 +391,16 @@ Result<void> Worker::begin_store(Work& work, Reader& reader, ir::OpId made) {
   const ir::Program& program = meaning_.program();
   const ir::MemoryAccess access = *ir::memory_access(program.op(made));
   if (!access.source) return execute::cannot(program, made, "stores no tile");
+  TWILL_TRY(const bool skipped, is_skipped(reader, made));
+  if (skipped) return {};
   Store store;
   store.made = made;
   store.source = *access.source;
   store.box = meaning_.box(work.op, store.source);
   TWILL_TRY(store.tile, reader.operand(store.source, 0, store.box));
+  if (access.by_descriptor) {
+    TWILL_TRY(store.descriptor, reader.descriptor(access.address, 0));
+  }
   for (const ir::ValueId value : program.op(made).operands) {
     const ir::Type type = ir::type_of(program, value);
     const bool needed = value != store.source && type->kind != ir::TypeKind::tensordesc &&
@@ -369,106 +413,6 @@ Result<void> Worker::begin_store(Work& work, Reader& reader, ir::OpId made) {
     return execute::cannot(program, made, "returns what was there before, which is not known here");
   }
   work.store = std::move(store);
-  return {};
-}
-
-// --- End ----------------------------------------------------------------------------------------
-
-/// Checks that the operands stayed in place until the end of the read.
-void Worker::check(Work& work) {
-  for (const Reading& reading : work.readings) {
-    if (slots_.changes(reading.slot, work.queue) == reading.changes) continue;
-    note(work, "reads " + slots_.name(reading.slot) + " while others write it");
-    work.spoiled = true;
-  }
-  if (work.spoiled && work.home && !work.writing) slots_.destroy(*work.home);
-}
-
-Result<void> Worker::finish(Work& work) {
-  if (work.product) return finish_product(work);
-  if (work.store) return finish_store(work);
-  if (!work.writing) return {};
-  if (work.spoiled) {
-    for (auto& [thing, piece] : work.content) piece.tile = share(spoilt(*piece.tile));
-  }
-  slots_.end_write(*work.home, std::move(work.content), work.queue);
-  return {};
-}
-
-Result<void> Worker::finish_product(Work& work) {
-  const ir::Program& program = meaning_.program();
-  Product& product = *work.product;
-  if (product.in_slot) {
-    const Piece* piece = slots_.find(*product.in_slot, product.in_thing, work.queue);
-    const bool same = slots_.changes(*product.in_slot, work.queue) == product.changes;
-    if (piece == nullptr) note(work, "does not find its sums in " + slots_.name(*product.in_slot));
-    if (!same) note(work, "adds to " + slots_.name(*product.in_slot) + " while others write it");
-    work.spoiled = work.spoiled || !same || piece == nullptr;
-    product.sums = piece == nullptr
-                       ? execute::poison(execute::shape_of(product.box), adds_numbers(product))
-                       : *piece->tile;
-  }
-  Tile sums = *std::move(product.sums);
-  TWILL_TRY_VOID(execute::check_product(program, product.made, *product.a, *product.b, sums));
-  execute::multiply_add(*product.a, *product.b, sums);
-  if (work.spoiled) sums = spoilt(sums);
-  TWILL_TRY(Tile result, execute::converted(program, product.made, std::move(sums),
-                                            ir::type_of(program, product.thing)));
-  Content content;
-  content.emplace(product.thing, Piece{product.box, share(std::move(result))});
-  slots_.end_write(*work.home, std::move(content), work.queue);
-  product = Product{};
-  return {};
-}
-
-Result<void> Worker::finish_store(Work& work) {
-  const ir::Program& program = meaning_.program();
-  Store& store = *work.store;
-  const ir::MemoryAccess access = *ir::memory_access(program.op(store.made));
-  execute::Interpreter& outside = around_.outside();
-  const execute::Value& address = outside.value(access.address);
-  const auto* descriptor = std::get_if<execute::Descriptor>(&address);
-  if (access.by_descriptor && descriptor == nullptr) {
-    return execute::cannot(program, store.made, "needs a descriptor from before the loop");
-  }
-  const auto lookup = [&](ir::ValueId value) -> Result<TilePtr> {
-    return store.operands.at(value);
-  };
-  const Tile tile = work.spoiled ? spoilt(*store.tile) : *store.tile;
-  TWILL_TRY(const Tile before, execute::write_global(program, store.made, outside.memory(),
-                                                     descriptor, tile, lookup, store.box));
-  store = Store{};
-  return {};
-}
-
-Result<void> Worker::leave() {
-  advance(std::numeric_limits<double>::infinity());
-  if (wrong_) return tl::unexpected(*wrong_);
-  const ir::Program& program = meaning_.program();
-  execute::Interpreter& outside = around_.outside();
-  Reader reader(around_, slots_, std::nullopt, around_.trips() - 1, 0);
-  std::vector<std::pair<ir::ValueId, TilePtr>> results;
-  for (const ir::Carried& carried : meaning_.loop().carried) {
-    if (!carried.result) continue;
-    const ir::Type type = ir::type_of(program, *carried.result);
-    if (type->kind == ir::TypeKind::token || program.value(*carried.result).uses.empty()) continue;
-    const Box box = execute::whole(type->shape);
-    TWILL_TRY(TilePtr tile, around_.trips() == 0 ? around_.before(carried.init, box)
-                                                 : reader.value(carried.yielded, 0, box));
-    results.emplace_back(*carried.result, std::move(tile));
-  }
-  for (std::size_t i = 0; around_.trips() > 0 && i < program.value_count(); ++i) {
-    const ir::ValueId root(i);
-    const auto* view = std::get_if<execute::View>(&outside.value(root));
-    if (view == nullptr || !meaning_.is_left(root)) continue;
-    TWILL_TRY(const TilePtr tile,
-              reader.content(root, 0, execute::whole(ir::type_of(program, root)->shape)));
-    execute::write(*view, *tile);
-  }
-  for (auto& [value, tile] : results) outside.set(value, std::move(tile));
-  for (const std::string& what : reader.missing()) {
-    if (hazards_.size() < kMostHazards) hazards_.push_back("after the loop there is no " + what);
-  }
   return {};
 }
 

@@ -35,6 +35,7 @@ class Worker final : public simulate::Listener {
     std::optional<std::size_t> in_slot;  ///< addend: the slot's contents at its end
     Thing in_thing;
     std::int64_t changes = 0;  ///< of that slot at its begin
+    bool skipped = false;      ///< in a branch that is not taken: the addend stays as it is
   };
   /// A store: everything that it reads.
   struct Store {
@@ -42,6 +43,7 @@ class Worker final : public simulate::Listener {
     ir::ValueId source;
     TilePtr tile;
     Box box;
+    std::optional<execute::Descriptor> descriptor;
     std::map<ir::ValueId, TilePtr> operands;
   };
   struct Work {
@@ -75,6 +77,10 @@ class Worker final : public simulate::Listener {
   Result<void> begin_sums(Work& work, Reader& reader, Product& product);
   Result<void> begin_store(Work& work, Reader& reader, ir::OpId made);
   Result<void> compute(Work& work, Reader& reader);
+  Result<bool> is_skipped(Reader& reader, ir::OpId made) const;
+  Result<TilePtr> instead(const Work& work, Reader& reader, Thing thing, const Box& box) const;
+  std::optional<Input> in_place(OpId op) const;
+  Result<void> leave_while(Reader& reader, std::vector<std::pair<ir::ValueId, TilePtr>>& results);
   Result<TilePtr> make(const Work& work, Reader& reader, Thing thing, const Box& box);
   void advance(double now);
   void happen(const Event& event);

@@ -69,9 +69,8 @@ void add_claims(const report::Outcome& outcome, const std::string& certificate, 
     add("plan", outcome.built->planned
                     ? "proven free of races, deadlocks and phase errors for every trip count"
                     : "none: " + outcome.built->refusal);
-    if (const auto& why = outcome.built->not_printable) {
-      add("kernel", why->empty() ? "printable: twill emit cuda" : "not printable: " + *why);
-    }
+    const bool looked = outcome.built->not_printable || outcome.built->no_ttgir;
+    if (outcome.built->planned && looked) add("kernel", report::way_out(*outcome.built));
   }
   add("certificate",
       certificate.empty()

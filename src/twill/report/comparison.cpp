@@ -58,11 +58,15 @@ Json row_json(const Comparison& comparison, const Compared& row) {
 
 }  // namespace
 
-std::optional<double> ratio_to_twill(const Comparison& comparison, const Compared& row) {
+std::optional<double> over_twill(const Comparison& comparison, double cycles) {
   const auto twill = std::find_if(comparison.rows.begin(), comparison.rows.end(),
                                   [](const Compared& it) { return it.strategy == "twill"; });
-  if (twill == comparison.rows.end() || !twill->simulated || !row.simulated) return std::nullopt;
-  return *row.simulated / *twill->simulated;
+  if (twill == comparison.rows.end() || !twill->simulated) return std::nullopt;
+  return cycles / *twill->simulated;
+}
+
+std::optional<double> ratio_to_twill(const Comparison& comparison, const Compared& row) {
+  return row.simulated ? over_twill(comparison, *row.simulated) : std::nullopt;
 }
 
 std::string on_faster(const Comparison& comparison, const Compared& row) {
@@ -89,8 +93,10 @@ std::string to_text(const Comparison& comparison) {
                    Align::right, Align::left, Align::right, Align::right},
                   2);
   table.add({"strategy", "pool", "II", "expected", "stages", "groups", "registers", "memory",
-             "simulated", "ratio"});
-  std::string notes = "  all in the model: cycles of the loop alone, in a kernel of Twill's\n";
+             "cycles", "ratio"});
+  std::string notes =
+      fmt::format("  all{} in the model: cycles of the loop alone, in a kernel of Twill's\n",
+                  comparison.measured ? " but the last" : "");
   for (const Compared& row : comparison.rows) {
     table.add({row.strategy, row.pool.empty() ? "-" : row.pool, cell(row.interval),
                cell(row.expected), cell(row.stages), cell(row.groups), cell(row.registers),
@@ -100,6 +106,11 @@ std::string to_text(const Comparison& comparison) {
     const std::string faster = on_faster(comparison, row);
     if (!faster.empty()) notes += wrap(faster, kWidth, "  " + row.strategy + ": ", "    ");
     if (!row.note.empty()) notes += wrap(row.note, kWidth, "  " + row.strategy + ": ", "    ");
+  }
+  if (comparison.measured) {
+    table.add({"measured", "-", "-", "-", "-", "-", "-", "-", decimals(comparison.measured, 1),
+               decimals(over_twill(comparison, *comparison.measured), 2)});
+    notes += "  measured: the kernel as you ran it\n";
   }
   return out + table.to_string() + notes;
 }
@@ -116,6 +127,7 @@ std::string comparison_json(const Comparison& comparison) {
   json["story"] = comparison.story;
   json["rows"] = Json::array();
   for (const Compared& row : comparison.rows) json["rows"].push_back(row_json(comparison, row));
+  json["measured"] = json_of(comparison.measured);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -35,7 +35,11 @@ struct Comparison {
   double tolerance = 1;  ///< figures within this factor count as equal
   std::string story;     ///< of the answer by strategy twill, if that is among the rows; lines
   std::vector<Compared> rows;
+  std::optional<double> measured;  ///< cycles of an iteration of the input, as its user runs it
 };
+
+/// Cycles of an iteration over those that `twill` is simulated to take, if these are known.
+std::optional<double> over_twill(const Comparison& comparison, double cycles);
 
 /// The row's simulated cycles over those of `twill`, if both are known.
 std::optional<double> ratio_to_twill(const Comparison& comparison, const Compared& row);

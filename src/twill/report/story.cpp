@@ -125,20 +125,6 @@ std::string plan_line(const Built& built) {
   return "proven safe for every trip count";
 }
 
-/// Commands by which the plan becomes a kernel, or the reason why there is none.
-std::string way_out(const Built& built) {
-  const bool triton = built.no_ttgir == "", cuda = built.not_printable == "";
-  if (triton && cuda) return "`twill emit ttgir` (Triton) or `twill emit cuda`";
-  if (triton) return "`twill emit ttgir` (Triton)";
-  std::string text = cuda ? "`twill emit cuda`" : "not printable";
-  if (built.no_ttgir) {
-    text += "; for Triton: " + *built.no_ttgir;
-  } else if (!cuda) {
-    text += ": " + *built.not_printable;
-  }
-  return shortened(text, kTwoLines);
-}
-
 /// "2 of 5 candidates, first 2x64 fastest (plan: the buffers need ...)"; empty if none was refused.
 std::string refused_line(const Outcome& outcome) {
   const Candidate* first = nullptr;
@@ -228,6 +214,19 @@ std::string story(const Outcome& outcome) {
     line += outcome.limiter->what + where_limited(*outcome.limiter);
   }
   return text + entry("at least", line);
+}
+
+std::string way_out(const Built& built) {
+  const bool triton = built.no_ttgir == "", cuda = built.not_printable == "";
+  if (triton && cuda) return "`twill emit ttgir` (Triton) or `twill emit cuda`";
+  if (triton) return "`twill emit ttgir` (Triton)";
+  std::string text = cuda ? "`twill emit cuda`" : "not printable";
+  if (built.no_ttgir) {
+    text += "; for Triton: " + *built.no_ttgir;
+  } else if (!cuda) {
+    text += ": " + *built.not_printable;
+  }
+  return shortened(text, kTwoLines);
 }
 
 std::string first_screen(const Outcome& outcome) {

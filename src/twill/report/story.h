@@ -40,6 +40,10 @@ std::string headline(const Outcome& outcome);
 /// Empty without a schedule.
 std::string story(const Outcome& outcome);
 
+/// "`twill emit ttgir` (Triton)": commands by which the plan becomes a kernel, or what refuses.
+/// Precondition: it is planned, and known which doors print it.
+std::string way_out(const Built& built);
+
 /// First screen of `twill schedule`, at most 12 lines: headline, proven bound, the gap between the
 /// two, the limiter, and the commands that go on. Precondition: there is a schedule.
 std::string first_screen(const Outcome& outcome);

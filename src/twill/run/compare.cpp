@@ -6,37 +6,28 @@
 #include "twill/execute/compare.h"
 #include "twill/execute/rounding.h"
 #include "twill/execute/values.h"
-#include "twill/ir/operands.h"
+#include "twill/run/precision.h"
 
 namespace twill::run {
 namespace {
 
-using ir::OpKind;
+/// An eighth of the largest difference that is let pass: the root mean square of many.
+constexpr double kShareOfAll = 1.0 / 8;
 
-/// Ops of floating-point numbers that are printed with other roundings than the text's.
-bool rounds_otherwise(const ir::Program& program, ir::OpId id) {
-  const ir::Op& op = program.op(id);
-  switch (op.kind) {
-    case OpKind::reduce:
-    case OpKind::atomic_update:
-    case OpKind::block_update:
-    case OpKind::fdiv:
-    case OpKind::exp:
-    case OpKind::exp2:
-    case OpKind::log:
-    case OpKind::log2:
-    case OpKind::sin:
-    case OpKind::cos:
-    case OpKind::library_call:
-      return true;
+std::string name_of(int mantissa) {
+  constexpr int kHalf = 10, kBrain = 7, kFourThree = 3, kFiveTwo = 2;
+  switch (mantissa) {
+    case kHalf:
+      return "f16";
+    case kBrain:
+      return "bf16";
+    case kFourThree:
+      return "f8E4M3FN";
+    case kFiveTwo:
+      return "f8E5M2";
     default:
-      return false;
+      return "f32";
   }
-}
-
-const ir::TypeNode* scalar_of(ir::Type type) {
-  while (type->element != nullptr) type = type->element;
-  return type;
 }
 
 std::uint64_t bits_at(const std::string& bytes, std::size_t element, std::size_t size) {
@@ -64,6 +55,7 @@ class Comparing {
   Comparing(std::string name, ir::Type element, const Tolerance& tolerance, double size)
       : element_(element), tolerance_(tolerance), size_(size) {
     output_.name = std::move(name);
+    output_.allowed = tolerance;
   }
 
   void stray() { ++output_.stray; }
@@ -75,7 +67,7 @@ class Comparing {
     if (!std::isnan(distance)) output_.largest = std::max(output_.largest, distance);
     const double scale = std::max({std::abs(expected), std::abs(found), size_});
     const bool number = element_->kind == ir::TypeKind::floating;
-    const bool near = number && distance <= kUnits * tolerance_.unit * scale;
+    const bool near = number && distance <= tolerance_.units * tolerance_.unit * scale;
     if (!tolerance_.exact && near) {
       squares_ += distance * distance;
       ++output_.rounded;
@@ -88,13 +80,13 @@ class Comparing {
   Output result() {
     const auto count = static_cast<double>(std::max<std::int64_t>(output_.written, 1));
     output_.spread = size_ > 0 ? std::sqrt(squares_ / count) / size_ : 0;
-    output_.scattered = output_.spread > tolerance_.unit;
+    output_.scattered = output_.spread > kShareOfAll * tolerance_.units * tolerance_.unit;
     return output_;
   }
 
  private:
   ir::Type element_;
-  const Tolerance& tolerance_;
+  Tolerance tolerance_;
   double size_ = 0;     // root mean square of what is expected
   double squares_ = 0;  // of the differences within the tolerance
   Output output_;
@@ -120,51 +112,56 @@ Output compared(const Buffer& buffer, const std::string& found, ir::Type element
 
 }  // namespace
 
-Tolerance tolerance_of(const Kernel& kernel) {
-  Tolerance tolerance;
-  int mantissa = execute::Format().mantissa;
-  const ir::Program& program = kernel.text;
-  for (const ir::OpId id : ir::walk(program, kernel.function)) {
-    tolerance.exact = tolerance.exact && !rounds_otherwise(program, id);
-    for (const ir::ValueId value : program.op(id).results) {
-      const ir::Type scalar = scalar_of(ir::type_of(program, value));
-      if (scalar->kind != ir::TypeKind::floating) continue;
-      const auto format = execute::format_of(scalar);
-      if (!format || format->mantissa >= mantissa) continue;
-      mantissa = format->mantissa;
-      tolerance.type = scalar->name;
-    }
+Tolerances tolerances_of(const Kernel& kernel) {
+  Tolerances all;
+  for (const auto& [array, precision] : precisions(kernel)) {
+    Tolerance& tolerance = all.by_array[array];
+    tolerance.exact = precision == kExact;
+    if (tolerance.exact) continue;
+    tolerance.type = name_of(precision);
+    tolerance.unit = std::ldexp(1, -precision - 1);
+    const bool widest = precision >= execute::Format().mantissa;
+    tolerance.units = widest ? kUnitsOfF32 : kUnitsOfNarrower;
   }
-  tolerance.unit = std::ldexp(1, -mantissa - 1);
-  return tolerance;
+  return all;
+}
+
+bool Tolerances::exact() const {
+  return std::all_of(by_array.begin(), by_array.end(),
+                     [](const auto& it) { return it.second.exact; });
+}
+
+Tolerance Tolerances::of(const std::string& array) const {
+  const auto found = by_array.find(array);
+  return found == by_array.end() ? Tolerance{} : found->second;
 }
 
 bool agrees(const Output& output) {
   return output.differing == 0 && output.stray == 0 && !output.scattered;
 }
 
-std::vector<Output> compare(const Case& call, const Called& called, const Tolerance& tolerance) {
+std::vector<Output> compare(const Case& call, const Called& called, const Tolerances& tolerances) {
   std::vector<Output> outputs;
   const execute::Memory& memory = call.chosen.reference->memory;
   for (std::size_t b = 0; b < call.buffers.size(); ++b) {
     const Buffer& buffer = call.buffers[b];
     const ir::Type element = memory.element(static_cast<std::int64_t>(buffer.array));
-    Output output =
-        compared(buffer, called.memory[b], element, memory.written(buffer.array), tolerance);
+    Output output = compared(buffer, called.memory[b], element, memory.written(buffer.array),
+                             tolerances.of(buffer.name));
     if (output.written > 0 || output.stray > 0) outputs.push_back(std::move(output));
   }
   return outputs;
 }
 
 std::vector<Output> compare(const execute::Memory& expected, const execute::Memory& found,
-                            const Tolerance& tolerance) {
+                            const Tolerances& tolerances) {
   std::vector<Output> outputs;
   for (std::size_t array = 0; array < expected.array_count(); ++array) {
     const auto number = static_cast<std::int64_t>(array);
     const auto wanted = expected.written(array);
     const auto there = found.written(array);
-    Comparing comparing(expected.name(array), expected.element(number), tolerance,
-                        root_mean_square(wanted));
+    Comparing comparing(expected.name(array), expected.element(number),
+                        tolerances.of(expected.name(array)), root_mean_square(wanted));
     for (const auto& [index, value] : wanted) {
       const auto at = there.find(index);
       comparing.compare(index, value,

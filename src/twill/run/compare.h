@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,18 +10,28 @@
 
 namespace twill::run {
 
-/// Allowed difference between the printed arithmetic and the text's. Where a kernel only multiplies
-/// and adds in the text's order, every bit is equal. Another order of additions, or the hardware's
-/// exponentials (docs/reference/cuda.md, "Numerics"), round otherwise, by units of the coarsest
-/// type of its numbers.
+/// Allowed difference between the printed arithmetic and the text's, in one array. Where a kernel
+/// only multiplies and adds in the text's order, every bit is equal. Another order of additions, or
+/// the hardware's exponentials (docs/reference/cuda.md, "Numerics"), round otherwise. The unit is
+/// that of f32, or of the narrowest type to which such a number is rounded before it is written.
 struct Tolerance {
   bool exact = true;
-  std::string type = "f32";  ///< the coarsest floating type of the kernel's numbers
-  double unit = 0;           ///< 2^-11 for f16: half the distance of neighbours, relative
+  std::string type = "f32";
+  double unit = 0;   ///< 2^-11 for f16: half the distance of neighbours, relative
+  double units = 0;  ///< that an element may be off, relative to the larger of itself and the
+                     ///< array's root mean square
 };
-inline constexpr double kUnits = 8;  ///< that an element may be off, relative to the larger of
-                                     ///< itself and the array's root mean square
-Tolerance tolerance_of(const Kernel& kernel);
+/// Other roundings of f32 add up over the loop; a number that is rounded to a narrower type is a
+/// neighbour of the text's, at most.
+inline constexpr double kUnitsOfF32 = 64;
+inline constexpr double kUnitsOfNarrower = 8;
+
+struct Tolerances {
+  std::map<std::string, Tolerance> by_array;  ///< that are written, by name
+  bool exact() const;
+  Tolerance of(const std::string& array) const;
+};
+Tolerances tolerances_of(const Kernel& kernel);
 
 /// An array after the kernel, beside what the text makes of it.
 struct Output {
@@ -32,7 +43,9 @@ struct Output {
   double largest = 0;          ///< difference of two numbers
   double spread = 0;  ///< root mean square of the differences within the tolerance, relative to
                       ///< that of the array
-  bool scattered = false;  ///< that is more than one unit: roundings would not add up so
+  bool scattered = false;  ///< that is more than an eighth of what one may be off: roundings
+                           ///< would not add up so
+  Tolerance allowed;
   /// The first that differs.
   struct Example {
     std::int64_t index = 0;
@@ -44,10 +57,10 @@ struct Output {
 bool agrees(const Output& output);
 
 /// Every array that either of them writes. Precondition: the call left its memory.
-std::vector<Output> compare(const Case& call, const Called& called, const Tolerance& tolerance);
+std::vector<Output> compare(const Case& call, const Called& called, const Tolerances& tolerances);
 
 /// The same of two memories with the same arrays, in which nothing lay but what they say.
 std::vector<Output> compare(const execute::Memory& expected, const execute::Memory& found,
-                            const Tolerance& tolerance);
+                            const Tolerances& tolerances);
 
 }  // namespace twill::run

@@ -31,12 +31,12 @@ std::string arguments_of(const Report& report, const Trial& trial) {
   return text;
 }
 
-std::string line_of(const Output& it, const Tolerance& tolerance) {
+std::string line_of(const Output& it) {
   std::string text = fmt::format("    %{}: {} elements, ", it.name, it.written);
   if (agrees(it) && it.rounded == 0) return text + "all the same to the last bit\n";
   if (agrees(it)) {
     return text + fmt::format("{} differ by rounding, by at most {:g} (allowed: {} units of {})\n",
-                              it.rounded, it.largest, kUnits, tolerance.type);
+                              it.rounded, it.largest, it.allowed.units, it.allowed.type);
   }
   text += fmt::format("{} differ, by up to {:g}", it.differing, it.largest);
   if (it.example) {
@@ -70,7 +70,7 @@ std::string text_of(const Report& report, const Trial& trial, const std::string&
     text += fmt::format("    and {} more\n", findings.size() - kMostFindings);
   }
   for (const Output& it : trial.outputs) {
-    if (!good || it.rounded > 0) text += line_of(it, report.tolerance);
+    if (!good || it.rounded > 0) text += line_of(it);
   }
   return text;
 }
@@ -155,7 +155,7 @@ std::string report_json(const Report& report) {
   json["agrees"] = agrees(report);
   json["kernel"] = report.description.name;
   json["input"] = report.description.input;
-  json["exact"] = report.tolerance.exact;
+  json["exact"] = report.tolerances.exact();
   json["notes"] = report.notes;
   json["complaints"] = report.complaints;
   json["left_out"] = report.left_out;

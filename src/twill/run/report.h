@@ -23,7 +23,7 @@ bool agrees(const Trial& trial);
 
 struct Report {
   emit::Description description;
-  Tolerance tolerance;
+  Tolerances tolerances;
   std::vector<std::string> notes;       ///< what else there is to know of the folder
   std::vector<std::string> complaints;  ///< of the compiler: kernel.cu does not compile
   std::vector<std::int64_t> left_out;   ///< iterations for which no arguments were found

@@ -139,6 +139,7 @@ class Search {
     // The last of four CTAs makes three times as many iterations as the second.
     execute::fill_bounds(kernel_.planned, kernel_.loop,
                          std::max<std::int64_t>(1, (wanted_ + 2) / 3), launch);
+    execute::fill_conditions(kernel_.planned, kernel_.loop, 3, launch);
     const auto& parameters = kernel_.description.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const emit::Parameter& it = parameters[i];

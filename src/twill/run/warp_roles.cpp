@@ -93,7 +93,7 @@ class RolesRun {
   }
 
   Result<RolesTrial> trial(const RolesCall& call, const Order& order, bool tiles,
-                           const Tolerance& tolerance) const {
+                           const Tolerances& tolerances) const {
     RolesTrial trial{call.wanted, call.trips, call.launch, order, tiles, {}, {}, 0};
     Stopwatch watch;
     execute::Memory memory(seed_);
@@ -112,7 +112,7 @@ class RolesRun {
     }
     trial.findings = findings.all();
     if (call.reference && tiles && trial.findings.empty()) {
-      trial.outputs = compare(call.reference->memory, memory, tolerance);
+      trial.outputs = compare(call.reference->memory, memory, tolerances);
     }
     trial.seconds = watch.lap();
     return trial;
@@ -217,17 +217,17 @@ Result<RolesReport> run_roles(const RolesModule& module, const Given& given,
   if (module.against != nullptr) {
     TWILL_TRY_VOID(check_alike(module));
     report.against = module.against->text.file();
-    report.tolerance = tolerance_of(*module.against);
+    report.tolerances = tolerances_of(*module.against);
   }
   const RolesRun run(module, given, effort.seed);
   TWILL_TRY(const auto calls, run.calls(effort.trips, report.left_out));
   for (const RolesCall& call : calls) {
     for (const auto& [order, tiles] : orders_of(report.roles, effort.seed, effort.seeds)) {
       const bool computes = tiles && effort.tiles && report.not_computed.empty();
-      Result<RolesTrial> trial = run.trial(call, order, computes, report.tolerance);
+      Result<RolesTrial> trial = run.trial(call, order, computes, report.tolerances);
       if (!trial && computes && module.against == nullptr) {
         report.not_computed = to_string(trial.error());
-        trial = run.trial(call, order, false, report.tolerance);
+        trial = run.trial(call, order, false, report.tolerances);
       }
       if (!trial) return tl::unexpected(trial.error());
       report.trials.push_back(*std::move(trial));

@@ -40,7 +40,7 @@ struct RolesReport {
   std::string module;   ///< names of the texts
   std::string against;  ///< empty: nothing
   std::size_t roles = 0;
-  Tolerance tolerance;
+  Tolerances tolerances;
   std::vector<std::int64_t> left_out;  ///< iterations for which no arguments were found
   std::string not_computed;  ///< why tiles were left out, with the op's place; empty: they were not
   std::vector<RolesTrial> trials;

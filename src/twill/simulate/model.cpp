@@ -44,6 +44,7 @@ Task Model::task_of(OpId id) const {
   task.issue = one_by_one ? static_cast<double>(way.issue) : 0;
   if (costs.in_force(problem::Rule::blocking)) task.window = static_cast<double>(way.issue);
   task.latency = static_cast<double>(way.latency);
+  if (op.streaming) task.latency = std::max(task.latency, timing.least_load_latency);
   task.hold = task.unit ? static_cast<double>(way.occupancy) : 0;
   if (!timing.shared_pipes) return task;
   for (const problem::PipeUse& use : way.pipes) {

@@ -37,7 +37,8 @@ struct Timing {
                                  ///< first served, as hardware does
   bool load_latency = false;     ///< streaming ops take their latency; else their value is there as
                                  ///< soon as their unit begins, as the schedule has it
-  double mbarrier_signal = 0;    ///< cycles from the arrival of threads to the end of a wait
+  double least_load_latency = 0;  ///< of streaming ops, if they take any: traffic of the whole GPU
+  double mbarrier_signal = 0;     ///< cycles from the arrival of threads to the end of a wait
   double named_barrier_signal = 0;      ///< the same for tokens and rendezvous
   std::optional<std::uint64_t> jitter;  ///< seed: latencies of variable-latency ops are 1 to
                                         ///< `largest_jitter` times their own, evenly spread

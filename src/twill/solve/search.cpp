@@ -187,8 +187,7 @@ Outcome Search::refute_all() {
   return try_interval(std::max(decisive_interval(instance_), bound_without_search()), {});
 }
 
-/// Asks at larger and larger IIs until there is a schedule, or there can be none; for long only
-/// where there is none to fall back on. Questions from above are easier, and teach the next.
+/// Asks at larger and larger IIs until there is a schedule, or can be none; long if none is known.
 Interval Search::climb(Interval interval) {
   const Cycles decisive = std::max(decisive_interval(instance_), interval.bound);
   Cycles step = std::max<Cycles>(1, interval.bound / kFirstStep);

@@ -121,7 +121,8 @@ class Finder {
                          [&](const auto& stream) { return contains(stream, op); });
   }
 
-  /// Nothing if one of the consumer's other ops touches memory between those.
+  /// Empty if one of the consumer's other ops touches memory between the first and the
+  /// last of `ops`.
   std::optional<Turn> turn_of(const std::vector<OpId>& ops) const {
     const std::vector<OpId>& stream = stream_of(ops.front());
     const auto is_one = [&](OpId op) { return contains(ops, op); };

@@ -33,7 +33,7 @@ struct Known {
 /// An access within a prange.
 struct Access {
   const Piece* piece = nullptr;
-  bool writes = false;
+  Privilege use = Privilege::reads;
   const Launch* launch = nullptr;
 };
 
@@ -45,9 +45,10 @@ class InnerCheck {
   Result<void> run() {
     for (const Argument& argument : task_.arguments) {
       tensors_[argument.name] = {argument.scalar, argument.shape, argument.privilege, false,
-                                 may_read(argument.privilege)};
+                                 argument.privilege != Privilege::writes};
       for (const Size& size : argument.shape) names_.merge(names_in(size));
     }
+    names_.insert(task_.positions.begin(), task_.positions.end());
     for (const std::string& tunable : inner_.tunables) {
       if (tunable == kDepth || tunable == kSpecialize) {
         return fail_task("T02", variant_.where,
@@ -117,6 +118,9 @@ class InnerCheck {
     for (const Dimension& dimension : range.dimensions) {
       TWILL_TRY_VOID(check_names(dimension.extent, range.where));
     }
+    if (range.when) {
+      TWILL_TRY_VOID(check_names({range.when->left, range.when->right}, range.where));
+    }
     for (const Dimension& dimension : range.dimensions) {
       if (names_.insert(dimension.index).second) continue;
       return fail_task("T02", range.where, "the name '" + dimension.index + "' is taken already");
@@ -148,6 +152,12 @@ class InnerCheck {
                        fmt::format("'{}' takes {} tensors, not {}", callee->name,
                                    callee->arguments.size(), launch.pieces.size()));
     }
+    if (launch.positions.size() != callee->positions.size()) {
+      return fail_task("T01", launch.where,
+                       fmt::format("'{}' takes {} positions, not {}", callee->name,
+                                   callee->positions.size(), launch.positions.size()));
+    }
+    TWILL_TRY_VOID(check_names(launch.positions, launch.where));
     SizeMap sizes;
     for (std::size_t a = 0; a < launch.pieces.size(); ++a) {
       TWILL_TRY_VOID(
@@ -158,7 +168,7 @@ class InnerCheck {
       if (may_write(argument.privilege)) tensors_[launch.pieces[a].tensor].written = true;
       for (auto& seen : accesses_) {
         if (seen.own.count(launch.pieces[a].tensor) > 0) continue;
-        seen.all.push_back({&launch.pieces[a], may_write(argument.privilege), &launch});
+        seen.all.push_back({&launch.pieces[a], argument.privilege, &launch});
       }
     }
     return check_aliases(launch, *callee);
@@ -201,15 +211,13 @@ class InnerCheck {
 
   Result<void> check_privilege(const Launch& launch, const Known& known, const Piece& piece,
                                const Argument& argument, const TaskValue& callee) const {
-    const bool reads_too_much = may_read(argument.privilege) && !may_read(known.privilege);
-    const bool writes_too_much = may_write(argument.privilege) && !may_write(known.privilege);
-    if (reads_too_much || writes_too_much) {
+    if (!may_give(known.privilege, argument.privilege)) {
       return fail_task("T05", launch.where,
                        fmt::format("'{}' {} '{}', but '{}' only {} '{}'", callee.name,
                                    name_of(argument.privilege), argument.name, task_.name,
                                    name_of(known.privilege), piece.tensor));
     }
-    if (!may_read(argument.privilege) || known.written) return {};
+    if (argument.privilege == Privilege::writes || known.written) return {};
     return fail_task("T06", launch.where,
                      fmt::format("'{}' {} '{}', and nobody has written '{}' before", callee.name,
                                  name_of(argument.privilege), argument.name, piece.tensor));
@@ -218,17 +226,30 @@ class InnerCheck {
   Result<std::vector<Size>> shape_of(const Piece& piece, const Known& known) const {
     std::vector<Size> shape = known.shape;
     for (const Block& block : piece.blocks) {
-      TWILL_TRY_VOID(check_names(block.tile, piece.where));
-      TWILL_TRY_VOID(check_names(block.index, piece.where));
-      if (block.tile.size() != shape.size() || block.index.size() != shape.size()) {
-        return fail_task(
-            "T03", piece.where,
-            fmt::format("blocks {} at {} of a tensor of shape {}", shape_text(block.tile),
-                        shape_text(block.index), shape_text(shape)));
+      for (const auto* sizes : {&block.tile, &block.step, &block.index}) {
+        TWILL_TRY_VOID(check_names(*sizes, piece.where));
       }
-      shape = block.tile;
+      TWILL_TRY_VOID(check_rank(block, shape, piece.where));
+      shape = tasks::shape_of(block, shape);
     }
     return shape;
+  }
+
+  static Result<void> check_rank(const Block& block, const std::vector<Size>& shape,
+                                 const Where& where) {
+    if (fits_rank(block, shape.size())) return {};
+    if (block.cut == Cut::pick) {
+      return fail_task("T03", where,
+                       fmt::format("a pick in dimension {} of a tensor of shape {}", block.picked,
+                                   shape_text(shape)),
+                       shape.size() == 1 ? "a vector has no parts of fewer dimensions" : "");
+    }
+    const bool windows = block.cut == Cut::windows;
+    return fail_task(
+        "T03", where,
+        fmt::format("{} {}{} at {} of a tensor of shape {}", windows ? "windows" : "blocks",
+                    shape_text(block.tile), windows ? " by " + shape_text(block.step) : "",
+                    shape_text(block.index), shape_text(shape)));
   }
 
   /// Sizes that differ as text may be equal once tunables have values.
@@ -265,20 +286,31 @@ class InnerCheck {
 
   // --- Pranges ----------------------------------------------------------------------------------
 
-  /// True if different values of the index always are different blocks: it is an index of a block
-  /// by itself, or with what does not depend on the range added to it.
+  /// True if different values of the index always are different blocks. Then it is an index of a
+  /// block by itself, or plus values that do not depend on the range.
   static bool tells_apart(const Block& block, const std::string& index,
                           const std::set<std::string>& indices) {
-    return std::any_of(block.index.begin(), block.index.end(), [&](const Size& at) {
-      if (at.kind() == Size::Kind::name) return at.name() == index;
-      if (at.kind() != Size::Kind::add && at.kind() != Size::Kind::sub) return false;
-      const bool left = at.left() == Size::named(index);
-      const bool right = at.kind() == Size::Kind::add && at.right() == Size::named(index);
-      if (!left && !right) return false;
-      const auto others = names_in(left ? at.right() : at.left());
-      return std::none_of(others.begin(), others.end(),
-                          [&](const std::string& name) { return indices.count(name) > 0; });
-    });
+    for (std::size_t d = 0; d < block.index.size(); ++d) {
+      const bool apart = block.cut != Cut::windows || is_disjoint(block.tile[d], block.step[d]);
+      if (apart && tells_apart(block.index[d], index, indices)) return true;
+    }
+    return false;
+  }
+  static bool tells_apart(const Size& at, const std::string& index,
+                          const std::set<std::string>& indices) {
+    if (at.kind() == Size::Kind::name) return at.name() == index;
+    if (at.kind() != Size::Kind::add && at.kind() != Size::Kind::sub) return false;
+    const bool left = at.left() == Size::named(index);
+    const bool right = at.kind() == Size::Kind::add && at.right() == Size::named(index);
+    if (!left && !right) return false;
+    const auto others = names_in(left ? at.right() : at.left());
+    return std::none_of(others.begin(), others.end(),
+                        [&](const std::string& name) { return indices.count(name) > 0; });
+  }
+  /// Windows of one dimension share no elements.
+  static bool is_disjoint(const Size& tile, const Size& step) {
+    return tile == step ||
+           (tile.constant() && step.constant() && *tile.constant() <= *step.constant());
   }
 
   static bool depends_on(const Piece& piece, const std::string& index) {
@@ -294,7 +326,7 @@ class InnerCheck {
     std::set<std::string> indices;
     for (const Dimension& dimension : range.dimensions) indices.insert(dimension.index);
     for (const Access& access : accesses) {
-      if (!access.writes) continue;
+      if (!may_write(access.use) || only_reduced(access, accesses)) continue;
       for (const Dimension& dimension : range.dimensions) {
         if (dimension.extent == Size(1)) continue;
         TWILL_TRY_VOID(check_write(access, dimension.index, indices));
@@ -304,6 +336,13 @@ class InnerCheck {
       }
     }
     return {};
+  }
+
+  /// Sums commute: what iterations add to, and nothing else, they may share.
+  static bool only_reduced(const Access& access, const std::vector<Access>& accesses) {
+    return std::all_of(accesses.begin(), accesses.end(), [&](const Access& other) {
+      return other.piece->tensor != access.piece->tensor || other.use == Privilege::reduces;
+    });
   }
 
   static Result<void> check_write(const Access& access, const std::string& index,
@@ -318,7 +357,7 @@ class InnerCheck {
                        fmt::format("all iterations of the prange write the same part of '{}': {} "
                                    "does not depend on {}",
                                    piece.tensor, to_string(piece), index),
-                       "use srange");
+                       "use srange, or a task that reduces(+) it");
     }
     return fail_task("T08", access.launch->where,
                      fmt::format("iterations of the prange may write the same part of '{}': "
@@ -378,6 +417,14 @@ Result<void> check_signature(const TaskValue& task) {
                        fmt::format("a size of '{}' is {}; it is a name or a positive number",
                                    argument.name, to_string(size)));
     }
+  }
+  std::set<std::string> sizes;
+  for (const Argument& argument : task.arguments) {
+    for (const Size& size : argument.shape) sizes.merge(names_in(size));
+  }
+  for (const std::string& position : task.positions) {
+    if (names.insert(position).second && sizes.insert(position).second) continue;
+    return fail_task("T02", task.where, "the name '" + position + "' is taken already");
   }
   return {};
 }

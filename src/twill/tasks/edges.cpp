@@ -34,6 +34,12 @@ Side as_others(Side side) {
   return side;
 }
 
+/// Zeros and zeros are zeros; zeros and what has no edge are not.
+Side added(const Side& a, const Side& b) {
+  const Side both = worse_of(a, b);
+  return a.what == b.what ? both : as_others(both);
+}
+
 /// The sides of all nodes of a leaf.
 class LeafSides {
  public:
@@ -54,10 +60,14 @@ class LeafSides {
   Result<Sides> sides_of(const Node& node) const {
     if (is_elementwise(node.function)) return elementwise(node);
     switch (node.function) {
-      case Function::argument:
-        return arguments_.at(node.argument);
+      case Function::argument: {
+        const auto known = arguments_.find(node.argument);
+        return known == arguments_.end() ? Sides() : known->second;  // a position has no edge
+      }
       case Function::constant:
         return Sides();
+      case Function::iota:
+        return Sides{Side()};
       case Function::mma:
         return product(node);
       case Function::cast:
@@ -94,12 +104,6 @@ class LeafSides {
     return made;
   }
 
-  /// Zeros and zeros are zeros; zeros and what has no edge are not.
-  static Side added(const Side& a, const Side& b) {
-    const Side both = worse_of(a, b);
-    return a.what == b.what ? both : as_others(both);
-  }
-
   Result<Sides> elementwise(const Node& node) const {
     std::size_t rank = 0;
     for (const std::size_t it : node.operands) rank = std::max(rank, all_[it].size());
@@ -108,14 +112,28 @@ class LeafSides {
     return made;
   }
 
+  /// True if a condition asks for the position in a dimension: then it masks elements beyond the
+  /// edge.
+  bool asks_for_position(std::size_t index, std::size_t d) const {
+    const Node& node = leaf_.nodes[index];
+    if (node.function == Function::iota) return true;
+    if (node.function == Function::column && d != 0) return false;
+    if (node.function == Function::row && d != 1) return false;
+    return std::any_of(node.operands.begin(), node.operands.end(),
+                       [&](std::size_t operand) { return asks_for_position(operand, d); });
+  }
+
   Side elementwise(const Node& node, std::size_t d) const {
+    if (node.function == Function::select && asks_for_position(node.operands[0], d)) return Side();
     std::vector<Side> sides;
     bool any_zero = false, all_zero = true;
     Side most;
     for (const std::size_t it : node.operands) {
       const bool is_number = all_[it].empty();
       const Side side = is_number ? Side() : all_[it][d];
-      const bool zero = is_number ? leaf_.nodes[it].number == 0 : side.what == Beyond::zeros;
+      const bool is_zero =
+          leaf_.nodes[it].function == Function::constant && leaf_.nodes[it].number == 0;
+      const bool zero = is_number ? is_zero : side.what == Beyond::zeros;
       sides.push_back(side);
       any_zero = any_zero || zero;
       all_zero = all_zero && zero;
@@ -138,9 +156,12 @@ class LeafSides {
       case Function::log:
       case Function::log2:
       case Function::rsqrt:
+      case Function::opposite:
+      case Function::select:
+      case Function::iota:
         return false;
       default:
-        return true;
+        return !is_comparison(function);
     }
   }
 
@@ -224,6 +245,9 @@ class EdgeWalk {
       if (known.is_global) continue;  // what is beyond its edge is not written
       Sides made = sides[output.node];
       made.resize(cells_[known.cell].size());  // of a number: as if there were no edge
+      for (std::size_t d = 0; output.adds && d < made.size(); ++d) {
+        made[d] = added(made[d], cells_[known.cell][d]);
+      }
       cells_[known.cell] = std::move(made);
     }
     return {};
@@ -285,6 +309,7 @@ class EdgeWalk {
     for (std::size_t p = 0; p < what.pieces.size(); ++p) {
       const KnownSides& whole = frame.tensors.at(what.pieces[p].tensor);
       if (whole.is_global || arguments[p].cell == whole.cell) continue;
+      if (cells_[arguments[p].cell].size() != cells_[whole.cell].size()) continue;  // a pick
       join(cells_[arguments[p].cell], cells_[whole.cell]);
     }
     cells_.resize(count);
@@ -296,10 +321,18 @@ class EdgeWalk {
     if (piece.blocks.empty()) return known;
     Sides sides = cells_[known.cell];
     for (const Block& block : piece.blocks) {
+      if (block.cut == Cut::pick) {
+        const auto at = static_cast<std::ptrdiff_t>(block.picked);
+        sides.erase(sides.begin() + at);
+        known.extents.erase(known.extents.begin() + at);
+        continue;
+      }
       for (std::size_t d = 0; d < block.tile.size(); ++d) {
         const Size tile = substituted(block.tile[d], frame.sizes);
         const bool edge = block.edge == Edge::zero &&
-                          may_have_edge(known.extents[d], tile, block.index[d], frame);
+                          (block.cut == Cut::windows
+                               ? known.extents[d] != tile || block.index[d] != Size(0)
+                               : may_have_edge(known.extents[d], tile, block.index[d], frame));
         if (edge) sides[d] = worse_of(sides[d], {Beyond::zeros, &piece});
         known.extents[d] = tile;
       }

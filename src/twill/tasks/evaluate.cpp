@@ -16,7 +16,32 @@ using execute::Numbers;
 using execute::Shape;
 using execute::Tile;
 
+/// Conditions are 0 and 1.
+float condition(Function function, float a, float b) {
+  switch (function) {
+    case Function::less:
+      return a < b ? 1 : 0;
+    case Function::less_equal:
+      return a <= b ? 1 : 0;
+    case Function::greater:
+      return a > b ? 1 : 0;
+    case Function::greater_equal:
+      return a >= b ? 1 : 0;
+    case Function::equal:
+      return a == b ? 1 : 0;
+    case Function::unequal:
+      return a != b ? 1 : 0;
+    case Function::both:
+      return a * b;
+    case Function::either:
+      return std::max(a, b);
+    default:
+      return 1 - a;
+  }
+}
+
 float computed(Function function, float a, float b) {
+  if (function >= Function::less) return condition(function, a, b);
   switch (function) {
     case Function::add:
       return a + b;
@@ -108,15 +133,16 @@ Tile reduced(Function function, const Tile& tile) {
 }
 
 void round_all(Scalar scalar, Tile& tile) {
-  if (scalar == Scalar::f32) return;
+  if (scalar != Scalar::f16 && scalar != Scalar::bf16) return;
   for (float& number : tile.numbers()) number = rounded(scalar, static_cast<double>(number));
 }
 
 class Evaluation {
  public:
   Evaluation(const Leaf& leaf, std::vector<NodeType> types,
-             const std::map<std::string, Tile>& inputs)
-      : leaf_(leaf), types_(std::move(types)), inputs_(inputs) {}
+             const std::map<std::string, Tile>& inputs,
+             const std::map<std::string, std::int64_t>& sizes)
+      : leaf_(leaf), types_(std::move(types)), inputs_(inputs), sizes_(sizes) {}
 
   std::vector<Tile> run() {
     for (std::size_t i = 0; i < leaf_.nodes.size(); ++i) {
@@ -142,6 +168,10 @@ class Evaluation {
         return reduced(node.function, tiles_[node.operands[0]]);
       case Function::mma:
         return product(node);
+      case Function::select:
+        return selected(node);
+      case Function::iota:
+        return counted(node);
       case Function::column:
       case Function::row: {
         Tile tile = tiles_[node.operands[0]];
@@ -152,6 +182,27 @@ class Evaluation {
       default:
         return elementwise(node);
     }
+  }
+
+  Tile counted(const Node& node) const {
+    const std::int64_t length = value_of(node.length, sizes_).value_or(0);
+    Tile tile{{length}, Numbers(static_cast<std::size_t>(std::max<std::int64_t>(0, length)))};
+    for (std::size_t i = 0; i < tile.size(); ++i) tile.numbers()[i] = static_cast<float>(i);
+    return tile;
+  }
+
+  Tile selected(const Node& node) const {
+    Shape shape;
+    for (const std::size_t operand : node.operands) {
+      shape = common_shape(shape, tiles_[operand].shape);
+    }
+    const Tile condition = spread(tiles_[node.operands[0]], shape);
+    Tile out = spread(tiles_[node.operands[1]], shape);
+    const Tile other = spread(tiles_[node.operands[2]], shape);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (condition.numbers()[i] == 0) out.numbers()[i] = other.numbers()[i];
+    }
+    return out;
   }
 
   Tile elementwise(const Node& node) const {
@@ -187,10 +238,20 @@ class Evaluation {
   const Leaf& leaf_;
   std::vector<NodeType> types_;
   const std::map<std::string, Tile>& inputs_;
+  const std::map<std::string, std::int64_t>& sizes_;
   std::vector<Tile> tiles_;
 };
 
 }  // namespace
+
+Tile added(Scalar scalar, const Tile& a, const Tile& b) {
+  Tile sum = a;
+  for (std::size_t i = 0; i < sum.size(); ++i) sum.numbers()[i] += b.numbers()[i];
+  round_all(scalar, sum);
+  return sum;
+}
+
+Tile position_tile(std::int64_t position) { return {{}, Numbers{static_cast<float>(position)}}; }
 
 float rounded(Scalar scalar, double number) {
   ir::TypeNode type;
@@ -202,10 +263,11 @@ float rounded(Scalar scalar, double number) {
 
 std::vector<Tile> evaluate(const TaskValue& task, const Leaf& leaf,
                            const std::map<std::string, Tile>& inputs,
-                           const std::map<std::string, Shape>& shapes) {
+                           const std::map<std::string, Shape>& shapes,
+                           const std::map<std::string, std::int64_t>& sizes) {
   auto types = types_of(task, leaf);
   TWILL_CHECK(types, "leaves are checked before they are evaluated");
-  const std::vector<Tile> tiles = Evaluation(leaf, *std::move(types), inputs).run();
+  const std::vector<Tile> tiles = Evaluation(leaf, *std::move(types), inputs, sizes).run();
   std::vector<Tile> out;
   for (const Output& output : leaf.outputs) {
     Tile tile = spread(tiles[output.node], shapes.at(output.argument));

@@ -11,13 +11,23 @@ namespace twill::tasks {
 
 /// Evaluates a leaf: a tile for each output. Arithmetic as `execute` has it: each
 /// result rounded to its type, sums of products in f32, k ascending. `inputs`: the tiles of the
-/// arguments that are read, by name; `shapes`: of all arguments.
+/// arguments and positions that are read, by name; `shapes`: of all arguments; `sizes`: of the
+/// names of the signature.
 /// Precondition: types_of(task, leaf), and inputs whose shapes fit it.
 std::vector<execute::Tile> evaluate(const TaskValue& task, const Leaf& leaf,
                                     const std::map<std::string, execute::Tile>& inputs,
-                                    const std::map<std::string, execute::Shape>& shapes);
+                                    const std::map<std::string, execute::Shape>& shapes,
+                                    const std::map<std::string, std::int64_t>& sizes);
+/// A position as a leaf computes with it. Exact up to 2^24.
+execute::Tile position_tile(std::int64_t position);
+
+/// The sum of two tiles of that type, element by element.
+execute::Tile added(Scalar scalar, const execute::Tile& a, const execute::Tile& b);
 
 /// `number` as an element of that type.
+/// The sum of two tiles of that type, element by element.
+execute::Tile added(Scalar scalar, const execute::Tile& a, const execute::Tile& b);
+
 float rounded(Scalar scalar, double number);
 
 }  // namespace twill::tasks

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "twill/tasks/text.h"
+
 namespace twill::tasks {
 namespace {
 
@@ -34,7 +36,7 @@ class Analysis {
       flow_.buffers.push_back(
           {argument.name, argument.scalar, std::move(shape), Memory::global, true});
     }
-    walk(tree_.root, arguments, tree_.root.task->where, flow_.steps);
+    walk(tree_.root, arguments, {}, tree_.root.task->where, flow_.steps);
     order(flow_);
     return std::move(flow_);
   }
@@ -48,12 +50,14 @@ class Analysis {
   };
 
   std::vector<Size> shape_of(const Ref& ref) const {
-    return ref.blocks.empty() ? flow_.buffers[ref.buffer].shape : ref.blocks.back().tile;
+    std::vector<Size> shape = flow_.buffers[ref.buffer].shape;
+    for (const Block& block : ref.blocks) shape = tasks::shape_of(block, shape);
+    return shape;
   }
 
   /// The four steps of the paper: a fresh buffer, a copy in, the task, a copy out.
-  void walk(const TreeNode& node, const std::vector<Ref>& given, const Where& where,
-            std::vector<FlowStep>& steps) {
+  void walk(const TreeNode& node, const std::vector<Ref>& given, const std::vector<Size>& positions,
+            const Where& where, std::vector<FlowStep>& steps) {
     std::vector<Ref> arguments = given;
     for (std::size_t a = 0; a < given.size(); ++a) {
       const Argument& argument = node.task->arguments[a];
@@ -64,9 +68,9 @@ class Analysis {
         steps.push_back({Copy{given[a], arguments[a]}, 0, {}, where});
     }
     if (node.variant->is_leaf()) {
-      steps.push_back({Call{node.task, node.variant, arguments}, 0, {}, where});
+      steps.push_back({Call{node.task, node.variant, arguments, positions}, 0, {}, where});
     } else {
-      inside(node, arguments, steps);
+      inside(node, arguments, positions, steps);
     }
     for (std::size_t a = 0; a < given.size(); ++a) {
       const bool moved = arguments[a].buffer != given[a].buffer;
@@ -76,8 +80,11 @@ class Analysis {
   }
 
   void inside(const TreeNode& node, const std::vector<Ref>& arguments,
-              std::vector<FlowStep>& steps) {
+              const std::vector<Size>& positions, std::vector<FlowStep>& steps) {
     Scope scope{&node, {}, {}, 0};
+    for (std::size_t p = 0; p < positions.size(); ++p) {
+      scope.sizes[node.task->positions[p]] = positions[p];
+    }
     for (const auto& [name, value] : node.tunables) scope.sizes[name] = Size(value);
     for (std::size_t a = 0; a < arguments.size(); ++a) {
       const Argument& argument = node.task->arguments[a];
@@ -103,7 +110,9 @@ class Analysis {
         const Launch& launch = std::get<Launch>(statement.what);
         std::vector<Ref> arguments;
         for (const Piece& piece : launch.pieces) arguments.push_back(ref_of(piece, scope));
-        walk(scope.node->children[scope.launches++], arguments, launch.where, steps);
+        std::vector<Size> positions;
+        for (const Size& it : launch.positions) positions.push_back(substituted(it, scope.sizes));
+        walk(scope.node->children[scope.launches++], arguments, positions, launch.where, steps);
       }
     }
   }
@@ -114,8 +123,11 @@ class Analysis {
       loop.dimensions.push_back(
           {unique(dimension.index), substituted(dimension.extent, scope.sizes)});
     }
+    if (range.when) {
+      loop.dimensions.push_back({unique("when"), count_of(substituted(*range.when, scope.sizes))});
+    }
     const SizeMap outside = scope.sizes;
-    for (std::size_t d = 0; d < loop.dimensions.size(); ++d) {
+    for (std::size_t d = 0; d < range.dimensions.size(); ++d) {
       scope.sizes[range.dimensions[d].index] = Size::named(loop.dimensions[d].index);
     }
     walk_body(range.body, scope, loop.body);
@@ -125,11 +137,7 @@ class Analysis {
 
   static Ref ref_of(const Piece& piece, const Scope& scope) {
     Ref ref = scope.tensors.at(piece.tensor);
-    for (Block block : piece.blocks) {
-      for (Size& size : block.tile) size = substituted(size, scope.sizes);
-      for (Size& size : block.index) size = substituted(size, scope.sizes);
-      ref.blocks.push_back(std::move(block));
-    }
+    for (const Block& block : piece.blocks) ref.blocks.push_back(substituted(block, scope.sizes));
     return ref;
   }
 
@@ -288,6 +296,7 @@ class FlowPrinter {
         for (const Ref& ref : call->arguments) {
           arguments += (arguments.empty() ? "" : ", ") + text_of(ref);
         }
+        for (const Size& position : call->positions) arguments += ", " + to_string(position);
         out += fmt::format("call {}.{}({})", call->task->name, call->leaf->name, arguments);
       }
       const auto* loop = std::get_if<FlowLoop>(&step.what);

@@ -24,7 +24,7 @@ struct Buffer {
   bool is_argument = false;  ///< of the entry; these come first, in its order
 };
 
-/// A buffer, or a block of it, or a block of that.
+/// A buffer, or a part of it, or a part of that.
 struct Ref {
   std::size_t buffer = 0;
   std::vector<Block> blocks;
@@ -40,6 +40,7 @@ struct Call {
   const TaskValue* task = nullptr;
   const Variant* leaf = nullptr;
   std::vector<Ref> arguments;
+  std::vector<Size> positions;
 };
 
 struct FlowStep;

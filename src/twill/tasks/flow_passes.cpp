@@ -77,6 +77,9 @@ class Rows {
     if (auto* copy = std::get_if<Copy>(&step.what)) return widen(copy->from) && widen(copy->to);
     auto* call = std::get_if<Call>(&step.what);
     if (call == nullptr) return false;
+    for (const Size& position : call->positions) {
+      if (names_in(position).count(index_) > 0) return false;
+    }
     std::vector<std::string> arguments;
     for (std::size_t a = 0; a < call->arguments.size(); ++a) {
       const bool is_cut =
@@ -91,7 +94,7 @@ class Rows {
   bool widen(Ref& ref) const {
     if (!depends_on(ref, index_)) return true;
     Block& block = ref.blocks.back();
-    if (block.index[0] != Size::named(index_)) return false;
+    if (block.cut != Cut::blocks || block.index[0] != Size::named(index_)) return false;
     block.tile[0] = block.tile[0] * count_;
     block.index[0] = Size(0);
     return !depends_on(ref, index_);
@@ -132,8 +135,8 @@ void simplify(Ref& ref, const std::vector<Buffer>& buffers) {
   for (Block& block : ref.blocks) {
     const bool at_first = std::all_of(block.index.begin(), block.index.end(),
                                       [](const Size& at) { return at == Size(0); });
-    if (at_first && block.tile == shape) continue;
-    shape = block.tile;
+    if (block.cut != Cut::pick && at_first && block.tile == shape) continue;
+    shape = shape_of(block, shape);
     kept.push_back(std::move(block));
   }
   ref.blocks = std::move(kept);
@@ -186,7 +189,7 @@ void drop_self_copies(std::vector<FlowStep>& steps) {
   });
 }
 
-/// Copies of what nobody writes: once, and where all that they depend on is known.
+/// Copies of unwritten memory: once, and where all that they depend on is known.
 class Sharing {
  public:
   explicit Sharing(Flow& flow) : flow_(flow) {}

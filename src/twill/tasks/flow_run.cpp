@@ -85,12 +85,27 @@ class FlowRun {
       shapes[name] = windows[name].shape();
     }
     std::map<std::string, Tile> inputs;
-    for (const Node& node : leaf.nodes) {
-      if (node.function == Function::argument) inputs[node.argument] = read(windows[node.argument]);
+    std::map<std::string, std::int64_t> sizes;
+    for (const Argument& argument : of.task->arguments) {
+      for (std::size_t d = 0; d < argument.shape.size(); ++d) {
+        if (argument.shape[d].constant()) continue;
+        sizes.try_emplace(argument.shape[d].name(), shapes[argument.name][d]);
+      }
     }
-    const std::vector<Tile> outputs = evaluate(*of.task, leaf, inputs, shapes);
+    for (std::size_t p = 0; p < of.positions.size(); ++p) {
+      const auto value = value_of(of.positions[p], sizes_);
+      if (!value) return fail_task("T13", where, value.error());
+      inputs[of.task->positions[p]] = position_tile(*value);
+    }
+    for (const Node& node : leaf.nodes) {
+      if (node.function != Function::argument || windows.count(node.argument) == 0) continue;
+      inputs[node.argument] = read(windows[node.argument]);
+    }
+    const std::vector<Tile> outputs = evaluate(*of.task, leaf, inputs, shapes, sizes);
     for (std::size_t o = 0; o < outputs.size(); ++o) {
-      write(windows[leaf.outputs[o].argument], outputs[o]);
+      const Window& to = windows[leaf.outputs[o].argument];
+      const bool adds = leaf.outputs[o].adds;
+      write(to, adds ? added(to.storage->scalar, read(to), outputs[o]) : outputs[o]);
     }
     return {};
   }
@@ -118,9 +133,9 @@ class FlowRun {
     }
     Window found = whole_of(storage);
     for (const Block& block : ref.blocks) {
-      TWILL_TRY(const Shape tile, values(block.tile, where));
-      TWILL_TRY(const Shape index, values(block.index, where));
-      found = block_of(found, tile, index);
+      const auto part = part_of(block, sizes_);
+      if (!part) return fail_task("T13", where, part.error());
+      found = part_of(found, *part);
     }
     return found;
   }

@@ -54,6 +54,11 @@ class Instantiation {
   Result<TreeNode> run() {
     TWILL_TRY_VOID(check_names());
     TWILL_TRY(const Chosen entry, chosen_entry());
+    if (!entry.task->positions.empty()) {
+      return fail_task("M02", mapping_.where,
+                       fmt::format("the entry '{}' takes positions, which only a launch gives",
+                                   entry.task->name));
+    }
     const std::vector<bool> outside(entry.task->arguments.size(), true);
     TWILL_TRY(TreeNode root, node_of(entry, nullptr, outside));
     TWILL_TRY_VOID(fix_sizes(root));
@@ -353,13 +358,20 @@ class Instantiation {
       const std::string& name = it.task->arguments[a].name;
       Memory memory = outside[a] ? Memory::global : Memory::none;
       const bool shared = right.count(name) > 0 || (left.count(name) > 0 && outside[a]);
-      if (it.variant->is_leaf()) memory = shared ? Memory::shared : Memory::registers;
+      const bool in_place = outside[a] && it.task->arguments[a].privilege == Privilege::reduces;
+      if (it.variant->is_leaf() && !in_place) {
+        memory = shared ? Memory::shared : Memory::registers;
+      }
       const Placed* stated = nullptr;
       for (std::size_t p = 0; it.instance != nullptr && p < it.instance->memories.size(); ++p) {
         if (it.instance->memories[p].argument == name) stated = &it.instance->memories[p];
       }
       if (stated != nullptr) memory = stated->memory;
-      if (stated != nullptr) {
+      if (stated != nullptr && in_place && memory != Memory::global) {
+        return fail_task("M06", stated->where,
+                         fmt::format("'{}' is added to where it lies, in global memory", name));
+      }
+      if (stated != nullptr && !in_place) {
         TWILL_TRY_VOID(check_memory(it, *stated, processor, right));
       }
       memories.push_back(memory);

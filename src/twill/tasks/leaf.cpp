@@ -31,7 +31,7 @@ std::optional<double> folded(Function function, const std::vector<double>& of) {
 /// Equal for nodes that compute the same; a zero and its negative differ.
 auto key_of(const Node& node) {
   return std::tuple(node.function, node.operands, node.argument, std::signbit(node.number),
-                    node.number, node.scalar);
+                    node.number, node.scalar, to_string(node.length));
 }
 
 }  // namespace
@@ -47,6 +47,10 @@ std::size_t LeafBuilder::constant(double number, const Where& where) {
 
 std::size_t LeafBuilder::cast(Scalar to, std::size_t operand, const Where& where) {
   return add({Function::cast, {operand}, {}, 0, to, where});
+}
+
+std::size_t LeafBuilder::iota(Size length, const Where& where) {
+  return add({Function::iota, {}, {}, 0, Scalar::i32, where, std::move(length)});
 }
 
 std::size_t LeafBuilder::apply(Function function, std::vector<std::size_t> operands,
@@ -77,7 +81,7 @@ std::size_t LeafBuilder::apply(Function function, std::vector<std::size_t> opera
 
 std::size_t LeafBuilder::value_of(const std::string& argument, const Where& where) {
   const auto assigned = outputs_.find(argument);
-  if (assigned != outputs_.end()) return assigned->second.node;
+  if (assigned != outputs_.end() && !assigned->second.adds) return assigned->second.node;
   const auto [found, fresh] = entry_.try_emplace(argument, nodes_.size());
   if (fresh) add({Function::argument, {}, argument, 0, Scalar::f32, where});
   return found->second;
@@ -85,6 +89,19 @@ std::size_t LeafBuilder::value_of(const std::string& argument, const Where& wher
 
 void LeafBuilder::assign(const std::string& argument, std::size_t node, const Where& where) {
   outputs_[argument] = {argument, node, where};
+}
+
+void LeafBuilder::add_to(const std::string& argument, std::size_t node, const Where& where) {
+  const Argument* found = find_argument(task_, argument);
+  const bool reduces = found != nullptr && found->privilege == Privilege::reduces;
+  const auto known = outputs_.find(argument);
+  if (reduces && known == outputs_.end()) {
+    outputs_[argument] = {argument, node, where, true};
+    return;
+  }
+  const std::size_t before = reduces ? known->second.node : value_of(argument, where);
+  const std::size_t sum = apply(Function::add, {before, node}, where);
+  outputs_[argument] = {argument, sum, where, reduces && known->second.adds};
 }
 
 Leaf LeafBuilder::finish() const {
@@ -122,6 +139,8 @@ std::string extents_text(const std::vector<Extent>& shape) {
   }
   return text + "]";
 }
+
+constexpr double kMostPosition = 1 << 24;  // exact in f32, too
 
 std::string in_words(const NodeType& type) {
   return type.is_constant ? std::string("a number")
@@ -166,33 +185,59 @@ class Typing {
       case Function::cast: {
         NodeType type = operand(node, 0);
         if (type.is_constant) return fail_task("T04", node.where, "'cast' of a number");
+        if (type.scalar == Scalar::i1) {
+          return fail_task("T04", node.where, "'cast' of " + in_words(type),
+                           "select(x, 1, 0) makes a number of a condition");
+        }
         type.scalar = node.scalar;
         return type;
       }
+      case Function::iota:
+        return iota(node);
       default:
         return moved(node);
     }
   }
 
+  Result<NodeType> iota(const Node& node) const {
+    for (const std::string& name : names_in(node.length)) {
+      const bool known = std::any_of(
+          task_.arguments.begin(), task_.arguments.end(), [&](const Argument& argument) {
+            return std::find(argument.shape.begin(), argument.shape.end(), Size::named(name)) !=
+                   argument.shape.end();
+          });
+      if (known) continue;
+      return fail_task(
+          "T13", node.where,
+          "there is no size " + in_quotes(name) + " in the signature of '" + task_.name + "'");
+    }
+    return NodeType{false, Scalar::i32, {node.length}};
+  }
+
   Result<NodeType> argument(const Node& node) {
+    if (has_position(task_, node.argument)) return NodeType{false, Scalar::i32, {}};
     const Argument* found = find_argument(task_, node.argument);
     if (found == nullptr) {
       return fail_task("T02", node.where, "'" + node.argument + "' is no argument of the task");
     }
     if (!may_read(found->privilege)) {
-      return fail_task(
-          "T05", node.where,
-          "the leaf reads '" + found->name + "', which '" + task_.name + "' only writes",
-          "declare it as 'updates " + found->name + "'");
+      return fail_task("T05", node.where,
+                       "the leaf reads '" + found->name + "', which '" + task_.name + "' only " +
+                           (found->privilege == Privilege::reduces ? "adds to" : "writes"),
+                       "declare it as 'updates " + found->name + "'");
     }
     return NodeType{false, found->scalar, {found->shape.begin(), found->shape.end()}};
   }
 
   Result<NodeType> elementwise(const Node& node) {
     NodeType all{true, Scalar::f32, {}};
-    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+    const bool selects = node.function == Function::select;
+    for (std::size_t i = selects ? 1 : 0; i < node.operands.size(); ++i) {
       const NodeType& type = operand(node, i);
       if (type.is_constant) continue;
+      if (!takes(node.function, type.scalar)) {
+        return fail_task("T04", node.where, name(node) + " of " + in_words(type));
+      }
       if (all.is_constant) {
         all = type;
         continue;
@@ -204,7 +249,30 @@ class Typing {
       }
       TWILL_TRY(all.shape, common(node, all.shape, type.shape));
     }
-    if (all.is_constant) return fail_task("T04", node.where, name(node) + " of numbers alone");
+    for (const std::size_t it : node.operands) {
+      const double number = leaf_.nodes[it].number;
+      if (!types_[it].is_constant || all.is_constant || all.scalar != Scalar::i32) continue;
+      if (number == std::floor(number) && std::abs(number) < kMostPosition) continue;
+      return fail_task("T04", leaf_.nodes[it].where,
+                       name(node) +
+                           " of positions, which are whole numbers, and a number that "
+                           "is none",
+                       "use cast(f32, x) on the positions");
+    }
+    if (is_comparison(node.function)) all.scalar = Scalar::i1;
+    if (selects) {
+      const NodeType& condition = operand(node, 0);
+      if (condition.is_constant || condition.scalar != Scalar::i1) {
+        return fail_task("T04", node.where,
+                         "'select' by " + in_words(condition) + ", which is no condition",
+                         "as in select(x > 0, x, 0)");
+      }
+      TWILL_TRY(all.shape, common(node, all.shape, condition.shape));
+    }
+    if (all.is_constant && !selects) {
+      return fail_task("T04", node.where, name(node) + " of numbers alone");
+    }
+    all.is_constant = false;
     return all;
   }
 
@@ -271,6 +339,10 @@ class Typing {
       std::swap(type.shape[0], type.shape[1]);
     } else {
       if (!type.shape[1]) return fail_task("T03", node.where, name(node) + " of a column");
+      if (type.scalar == Scalar::i32 || type.scalar == Scalar::i1) {
+        return fail_task("T04", node.where, name(node) + " of " + in_words(type),
+                         "it takes numbers: cast(f32, x) or select(x, 1, 0)");
+      }
       type.shape.pop_back();
     }
     return type;
@@ -285,6 +357,12 @@ class Typing {
       return fail_task(
           "T05", output.where,
           "the leaf writes '" + argument->name + "', which '" + task_.name + "' only reads");
+    }
+    if (argument->privilege == Privilege::reduces && !output.adds) {
+      return fail_task(
+          "T05", output.where,
+          "the leaf replaces '" + argument->name + "', which '" + task_.name + "' only adds to",
+          "write " + argument->name + " += ...");
     }
     const NodeType& type = types_[output.node];
     if (type.is_constant) return {};

@@ -17,13 +17,17 @@ class LeafBuilder {
 
   std::size_t constant(double number, const Where& where);
   std::size_t cast(Scalar to, std::size_t operand, const Where& where);
+  std::size_t iota(Size length, const Where& where);
   /// Sums with a product become products that add to a sum; arithmetic of constants is done.
-  /// Precondition: neither argument, constant nor cast, and as many operands as it takes.
+  /// Precondition: neither argument, constant, iota nor cast, and as many operands as it takes.
   std::size_t apply(Function function, std::vector<std::size_t> operands, const Where& where);
 
-  /// The value of an argument by now: what was assigned last, else what it is on entry.
+  /// The value of an argument or position by now: what was assigned last, else what it is on
+  /// entry.
   std::size_t value_of(const std::string& argument, const Where& where);
   void assign(const std::string& argument, std::size_t node, const Where& where);
+  /// Adds to what the argument is by now; of one that is reduced, to what is there.
+  void add_to(const std::string& argument, std::size_t node, const Where& where);
 
   std::size_t size() const { return nodes_.size(); }
   const Node& node(std::size_t index) const { return nodes_[index]; }

@@ -38,11 +38,11 @@ std::size_t word_length(std::string_view text) {
 }
 
 std::size_t sign_length(std::string_view text) {
-  constexpr std::array<std::string_view, 2> kLong = {"+=", ".."};
+  constexpr std::array<std::string_view, 6> kLong = {"+=", "..", "<=", ">=", "==", "!="};
   for (const std::string_view sign : kLong) {
     if (text.starts_with(sign)) return sign.size();
   }
-  constexpr std::string_view kShort = "(){}[],:<=+-*/.?";
+  constexpr std::string_view kShort = "(){}[],:<>=+-*/.?";
   return kShort.find(text[0]) == std::string_view::npos ? 0 : 1;
 }
 

@@ -44,8 +44,10 @@ class InnerPrinter {
     return fmt::format("{} = tensor {}[{}]", make.name, name_of(make.scalar), joined(make.shape));
   }
   std::string text_of(const Launch& launch) const {
-    return launch.task + "(" +
-           joined(launch.pieces, [](const Piece& piece) { return to_string(piece); }) + ")";
+    const std::string pieces =
+        joined(launch.pieces, [](const Piece& piece) { return to_string(piece); });
+    const char* between = launch.positions.empty() || pieces.empty() ? "" : ", ";
+    return fmt::format("{}({}{}{})", launch.task, pieces, between, joined(launch.positions));
   }
   std::string text_of(const Range& range) {
     std::string body;
@@ -55,8 +57,10 @@ class InnerPrinter {
     const std::string dimensions = joined(range.dimensions, [](const Dimension& it) {
       return it.index + " < " + to_string(it.extent);
     });
-    return fmt::format("{} {} {{\n{}{}}}", range.parallel ? "prange" : "srange", dimensions, body,
-                       indent_);
+    const std::string head =
+        range.when ? "if " + to_string(*range.when)
+                   : fmt::format("{} {}", range.parallel ? "prange" : "srange", dimensions);
+    return fmt::format("{} {{\n{}{}}}", head, body, indent_);
   }
 
   std::string& out_;
@@ -126,6 +130,7 @@ class LeafPrinter {
                       names_[output.node].empty() &&
                       leaf_.nodes[node.operands[2]].argument == output.argument &&
                       leaf_.nodes[node.operands[2]].function == Function::argument;
+    if (output.adds) return output.argument + " += " + operand(output.node, 0);
     if (!adds) return output.argument + " = " + operand(output.node, 0);
     return fmt::format("{} += mma({}, {})", output.argument, operand(node.operands[0], 0),
                        operand(node.operands[1], 0));
@@ -147,6 +152,18 @@ class LeafPrinter {
         return node.argument;
       case Function::constant:
         return number_text(node.number);
+      case Function::less:
+      case Function::less_equal:
+      case Function::greater:
+      case Function::greater_equal:
+      case Function::equal:
+      case Function::unequal: {
+        const std::string text =
+            operand(node.operands[0], 1) + " " + name + " " + operand(node.operands[1], 1);
+        return least > 0 ? "(" + text + ")" : text;
+      }
+      case Function::iota:
+        return "iota(" + to_string(node.length) + ")";
       case Function::add:
       case Function::sub:
         return infix(1);
@@ -194,11 +211,31 @@ std::string text_of(const TaskValue& task, const Variant& variant) {
 
 }  // namespace
 
+std::string to_string(const SizeComparison& condition) {
+  return fmt::format("{} {} {}", to_string(condition.left), spelling_of(condition.how).name,
+                     to_string(condition.right));
+}
+
 std::string to_string(const Piece& piece) {
   std::string text = piece.tensor;
   for (const Block& block : piece.blocks) {
-    text = fmt::format("blocks({}, {}{})[{}]", text, joined(block.tile),
-                       block.edge == Edge::exact ? ", exact" : "", joined(block.index));
+    const char* exact = block.edge == Edge::exact ? ", exact" : "";
+    switch (block.cut) {
+      case Cut::blocks:
+        text = fmt::format("blocks({}, {}{})[{}]", text, joined(block.tile), exact,
+                           joined(block.index));
+        break;
+      case Cut::windows:
+        text = fmt::format("windows({}, {} by {}{})[{}]", text, joined(block.tile),
+                           joined(block.step), exact, joined(block.index));
+        break;
+      case Cut::pick: {
+        const std::string dimension =
+            block.picked > 0 ? fmt::format(", {}", block.picked) : std::string();
+        text = fmt::format("pick({}, {}{})", text, joined(block.index), dimension);
+        break;
+      }
+    }
   }
   return text;
 }
@@ -208,7 +245,11 @@ std::string print_tasks(const TaskText& text) {
   for (const TaskValue& task : text.library.tasks) {
     const std::string arguments =
         joined(task.arguments, [](const Argument& argument) { return text_of(argument); });
-    out += fmt::format("task {}({})\n", task.name, arguments);
+    std::string positions;
+    for (const std::string& name : task.positions) {
+      positions += (arguments.empty() && positions.empty() ? "position " : ", position ") + name;
+    }
+    out += fmt::format("task {}({}{})\n", task.name, arguments, positions);
   }
   for (const TaskValue& task : text.library.tasks) {
     for (const Variant& variant : task.variants) out += "\n" + text_of(task, variant);

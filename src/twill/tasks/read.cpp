@@ -9,6 +9,11 @@
 namespace twill::tasks {
 namespace {
 
+/// Dimensions of a tensor, more than any tensor has.
+constexpr std::int64_t kMostDimensions = 16;
+
+constexpr std::size_t kMostArguments = 1024;
+
 class TextReader {
  public:
   TextReader(std::string_view text, std::vector<Token> tokens) : cursor_(text, std::move(tokens)) {}
@@ -43,8 +48,13 @@ class TextReader {
       made.privilege = Privilege::writes;
     } else if (cursor_.take("updates")) {
       made.privilege = Privilege::updates;
+    } else if (cursor_.take("reduces")) {
+      made.privilege = Privilege::reduces;
+      TWILL_TRY_VOID(cursor_.expect("("));
+      TWILL_TRY_VOID(cursor_.expect("+"));
+      TWILL_TRY_VOID(cursor_.expect(")"));
     } else {
-      return cursor_.unexpected("'reads', 'writes' or 'updates'");
+      return cursor_.unexpected("'reads', 'writes', 'updates' or 'reduces(+)'");
     }
     TWILL_TRY(made.name, cursor_.word("the argument's name"));
     TWILL_TRY_VOID(cursor_.expect(":"));
@@ -60,6 +70,14 @@ class TextReader {
     TWILL_TRY(task.name, cursor_.word("the task's name"));
     TWILL_TRY_VOID(cursor_.expect("("));
     do {
+      if (cursor_.take("position")) {
+        TWILL_TRY(std::string name, cursor_.word("the position's name"));
+        task.positions.push_back(std::move(name));
+        continue;
+      }
+      if (!task.positions.empty()) {
+        return cursor_.unexpected("'position', as positions come behind all tensors");
+      }
       TWILL_TRY(Argument next, argument());
       task.arguments.push_back(std::move(next));
     } while (cursor_.take(","));
@@ -111,10 +129,38 @@ class TextReader {
     TWILL_TRY_VOID(cursor_.expect("{"));
     std::vector<Statement> body;
     while (!cursor_.take("}")) {
+      if (cursor_.is("if")) {
+        TWILL_TRY_VOID(branch(body));
+        continue;
+      }
       TWILL_TRY(Statement next, statement());
       body.push_back(std::move(next));
     }
     return body;
+  }
+  /// `if SIZE < SIZE { ... } else { ... }`: what stands behind `else` is done if the opposite
+  /// holds.
+  Result<void> branch(std::vector<Statement>& body) {
+    Range range;
+    range.where = cursor_.here();
+    cursor_.next();
+    TWILL_TRY(const Size left, cursor_.size());
+    std::optional<Function> how;
+    for (const Function it : {Function::less, Function::less_equal, Function::greater,
+                              Function::greater_equal, Function::equal, Function::unequal}) {
+      if (!how && cursor_.take(spelling_of(it).name)) how = it;
+    }
+    if (!how) return cursor_.unexpected("a comparison of sizes");
+    TWILL_TRY(const Size right, cursor_.size());
+    range.when = SizeComparison{left, *how, right};
+    TWILL_TRY(range.body, block());
+    const SizeComparison other = opposite(*range.when);
+    body.push_back({std::move(range)});
+    Range rest{false, {}, {}, cursor_.here(), other};
+    if (!cursor_.take("else")) return {};
+    TWILL_TRY(rest.body, block());
+    body.push_back({std::move(rest)});
+    return {};
   }
   Result<Statement> statement() {
     const Where where = cursor_.here();
@@ -143,7 +189,16 @@ class TextReader {
     }
     Launch launch{std::move(name), {}, where};
     TWILL_TRY_VOID(cursor_.expect("("));
+    std::size_t tensors = kMostArguments;  // of a task that is not known, as if all were
+    for (const TaskValue& task : out_.library.tasks) {
+      if (task.name == launch.task) tensors = task.arguments.size();
+    }
     do {
+      if (launch.pieces.size() >= tensors) {
+        TWILL_TRY(Size position, cursor_.size());
+        launch.positions.push_back(std::move(position));
+        continue;
+      }
       TWILL_TRY(Piece next, piece());
       launch.pieces.push_back(std::move(next));
     } while (cursor_.take(","));
@@ -155,10 +210,38 @@ class TextReader {
     TWILL_TRY_VOID(cursor_.check_depth());
     const Where where = cursor_.here();
     TWILL_TRY(std::string name, cursor_.word("a tensor"));
-    if (name != "blocks" || !cursor_.take("(")) return Piece{std::move(name), {}, where};
+    const bool picks = name == "pick", windows = name == "windows";
+    if ((name != "blocks" && !windows && !picks) || !cursor_.take("(")) {
+      return Piece{std::move(name), {}, where};
+    }
     TWILL_TRY(Piece of, piece());
     of.where = where;
+    TWILL_TRY(Block block, picks ? pick() : tiles(windows));
+    of.blocks.push_back(std::move(block));
+    return of;
+  }
+  /// `, INDEX)` or `, INDEX, DIMENSION)`
+  Result<Block> pick() {
     Block block;
+    block.cut = Cut::pick;
+    TWILL_TRY_VOID(cursor_.expect(","));
+    TWILL_TRY(Size index, cursor_.size());
+    block.index.push_back(std::move(index));
+    if (cursor_.take(",")) {
+      const Token& at = cursor_.peek();
+      TWILL_TRY(const std::int64_t dimension, cursor_.whole_number());
+      if (dimension < 0 || dimension > kMostDimensions) {
+        return cursor_.wrong(at, "is no dimension: the first is 0");
+      }
+      block.picked = static_cast<std::size_t>(dimension);
+    }
+    TWILL_TRY_VOID(cursor_.expect(")"));
+    return block;
+  }
+  /// `, SIZE, ...)[INDEX, ...]`; of windows `, SIZE, ... by STEP, ...)[INDEX, ...]`
+  Result<Block> tiles(bool windows) {
+    Block block;
+    block.cut = windows ? Cut::windows : Cut::blocks;
     while (cursor_.take(",")) {
       if (cursor_.is("exact") && cursor_.is(")", 1)) {
         cursor_.next();
@@ -166,13 +249,20 @@ class TextReader {
         break;
       }
       TWILL_TRY(Size extent, cursor_.size());
-      block.tile.push_back(std::move(extent));
+      auto& sizes = block.step.empty() ? block.tile : block.step;
+      sizes.push_back(std::move(extent));
+      if (!windows || !block.step.empty() || !cursor_.take("by")) continue;
+      TWILL_TRY(Size step, cursor_.size());
+      block.step.push_back(std::move(step));
+    }
+    if (windows && block.step.empty()) {
+      return cursor_.wrong(cursor_.peek(), "expected 'by' and the steps of the windows",
+                           "as in `windows(X, 64, 64 by 1, 64)[i, k]`");
     }
     TWILL_TRY_VOID(cursor_.expect(")"));
     TWILL_TRY_VOID(cursor_.expect("["));
     TWILL_TRY(block.index, cursor_.sizes("]"));
-    of.blocks.push_back(std::move(block));
-    return of;
+    return block;
   }
 
   Cursor cursor_;

@@ -23,12 +23,17 @@ class LeafReader {
       const bool adds = cursor_.is("+=");
       if (!adds && !cursor_.is("=")) return cursor_.unexpected("'=' or '+='");
       cursor_.next();
-      TWILL_TRY(std::size_t node, sum());
+      TWILL_TRY(std::size_t node, comparison());
+      const bool is_argument = find_argument(task_, name) != nullptr;
+      if (adds && is_argument) {
+        builder_.add_to(name, node, where);
+        continue;
+      }
       if (adds) {
         TWILL_TRY(const std::size_t before, value_named(name, where));
         node = builder_.apply(Function::add, {before, node}, where);
       }
-      if (find_argument(task_, name) != nullptr) {
+      if (is_argument) {
         builder_.assign(name, node, where);
       } else {
         named_[name] = node;
@@ -42,7 +47,9 @@ class LeafReader {
     if (const auto found = named_.find(name); found != named_.end()) {
       return found->second;
     }
-    if (find_argument(task_, name) != nullptr) return builder_.value_of(name, where);
+    if (find_argument(task_, name) != nullptr || has_position(task_, name)) {
+      return builder_.value_of(name, where);
+    }
     std::vector<std::string_view> names;
     for (const Argument& it : task_.arguments) names.push_back(it.name);
     for (const auto& [it, node] : named_) names.push_back(it);
@@ -56,6 +63,18 @@ class LeafReader {
                            "the leaf computes more than " + std::to_string(kMostNodes) + " values");
     }
     return builder_.apply(function, std::move(operands), where);
+  }
+  /// One comparison at most, of sums.
+  Result<std::size_t> comparison() {
+    TWILL_TRY(const std::size_t left, sum());
+    for (const Function function : {Function::less, Function::less_equal, Function::greater,
+                                    Function::greater_equal, Function::equal, Function::unequal}) {
+      const Where where = cursor_.here();
+      if (!cursor_.take(spelling_of(function).name)) continue;
+      TWILL_TRY(const std::size_t right, sum());
+      return applied(function, {left, right}, where);
+    }
+    return left;
   }
   Result<std::size_t> sum() {
     const Cursor::Deeper deeper(cursor_);
@@ -84,7 +103,7 @@ class LeafReader {
     TWILL_TRY_VOID(cursor_.check_depth());
     const Where where = cursor_.here();
     if (cursor_.take("(")) {
-      TWILL_TRY(const std::size_t inside, sum());
+      TWILL_TRY(const std::size_t inside, comparison());
       TWILL_TRY_VOID(cursor_.expect(")"));
       return inside;
     }
@@ -107,6 +126,11 @@ class LeafReader {
     const auto function = function_named(name);
     if (!function) return fail_task("T09", where, "there is no function " + in_quotes(name));
     TWILL_TRY_VOID(cursor_.expect("("));
+    if (*function == Function::iota) {
+      TWILL_TRY(Size length, cursor_.size());
+      TWILL_TRY_VOID(cursor_.expect(")"));
+      return builder_.iota(std::move(length), where);
+    }
     std::optional<Scalar> to;
     if (*function == Function::cast) {
       TWILL_TRY(to, cursor_.scalar());
@@ -114,7 +138,7 @@ class LeafReader {
     }
     std::vector<std::size_t> operands;
     do {
-      TWILL_TRY(const std::size_t next, sum());
+      TWILL_TRY(const std::size_t next, comparison());
       operands.push_back(next);
     } while (cursor_.take(","));
     TWILL_TRY_VOID(cursor_.expect(")"));

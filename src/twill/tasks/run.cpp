@@ -9,6 +9,7 @@
 
 #include "twill/tasks/evaluate.h"
 #include "twill/tasks/tensor.h"
+#include "twill/tasks/text.h"
 
 namespace twill::tasks {
 namespace {
@@ -33,8 +34,12 @@ class Run {
  public:
   explicit Run(const RunOptions& options) : options_(options), random_(options.seed) {}
 
-  Result<void> launch(const TreeNode& node, std::vector<Window> arguments, const Where& where) {
+  Result<void> launch(const TreeNode& node, std::vector<Window> arguments,
+                      const std::vector<std::int64_t>& positions, const Where& where) {
     TWILL_TRY(Frame frame, frame_of(node, arguments, where));
+    for (std::size_t p = 0; p < positions.size(); ++p) {
+      frame.sizes[node.task->positions[p]] = positions[p];
+    }
     for (std::size_t a = 0; a < arguments.size(); ++a) {
       if (node.task->arguments[a].privilege == Privilege::writes) poison(arguments[a]);
     }
@@ -150,16 +155,28 @@ class Run {
   Result<Window> window_of(const Piece& piece, const Frame& frame) const {
     Window window = frame.tensors.at(piece.tensor);
     for (const Block& block : piece.blocks) {
-      TWILL_TRY(const Shape tile, values(block.tile, frame, 0, piece.where));
-      TWILL_TRY(const Shape index, values(block.index, frame, 0, piece.where));
-      for (std::size_t d = 0; d < tile.size(); ++d) {
-        const std::int64_t extent = window.extents[d].size;
-        if (block.edge == Edge::zero || (tile[d] > 0 && extent % tile[d] == 0)) continue;
-        return fail_task("T11", piece.where,
-                         fmt::format("blocks of {} do not divide the {} of '{}'", tile[d], extent,
-                                     piece.tensor));
+      const auto part = part_of(block, frame.sizes);
+      if (!part) {
+        const bool divides = part.error().find("remainder") != std::string::npos;
+        return fail_task(divides ? "T11" : "T13", piece.where, part.error());
       }
-      window = block_of(window, tile, index);
+      const Shape shape = window.shape();
+      const bool divides = block.edge == Edge::exact && block.cut == Cut::blocks;
+      for (std::size_t d = 0; divides && d < shape.size(); ++d) {
+        if (part->tile[d] > 0 && shape[d] % part->tile[d] == 0) continue;
+        return fail_task("T11", piece.where,
+                         fmt::format("blocks of {} do not divide the {} of '{}'", part->tile[d],
+                                     shape[d], piece.tensor));
+      }
+      const bool inside =
+          block.cut == Cut::pick || (block.cut == Cut::windows && block.edge == Edge::exact);
+      if (inside && !is_within(window, *part)) {
+        return fail_task(
+            "T13", piece.where,
+            fmt::format("{} at [{}] goes beyond '{}', which is {} there", to_string(piece),
+                        fmt::join(part->index, ", "), piece.tensor, lengths_text(shape)));
+      }
+      window = part_of(window, *part);
     }
     return window;
   }
@@ -171,12 +188,18 @@ class Run {
       TWILL_TRY(Window window, window_of(piece, frame));
       arguments.push_back(std::move(window));
     }
-    return launch(child, std::move(arguments), launch_of.where);
+    std::vector<std::int64_t> positions;
+    for (const Size& position : launch_of.positions) {
+      TWILL_TRY(const std::int64_t number, value(position, frame, launch_of.where));
+      positions.push_back(number);
+    }
+    return launch(child, std::move(arguments), positions, launch_of.where);
   }
 
   Result<void> run_range(const Range& range, Frame& frame) {
     std::vector<Size> sizes;
     for (const Dimension& dimension : range.dimensions) sizes.push_back(dimension.extent);
+    if (range.when) sizes.push_back(count_of(*range.when));
     TWILL_TRY(const Shape extents, values(sizes, frame, 0, range.where));
     std::vector<std::int64_t> order(static_cast<std::size_t>(execute::size_of(extents)));
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
@@ -201,7 +224,7 @@ class Run {
 
   static void set_indices(const Range& range, const Shape& extents, std::int64_t iteration,
                           Frame& frame) {
-    for (std::size_t d = extents.size(); d-- > 0;) {
+    for (std::size_t d = range.dimensions.size(); d-- > 0;) {
       frame.sizes[range.dimensions[d].index] = iteration % extents[d];
       iteration /= extents[d];
     }
@@ -227,18 +250,29 @@ class Run {
     for (const auto& [name, window] : frame.tensors) shapes[name] = window.shape();
     for (const Node& node : leaf.nodes) {
       if (node.function != Function::argument) continue;
+      if (has_position(task, node.argument)) {
+        inputs[node.argument] = position_tile(frame.sizes.at(node.argument));
+        continue;
+      }
       TWILL_TRY(inputs[node.argument], read(task, frame.tensors.at(node.argument), where));
     }
-    std::vector<Tile> outputs = evaluate(task, leaf, inputs, shapes);
+    std::vector<Tile> outputs = evaluate(task, leaf, inputs, shapes, frame.sizes);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      TWILL_TRY_VOID(write(task, frame.tensors.at(leaf.outputs[i].argument), outputs[i], where));
+      const Window& window = frame.tensors.at(leaf.outputs[i].argument);
+      Tile& tile = outputs[i];
+      if (leaf.outputs[i].adds) {
+        TWILL_TRY(const Tile before, read(task, window, where, Privilege::reduces));
+        tile = added(window.storage->scalar, before, tile);
+      }
+      const Privilege use = leaf.outputs[i].adds ? Privilege::reduces : Privilege::writes;
+      TWILL_TRY_VOID(write(task, window, tile, where, use));
     }
     return {};
   }
 
-  std::optional<std::string> touch(const Window& window, std::size_t element, bool writes) {
+  std::optional<std::string> touch(const Window& window, std::size_t element, Privilege use) {
     for (Touches& touches : touches_) {
-      const auto other = touches.conflict(window.storage.get(), element, writes);
+      const auto other = touches.conflict(window.storage.get(), element, use);
       if (!other) continue;
       return fmt::format(
           "iterations {} and {} of a prange both touch element {} of '{}', and one "
@@ -249,7 +283,8 @@ class Run {
     return std::nullopt;
   }
 
-  Result<Tile> read(const TaskValue& task, const Window& window, const Where& where) {
+  Result<Tile> read(const TaskValue& task, const Window& window, const Where& where,
+                    Privilege use = Privilege::reads) {
     Tile tile{window.shape(), {}};
     tile.data = execute::Numbers(tile.size());
     std::optional<std::size_t> unwritten;
@@ -257,7 +292,7 @@ class Run {
     for_each_element(window, [&](std::size_t element, std::size_t place) {
       tile.numbers()[place] = window.storage->tile.numbers()[element];
       if (!window.storage->written[element]) unwritten = unwritten.value_or(element);
-      if (!conflict) conflict = touch(window, element, false);
+      if (!conflict) conflict = touch(window, element, use);
     });
     if (conflict) return fail_task("T07", where, *conflict, "use srange");
     if (!unwritten) return tile;
@@ -267,12 +302,12 @@ class Run {
   }
 
   Result<void> write(const TaskValue& task, const Window& window, const Tile& tile,
-                     const Where& where) {
+                     const Where& where, Privilege use) {
     std::optional<std::string> conflict;
     for_each_element(window, [&](std::size_t element, std::size_t place) {
       window.storage->tile.numbers()[element] = tile.numbers()[place];
       window.storage->written[element] = true;
-      if (!conflict) conflict = touch(window, element, true);
+      if (!conflict) conflict = touch(window, element, use);
     });
     if (!conflict) return {};
     return fail_task("T07", where, fmt::format("'{}': {}", task.name, *conflict), "use srange");
@@ -296,7 +331,7 @@ Result<std::map<std::string, Tile>> run(const Tree& tree, const std::map<std::st
       return fail_task("T01", where, "there is no array for '" + argument.name + "'");
     }
     auto storage = make_storage(argument.name, argument.scalar, given->second.shape);
-    if (may_read(argument.privilege)) {
+    if (argument.privilege != Privilege::writes) {
       storage->written.assign(storage->written.size(), true);
       for (std::size_t i = 0; i < storage->tile.size(); ++i) {
         storage->tile.numbers()[i] =
@@ -305,7 +340,7 @@ Result<std::map<std::string, Tile>> run(const Tree& tree, const std::map<std::st
     }
     arguments.push_back(whole_of(std::move(storage)));
   }
-  TWILL_TRY_VOID(Run(options).launch(tree.root, arguments, where));
+  TWILL_TRY_VOID(Run(options).launch(tree.root, arguments, {}, where));
   std::map<std::string, Tile> out;
   for (std::size_t a = 0; a < arguments.size(); ++a) {
     out[tree.root.task->arguments[a].name] = arguments[a].storage->tile;

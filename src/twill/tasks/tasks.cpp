@@ -24,6 +24,10 @@ Argument updates(std::string name, Scalar scalar, std::vector<Size> shape, Site 
   return {std::move(name), Privilege::updates, scalar, std::move(shape), where_of(site)};
 }
 
+Argument reduces(std::string name, Scalar scalar, std::vector<Size> shape, Site site) {
+  return {std::move(name), Privilege::reduces, scalar, std::move(shape), where_of(site)};
+}
+
 // --- Tensors ------------------------------------------------------------------------------------
 
 Size Tensor::extent(std::size_t dimension) const {
@@ -33,12 +37,27 @@ Size Tensor::extent(std::size_t dimension) const {
 Tensor Partition::at(std::vector<Size> index) const {
   Piece piece = of_.piece();
   piece.where = where_;
-  piece.blocks.push_back({tile_, edge_, std::move(index)});
-  return {std::move(piece), tile_};
+  piece.blocks.push_back(part_);
+  piece.blocks.back().index = std::move(index);
+  return {std::move(piece), part_.tile};
 }
 
 Partition blocks(const Tensor& tensor, std::vector<Size> tile, Edge edge, Site site) {
-  return {tensor, std::move(tile), edge, where_of(site)};
+  return {tensor, {std::move(tile), edge, {}}, where_of(site)};
+}
+
+Partition windows(const Tensor& tensor, std::vector<Size> tile, std::vector<Size> step, Edge edge,
+                  Site site) {
+  return {tensor, {std::move(tile), edge, {}, Cut::windows, std::move(step)}, where_of(site)};
+}
+
+Tensor pick(const Tensor& tensor, Size index, std::size_t dimension, Site site) {
+  Piece piece = tensor.piece();
+  piece.where = where_of(site);
+  std::vector<Size> shape = tensor.shape();
+  if (dimension < shape.size()) shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(dimension));
+  piece.blocks.push_back({{}, Edge::zero, {std::move(index)}, Cut::pick, {}, dimension});
+  return {std::move(piece), std::move(shape)};
 }
 
 // --- Inner variants -----------------------------------------------------------------------------
@@ -60,10 +79,11 @@ Tensor Inner::tensor(Scalar scalar, std::vector<Size> shape, std::string name, S
   return {{std::move(name), {}, where_of(site)}, std::move(shape)};
 }
 
-void Inner::add_launch(Launched what, std::vector<Piece> pieces) {
+void Inner::add_launch(Launched what, std::vector<Piece> pieces, std::vector<Size> positions) {
   for (Piece& piece : pieces) piece.where = what.where;
   auto& body = open_.empty() ? inner_.body : open_.back().body;
-  body.push_back({Launch{std::move(what.task), std::move(pieces), what.where}});
+  body.push_back(
+      {Launch{std::move(what.task), std::move(pieces), what.where, std::move(positions)}});
 }
 
 std::vector<Size> Inner::open_range(bool parallel, std::vector<Size> extents, const Site& site) {
@@ -98,6 +118,10 @@ Value Slot::value(const Where& where) const {
 
 void Slot::assign(Value value, const Where& where) {
   leaf_->builder().assign(argument_, value.node, where);
+}
+
+void Slot::add(Value value, const Where& where) {
+  leaf_->builder().add_to(argument_, value.node, where);
 }
 
 Slot& Slot::operator=(const Slot& from) {
@@ -145,12 +169,22 @@ Value operator-(const Operand& a, const Operand& b) { return applied(Function::s
 Value operator*(const Operand& a, const Operand& b) { return applied(Function::mul, {a, b}); }
 Value operator/(const Operand& a, const Operand& b) { return applied(Function::div, {a, b}); }
 Value operator-(const Operand& a) { return applied(Function::neg, {a}); }
-void operator+=(Slot slot, const Operand& value) {
-  const Value before = slot.value(value.where);
-  Leaf* leaf = slot.leaf();
-  const std::size_t sum =
-      leaf->builder().apply(Function::add, {before.node, value.in(leaf).node}, value.where);
-  slot.assign({leaf, sum}, value.where);
+void operator+=(Slot slot, const Operand& value) { slot.add(value.in(slot.leaf()), value.where); }
+Value operator<(const Operand& a, const Operand& b) { return applied(Function::less, {a, b}); }
+Value operator<=(const Operand& a, const Operand& b) {
+  return applied(Function::less_equal, {a, b});
+}
+Value operator>(const Operand& a, const Operand& b) { return applied(Function::greater, {a, b}); }
+Value operator>=(const Operand& a, const Operand& b) {
+  return applied(Function::greater_equal, {a, b});
+}
+Value equal(const Operand& a, const Operand& b) { return applied(Function::equal, {a, b}); }
+Value unequal(const Operand& a, const Operand& b) { return applied(Function::unequal, {a, b}); }
+Value both(const Operand& a, const Operand& b) { return applied(Function::both, {a, b}); }
+Value either(const Operand& a, const Operand& b) { return applied(Function::either, {a, b}); }
+Value opposite(const Operand& a) { return applied(Function::opposite, {a}); }
+Value select(const Operand& condition, const Operand& a, const Operand& b) {
+  return applied(Function::select, {condition, a, b});
 }
 Value max(const Operand& a, const Operand& b) { return applied(Function::max, {a, b}); }
 Value min(const Operand& a, const Operand& b) { return applied(Function::min, {a, b}); }
@@ -184,8 +218,15 @@ Task::Task(std::string name, std::vector<Argument> arguments, Site site)
   state_->task = {std::move(name), std::move(arguments), {}, where_of(site)};
 }
 
-bool Task::takes(const std::string& variant, std::size_t arguments, const Site& site) {
-  const std::size_t wanted = state_->task.arguments.size();
+Task::Task(std::string name, std::vector<Argument> arguments, std::vector<std::string> positions,
+           Site site)
+    : Task(std::move(name), std::move(arguments), site) {
+  state_->task.positions = std::move(positions);
+}
+
+bool Task::takes(const std::string& variant, std::size_t arguments, std::size_t positions,
+                 const Site& site) {
+  const std::size_t wanted = state_->task.arguments.size() + positions;
   if (arguments == wanted) return true;
   state_->errors.push_back(
       fail_task("T02", where_of(site),

@@ -74,6 +74,9 @@ Argument writes(std::string name, Scalar scalar, std::vector<Size> shape,
                 Site site = Site::current());
 Argument updates(std::string name, Scalar scalar, std::vector<Size> shape,
                  Site site = Site::current());
+/// Numbers are added to it: `C += x` of a leaf.
+Argument reduces(std::string name, Scalar scalar, std::vector<Size> shape,
+                 Site site = Site::current());
 
 // --- Tensors ------------------------------------------------------------------------------------
 
@@ -93,11 +96,12 @@ class Tensor {
   std::vector<Size> shape_;
 };
 
-/// A tensor in blocks. A call gives the block at an index.
+/// A tensor in blocks or windows. A call gives the one at an index.
 class Partition {
  public:
-  Partition(Tensor of, std::vector<Size> tile, Edge edge, Where where)
-      : of_(std::move(of)), tile_(std::move(tile)), edge_(edge), where_(std::move(where)) {}
+  /// `part`: without its index.
+  Partition(Tensor of, Block part, Where where)
+      : of_(std::move(of)), part_(std::move(part)), where_(std::move(where)) {}
 
   template <class... Index>
   Tensor operator()(Index... index) const {
@@ -107,13 +111,18 @@ class Partition {
 
  private:
   Tensor of_;
-  std::vector<Size> tile_;
-  Edge edge_;
+  Block part_;
   Where where_;
 };
 
 Partition blocks(const Tensor& tensor, std::vector<Size> tile, Edge edge = Edge::zero,
                  Site site = Site::current());
+/// Parts that begin `step` apart, so that neighbours may share elements.
+Partition windows(const Tensor& tensor, std::vector<Size> tile, std::vector<Size> step,
+                  Edge edge = Edge::zero, Site site = Site::current());
+/// All that has one index in a dimension, without that dimension.
+Tensor pick(const Tensor& tensor, Size index, std::size_t dimension = 0,
+            Site site = Site::current());
 
 // --- Inner variants -----------------------------------------------------------------------------
 
@@ -133,9 +142,13 @@ class Inner {
   /// A temporary tensor; without a name it gets one.
   Tensor tensor(Scalar scalar, std::vector<Size> shape, std::string name = {},
                 Site site = Site::current());
-  template <class... Tensors>
-  void launch(Launched what, const Tensors&... tensors) {
-    add_launch(std::move(what), {tensors.piece()...});
+  /// Tensors first, then positions, as the task's signature has them.
+  template <class... Given>
+  void launch(Launched what, const Given&... given) {
+    std::vector<Piece> pieces;
+    std::vector<Size> positions;
+    (add_given(given, pieces, positions), ...);
+    add_launch(std::move(what), std::move(pieces), std::move(positions));
   }
   /// Iterations in any order and at once. `body` takes as many indices as there are extents.
   template <class Body>
@@ -152,12 +165,27 @@ class Inner {
     range(false, {std::move(extent)}, body, site);
   }
 
+  /// The body, which takes nothing, if the condition holds: `t.when(i < 4, [&] { ... })`.
+  template <class Body>
+  void when(SizeComparison condition, Body body, Site site = Site::current()) {
+    open_range(false, {}, site);
+    open_.back().when = std::move(condition);
+    body();
+    close_range();
+  }
+
   tasks::Inner take() && { return std::move(inner_); }
 
  private:
   template <class Body>
   void range(bool parallel, std::vector<Size> extents, Body& body, const Site& site);
-  void add_launch(Launched what, std::vector<Piece> pieces);
+  static void add_given(const Tensor& tensor, std::vector<Piece>& pieces, std::vector<Size>&) {
+    pieces.push_back(tensor.piece());
+  }
+  static void add_given(const Size& position, std::vector<Piece>&, std::vector<Size>& positions) {
+    positions.push_back(position);
+  }
+  void add_launch(Launched what, std::vector<Piece> pieces, std::vector<Size> positions);
   std::vector<Size> open_range(bool parallel, std::vector<Size> extents, const Site& site);
   void close_range();
 
@@ -185,6 +213,7 @@ class Slot {
   Slot& operator=(const Slot& from);
   Slot& operator=(const Operand& from);
   void assign(Value value, const Where& where);
+  void add(Value value, const Where& where);
   Value value(const Where& where) const;
   Leaf* leaf() const { return leaf_; }
 
@@ -209,6 +238,10 @@ class Leaf {
  public:
   explicit Leaf(const TaskValue& task) : builder_(task) {}
   LeafBuilder& builder() { return builder_; }
+  /// 0, 1, 2 ... as many as a size of the signature says.
+  Value iota(Size length, Site site = Site::current()) {
+    return {this, builder_.iota(std::move(length), where_of(site))};
+  }
   tasks::Leaf take() const { return builder_.finish(); }
 
  private:
@@ -221,6 +254,18 @@ Value operator*(const Operand& a, const Operand& b);
 Value operator/(const Operand& a, const Operand& b);
 Value operator-(const Operand& a);
 void operator+=(Slot slot, const Operand& value);
+Value operator<(const Operand& a, const Operand& b);
+Value operator<=(const Operand& a, const Operand& b);
+Value operator>(const Operand& a, const Operand& b);
+Value operator>=(const Operand& a, const Operand& b);
+Value equal(const Operand& a, const Operand& b);
+Value unequal(const Operand& a, const Operand& b);
+/// Combinations of conditions.
+Value both(const Operand& a, const Operand& b);
+Value either(const Operand& a, const Operand& b);
+Value opposite(const Operand& a);
+/// `a` where the condition holds, else `b`.
+Value select(const Operand& condition, const Operand& a, const Operand& b);
 Value max(const Operand& a, const Operand& b);
 Value min(const Operand& a, const Operand& b);
 Value exp(const Operand& a);
@@ -247,11 +292,14 @@ Value mma(const Operand& a, const Operand& b, const Operand& onto);
 class Task {
  public:
   Task(std::string name, std::vector<Argument> arguments, Site site = Site::current());
+  /// With positions behind the tensors: numbers that are known when it is launched.
+  Task(std::string name, std::vector<Argument> arguments, std::vector<std::string> positions,
+       Site site = Site::current());
 
-  /// `body`: (Inner&, Tensor, ...), a tensor for each argument.
+  /// `body`: (Inner&, Tensor, ...), a tensor for each argument; positions are sizes of their names.
   template <class Body>
   Task& inner(std::string name, Body body, Site site = Site::current());
-  /// `body`: (Leaf&, Slot, ...), a slot for each argument.
+  /// `body`: (Leaf&, Slot, ...), a slot for each argument, then for each position.
   template <class Body>
   Task& leaf(std::string name, Body body, Site site = Site::current());
 
@@ -264,7 +312,8 @@ class Task {
     std::vector<Diagnostic> errors;
   };
   /// False, with an error kept, if a variant takes another number of arguments than the task.
-  bool takes(const std::string& variant, std::size_t arguments, const Site& site);
+  bool takes(const std::string& variant, std::size_t arguments, std::size_t positions,
+             const Site& site);
   std::vector<Tensor> tensors() const;
   void add(std::string name, std::variant<tasks::Inner, tasks::Leaf> body, const Site& site);
 
@@ -340,7 +389,7 @@ void Inner::range(bool parallel, std::vector<Size> extents, Body& body, const Si
 template <class Body>
 Task& Task::inner(std::string name, Body body, Site site) {
   constexpr std::size_t kCount = ParametersOf<Body>::value;
-  if (!takes(name, kCount, site)) return *this;
+  if (!takes(name, kCount, 0, site)) return *this;
   Inner inner;
   call_with(body, inner, tensors(), std::make_index_sequence<kCount>());
   add(std::move(name), std::move(inner).take(), site);
@@ -350,11 +399,12 @@ Task& Task::inner(std::string name, Body body, Site site) {
 template <class Body>
 Task& Task::leaf(std::string name, Body body, Site site) {
   constexpr std::size_t kCount = ParametersOf<Body>::value;
-  if (!takes(name, kCount, site)) return *this;
+  if (!takes(name, kCount, state_->task.positions.size(), site)) return *this;
   const TaskValue task = state_->task;
   Leaf leaf(task);
   std::vector<Slot> slots;
   for (const Argument& argument : task.arguments) slots.emplace_back(&leaf, argument.name);
+  for (const std::string& position : task.positions) slots.emplace_back(&leaf, position);
   call_with(body, leaf, slots, std::make_index_sequence<kCount>());
   add(std::move(name), leaf.take(), site);
   return *this;

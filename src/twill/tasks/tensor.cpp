@@ -8,7 +8,9 @@ namespace twill::tasks {
 
 execute::Shape Window::shape() const {
   execute::Shape shape;
-  for (const Extent& extent : extents) shape.push_back(extent.size);
+  for (const Extent& extent : extents) {
+    if (!extent.picked) shape.push_back(extent.size);
+  }
   return shape;
 }
 
@@ -24,36 +26,102 @@ std::shared_ptr<Storage> make_storage(std::string name, Scalar scalar, execute::
 Window whole_of(std::shared_ptr<Storage> storage) {
   Window window{std::move(storage), {}};
   for (const std::int64_t extent : window.storage->tile.shape) {
-    window.extents.push_back({0, extent, extent});
+    window.extents.push_back({0, extent, 0, extent, false});
   }
   return window;
 }
 
-Window block_of(const Window& window, const execute::Shape& tile, const execute::Shape& index) {
-  Window block{window.storage, {}};
-  for (std::size_t d = 0; d < window.extents.size(); ++d) {
-    const Window::Extent& of = window.extents[d];
-    const std::int64_t edge = std::min(of.end, of.begin + of.size);
-    block.extents.push_back({of.begin + index[d] * tile[d], tile[d], edge});
+namespace {
+
+tl::expected<execute::Shape, std::string> numbers_of(
+    const std::vector<Size>& sizes, const std::map<std::string, std::int64_t>& names, bool any) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 28;
+  execute::Shape numbers;
+  for (const Size& size : sizes) {
+    const auto value = value_of(size, names);
+    if (!value) return tl::unexpected(to_string(size) + ": " + value.error());
+    if (*value > kMost || *value < (any ? -kMost : 0)) {
+      return tl::unexpected(to_string(size) + " is " + std::to_string(*value));
+    }
+    numbers.push_back(*value);
   }
-  return block;
+  return numbers;
+}
+
+/// Where a part of one dimension begins in it.
+std::int64_t begin_of(const PartNumbers& part, std::size_t dimension) {
+  const auto& step = part.cut == Cut::windows ? part.step : part.tile;
+  return part.cut == Cut::pick ? part.index[0] : part.index[dimension] * step[dimension];
+}
+
+/// Dimensions of the tensor that a part of the window has, in the order of the part's.
+std::vector<std::size_t> dimensions_of(const Window& window, const PartNumbers& part) {
+  std::vector<std::size_t> dimensions;
+  for (std::size_t d = 0; d < window.extents.size(); ++d) {
+    if (!window.extents[d].picked) dimensions.push_back(d);
+  }
+  if (part.cut == Cut::pick) return {dimensions[part.picked]};
+  return dimensions;
+}
+
+}  // namespace
+
+tl::expected<PartNumbers, std::string> part_of(const Block& block,
+                                               const std::map<std::string, std::int64_t>& names) {
+  PartNumbers part{block.cut, {}, {}, {}, block.picked};
+  TWILL_TRY(part.tile, numbers_of(block.tile, names, false));
+  TWILL_TRY(part.step, numbers_of(block.step, names, false));
+  TWILL_TRY(part.index, numbers_of(block.index, names, block.cut == Cut::windows));
+  return part;
+}
+
+Window part_of(const Window& window, const PartNumbers& part) {
+  Window out = window;
+  const std::vector<std::size_t> dimensions = dimensions_of(window, part);
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    const Window::Extent& of = window.extents[dimensions[i]];
+    const bool picks = part.cut == Cut::pick;
+    out.extents[dimensions[i]] = {of.begin + begin_of(part, i), picks ? 1 : part.tile[i],
+                                  std::max(of.first, of.begin),
+                                  std::min(of.end, of.begin + of.size), picks};
+  }
+  return out;
+}
+
+bool is_within(const Window& window, const PartNumbers& part) {
+  const std::vector<std::size_t> dimensions = dimensions_of(window, part);
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    const std::int64_t begin = begin_of(part, i);
+    const std::int64_t size = part.cut == Cut::pick ? 1 : part.tile[i];
+    if (begin < 0 || begin + size > window.extents[dimensions[i]].size) return false;
+  }
+  return true;
+}
+
+void Touches::Users::add(std::int64_t iteration) {
+  if (one < 0) one = iteration;
+  if (one != iteration) other = iteration;
+}
+
+std::int64_t Touches::Users::beside(std::int64_t iteration) const {
+  return one != iteration ? one : other != iteration ? other : -1;
 }
 
 std::optional<std::int64_t> Touches::conflict(const Storage* storage, std::size_t element,
-                                              bool writes) {
+                                              Privilege use) {
   if (own_.count(storage) > 0) return std::nullopt;
   std::vector<Element>& all = elements_[storage];
   if (all.empty()) all.resize(storage->tile.size());
   Element& it = all[element];
-  if (it.writer >= 0 && it.writer != iteration_) return it.writer;
-  if (!writes) {
-    if (it.reader < 0) it.reader = iteration_;
-    if (it.reader != iteration_) it.other_reader = iteration_;
-    return std::nullopt;
+  const bool reads = use == Privilege::reads, reduces = use == Privilege::reduces;
+  (reads ? it.readers : reduces ? it.reducers : it.writers).add(iteration_);
+  std::vector<const Users*> others = {&it.writers};
+  if (!reads) others.push_back(&it.readers);
+  if (!reduces) others.push_back(&it.reducers);
+  for (const Users* users : others) {
+    const std::int64_t other = users->beside(iteration_);
+    if (other >= 0) return other;
   }
-  it.writer = iteration_;
-  if (it.reader >= 0 && it.reader != iteration_) return it.reader;
-  if (it.other_reader >= 0 && it.other_reader != iteration_) return it.other_reader;
   return std::nullopt;
 }
 

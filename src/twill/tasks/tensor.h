@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <tl/expected.hpp>
+
 #include "twill/execute/tile.h"
 #include "twill/tasks/values.h"
 
@@ -20,40 +22,62 @@ struct Storage {
   std::vector<bool> written;  ///< by element
 };
 
-/// A part of a tensor. Elements from `end` on are beyond the edge.
+/// A part of a tensor. Elements before `first` and from `end` on are beyond the edge.
 struct Window {
   struct Extent {
     std::int64_t begin = 0;
     std::int64_t size = 0;
+    std::int64_t first = 0;
     std::int64_t end = 0;
+    bool picked = false;  ///< no dimension of the part; of size 1
   };
   std::shared_ptr<Storage> storage;
-  std::vector<Extent> extents;
+  std::vector<Extent> extents;  ///< by dimension of the tensor
 
+  /// Without what is picked.
   execute::Shape shape() const;
 };
 
 std::shared_ptr<Storage> make_storage(std::string name, Scalar scalar, execute::Shape shape);
 Window whole_of(std::shared_ptr<Storage> storage);
 
-/// The block at `index` of blocks of that tile.
-Window block_of(const Window& window, const execute::Shape& tile, const execute::Shape& index);
+/// The numbers of a part.
+struct PartNumbers {
+  Cut cut = Cut::blocks;
+  execute::Shape tile, index, step;
+  std::size_t picked = 0;
+};
+/// The sizes of `block` with the names' values. Fails, with the reason, for a size without a value,
+/// a negative tile, or a negative index of what is no window.
+tl::expected<PartNumbers, std::string> part_of(const Block& block,
+                                               const std::map<std::string, std::int64_t>& names);
+
+/// The part of the window. Precondition: it has the part's rank.
+Window part_of(const Window& window, const PartNumbers& part);
+/// Whether the whole part is within the window.
+bool is_within(const Window& window, const PartNumbers& part);
 
 /// Elements that iterations of a prange touch, of tensors that were there before it.
 class Touches {
  public:
   void begin_iteration(std::int64_t iteration) { iteration_ = iteration; }
   /// The iteration that touched the element before, if both may not.
-  std::optional<std::int64_t> conflict(const Storage* storage, std::size_t element, bool writes);
+  std::optional<std::int64_t> conflict(const Storage* storage, std::size_t element, Privilege use);
   std::int64_t iteration() const { return iteration_; }
   /// Made within an iteration: nobody else sees it.
   void leave_out(const Storage* storage) { own_[storage] = iteration_; }
 
  private:
+  /// The first iteration with a use, and another.
+  struct Users {
+    std::int64_t one = -1;
+    std::int64_t other = -1;
+    void add(std::int64_t iteration);
+    /// One that is not `iteration`, or -1.
+    std::int64_t beside(std::int64_t iteration) const;
+  };
   struct Element {
-    std::int64_t writer = -1;
-    std::int64_t reader = -1;
-    std::int64_t other_reader = -1;
+    Users writers, readers, reducers;
   };
   std::int64_t iteration_ = 0;
   std::map<const Storage*, std::vector<Element>> elements_;
@@ -64,7 +88,8 @@ class Touches {
 /// number in the storage, and its place in the window, in row-major order.
 template <class Visit>
 void for_each_element(const Window& window, Visit visit) {
-  const execute::Shape shape = window.shape();
+  execute::Shape shape;
+  for (const Window::Extent& extent : window.extents) shape.push_back(extent.size);
   const execute::Shape strides = execute::strides_of(window.storage->tile.shape);
   execute::Shape at(shape.size(), 0);
   const auto count = static_cast<std::size_t>(execute::size_of(shape));
@@ -73,7 +98,8 @@ void for_each_element(const Window& window, Visit visit) {
     bool inside = true;
     for (std::size_t d = 0; d < at.size(); ++d) {
       const std::int64_t coordinate = window.extents[d].begin + at[d];
-      inside = inside && coordinate < window.extents[d].end;
+      inside =
+          inside && coordinate >= window.extents[d].first && coordinate < window.extents[d].end;
       element += coordinate * strides[d];
     }
     if (inside) visit(static_cast<std::size_t>(element), place);

@@ -32,5 +32,6 @@ std::string print_tasks(const TaskText& text);
 std::string print_mapping(const Mapping& mapping);
 std::string print_mappings(const std::vector<Mapping>& mappings);
 std::string to_string(const Piece& piece);
+std::string to_string(const SizeComparison& condition);
 
 }  // namespace twill::tasks

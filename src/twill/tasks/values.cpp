@@ -23,9 +23,35 @@ std::string_view name_of(Privilege privilege) {
     case Privilege::writes:
       return "writes";
     case Privilege::updates:
+      return "updates";
+    case Privilege::reduces:
       break;
   }
-  return "updates";
+  return "reduces(+)";
+}
+
+bool may_give(Privilege have, Privilege give) {
+  return have == give || (have == Privilege::updates);
+}
+
+std::vector<Size> shape_of(const Block& block, const std::vector<Size>& shape) {
+  if (block.cut != Cut::pick) return block.tile;
+  std::vector<Size> rest = shape;
+  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(block.picked));
+  return rest;
+}
+
+bool fits_rank(const Block& block, std::size_t rank) {
+  if (block.cut == Cut::pick) return block.picked < rank && rank > 1 && block.index.size() == 1;
+  const bool steps = block.cut == Cut::blocks || block.step.size() == rank;
+  return steps && block.tile.size() == rank && block.index.size() == rank;
+}
+
+Block substituted(Block block, const SizeMap& by) {
+  for (auto* sizes : {&block.tile, &block.index, &block.step}) {
+    for (Size& size : *sizes) size = substituted(size, by);
+  }
+  return block;
 }
 
 const TaskValue* find_task(const Library& library, std::string_view name) {
@@ -38,6 +64,54 @@ const Variant* find_variant(const TaskValue& task, std::string_view name) {
 
 const Argument* find_argument(const TaskValue& task, std::string_view name) {
   return find_named(task.arguments, name);
+}
+
+SizeComparison opposite(const SizeComparison& condition) {
+  const auto how = [&] {
+    switch (condition.how) {
+      case Function::less:
+        return Function::greater_equal;
+      case Function::less_equal:
+        return Function::greater;
+      case Function::greater:
+        return Function::less_equal;
+      case Function::greater_equal:
+        return Function::less;
+      case Function::equal:
+        return Function::unequal;
+      default:
+        return Function::equal;
+    }
+  };
+  return {condition.left, how(), condition.right};
+}
+
+Size count_of(const SizeComparison& condition) {
+  const Size& a = condition.left;
+  const Size& b = condition.right;
+  const auto if_positive = [](const Size& size) { return min(Size(1), max(Size(0), size)); };
+  switch (condition.how) {
+    case Function::less:
+      return if_positive(b - a);
+    case Function::less_equal:
+      return if_positive(b - a + 1);
+    case Function::greater:
+      return if_positive(a - b);
+    case Function::greater_equal:
+      return if_positive(a - b + 1);
+    case Function::unequal:
+      return if_positive(max(a - b, b - a));
+    default:
+      return Size(1) - if_positive(max(a - b, b - a));
+  }
+}
+
+SizeComparison substituted(const SizeComparison& condition, const SizeMap& by) {
+  return {substituted(condition.left, by), condition.how, substituted(condition.right, by)};
+}
+
+bool has_position(const TaskValue& task, std::string_view name) {
+  return std::find(task.positions.begin(), task.positions.end(), name) != task.positions.end();
 }
 
 tl::unexpected<Diagnostic> fail_task(const char* code, const Where& where,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -22,11 +23,17 @@ struct Where {
 };
 
 /// Use that a task makes of an argument. `writes`: all of it is new, and what was there is not
-/// read.
-enum class Privilege { reads, writes, updates };
+/// read. `reduces`: numbers are added to what is there, which is neither read nor replaced.
+enum class Privilege { reads, writes, updates, reduces };
+/// "reads"; of a privilege that adds "reduces(+)".
 std::string_view name_of(Privilege privilege);
-inline bool may_read(Privilege privilege) { return privilege != Privilege::writes; }
+inline bool may_read(Privilege privilege) {
+  return privilege == Privilege::reads || privilege == Privilege::updates;
+}
+/// Whether elements change.
 inline bool may_write(Privilege privilege) { return privilege != Privilege::reads; }
+/// Whether whoever has the first privilege may give the second to a task that it launches.
+bool may_give(Privilege have, Privilege give);
 
 struct Argument {
   std::string name;
@@ -37,24 +44,43 @@ struct Argument {
   friend bool operator==(const Argument&, const Argument&) = default;
 };
 
+/// Ways to take a part of a tensor.
+enum class Cut {
+  blocks,   ///< side by side
+  windows,  ///< `step` apart, so that neighbours may share elements
+  pick,     ///< what has one index in a dimension, without that dimension
+};
+
 /// Content of a block beyond the edge of its tensor. Writes beyond it are dropped, but for `exact`.
 enum class Edge {
   zero,   ///< zeros: right for sums
   exact,  ///< nothing is beyond: blocks divide the tensor
 };
 
-/// One block of a tensor that is tiled: `tile` and `index` have its rank.
+/// One part of a tensor. Of blocks and windows `tile`, `index` and, of windows, `step` have its
+/// rank. A window begins at the index times the step, which may be in front of the first element. A
+/// pick has one index.
 struct Block {
   std::vector<Size> tile;
   Edge edge = Edge::zero;
   std::vector<Size> index;
+  Cut cut = Cut::blocks;
+  std::vector<Size> step = {};
+  std::size_t picked = 0;  ///< the dimension
   friend bool operator==(const Block&, const Block&) = default;
 };
 
-/// A tensor, or a block of it, or a block of that, and so on.
+/// The part's shape, of a tensor of `shape`. Precondition: `fits_rank`.
+std::vector<Size> shape_of(const Block& block, const std::vector<Size>& shape);
+/// Whether a tensor with `rank` dimensions has such parts.
+bool fits_rank(const Block& block, std::size_t rank);
+/// With the names of `by` replaced.
+Block substituted(Block block, const SizeMap& by);
+
+/// A tensor, or a part of it, or a part of that, and so on.
 struct Piece {
   std::string tensor;  ///< an argument's or a made tensor's name
-  std::vector<Block> blocks;
+  std::vector<Block> blocks = {};
   Where where;
   friend bool operator==(const Piece&, const Piece&) = default;
 };
@@ -72,6 +98,7 @@ struct Launch {
   std::string task;
   std::vector<Piece> pieces;
   Where where;
+  std::vector<Size> positions = {};  ///< by position of the task's signature
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 
@@ -83,13 +110,35 @@ struct Dimension {
 
 struct Statement;
 
+/// A comparison of sizes.
+struct SizeComparison {
+  Size left;
+  Function how = Function::less;
+  Size right;
+  friend bool operator==(const SizeComparison&, const SizeComparison&) = default;
+};
+inline SizeComparison operator<(const Size& a, const Size& b) { return {a, Function::less, b}; }
+inline SizeComparison operator<=(const Size& a, const Size& b) {
+  return {a, Function::less_equal, b};
+}
+inline SizeComparison operator>(const Size& a, const Size& b) { return {a, Function::greater, b}; }
+inline SizeComparison operator>=(const Size& a, const Size& b) {
+  return {a, Function::greater_equal, b};
+}
+SizeComparison opposite(const SizeComparison& condition);
+/// 1 where it holds, else 0.
+Size count_of(const SizeComparison& condition);
+SizeComparison substituted(const SizeComparison& condition, const SizeMap& by);
+
 /// The body for each index, in order (srange), or in any order and at once (prange): then no two
-/// iterations may write the same element, or one read what another writes.
+/// iterations may write the same element, or one read what another writes. Without an index: once,
+/// if the condition holds.
 struct Range {
   bool parallel = false;
   std::vector<Dimension> dimensions;
   std::vector<Statement> body;
   Where where;
+  std::optional<SizeComparison> when = {};
   friend bool operator==(const Range&, const Range&);
 };
 
@@ -99,7 +148,8 @@ struct Statement {
 };
 
 inline bool operator==(const Range& a, const Range& b) {
-  return a.parallel == b.parallel && a.dimensions == b.dimensions && a.body == b.body;
+  return a.parallel == b.parallel && a.dimensions == b.dimensions && a.body == b.body &&
+         a.when == b.when;
 }
 
 /// A variant that partitions and launches, and touches no element.
@@ -117,14 +167,16 @@ struct Node {
   double number = 0;            ///< constant
   Scalar scalar = Scalar::f32;  ///< cast: the result's type
   Where where;
+  Size length = {};  ///< iota: a size of the signature
   friend bool operator==(const Node&, const Node&) = default;
 };
 
-/// Content of an argument when the leaf is done.
+/// Content of an argument when the leaf is done, or of one that is reduced what is added to it.
 struct Output {
   std::string argument;
   std::size_t node = 0;
   Where where;
+  bool adds = false;
   friend bool operator==(const Output&, const Output&) = default;
 };
 
@@ -150,6 +202,7 @@ struct TaskValue {
   std::vector<Argument> arguments;
   std::vector<Variant> variants;
   Where where;
+  std::vector<std::string> positions = {};  ///< numbers, behind the tensors
   friend bool operator==(const TaskValue&, const TaskValue&) = default;
 };
 
@@ -162,6 +215,8 @@ struct Library {
 const TaskValue* find_task(const Library& library, std::string_view name);
 const Variant* find_variant(const TaskValue& task, std::string_view name);
 const Argument* find_argument(const TaskValue& task, std::string_view name);
+/// Whether the task has a position of that name.
+bool has_position(const TaskValue& task, std::string_view name);
 
 /// A failed Result: "T05: MESSAGE" at the place.
 tl::unexpected<Diagnostic> fail_task(const char* code, const Where& where,

@@ -8,7 +8,8 @@
 namespace twill::tasks {
 namespace {
 
-constexpr std::array<std::string_view, 3> kScalars = {"f16", "bf16", "f32"};
+constexpr std::array<std::string_view, 5> kScalars = {"f16", "bf16", "f32", "i32", "i1"};
+constexpr std::size_t kTensorScalars = 3;
 
 constexpr Spelling kSpellings[] = {
     {Function::argument, "argument", 0, 0},
@@ -29,6 +30,17 @@ constexpr Spelling kSpellings[] = {
     {Function::tanh, "tanh", 1, 1},
     {Function::erf, "erf", 1, 1},
     {Function::abs, "abs", 1, 1},
+    {Function::less, "<", 2, 2},
+    {Function::less_equal, "<=", 2, 2},
+    {Function::greater, ">", 2, 2},
+    {Function::greater_equal, ">=", 2, 2},
+    {Function::equal, "==", 2, 2},
+    {Function::unequal, "!=", 2, 2},
+    {Function::both, "and", 2, 2},
+    {Function::either, "or", 2, 2},
+    {Function::opposite, "not", 1, 1},
+    {Function::select, "select", 3, 3},
+    {Function::iota, "iota", 0, 0},
     {Function::cast, "cast", 1, 1},
     {Function::column, "column", 1, 1},
     {Function::row, "row", 1, 1},
@@ -43,12 +55,25 @@ constexpr Spelling kSpellings[] = {
 std::string_view name_of(Scalar scalar) { return kScalars[static_cast<std::size_t>(scalar)]; }
 
 std::optional<Scalar> scalar_named(std::string_view name) {
-  const auto found = std::find(kScalars.begin(), kScalars.end(), name);
-  if (found == kScalars.end()) return std::nullopt;
+  const auto* const end = kScalars.begin() + kTensorScalars;
+  const auto* const found = std::find(kScalars.begin(), end, name);
+  if (found == end) return std::nullopt;
   return static_cast<Scalar>(found - kScalars.begin());
 }
 
-int bytes_of(Scalar scalar) { return scalar == Scalar::f32 ? 4 : 2; }
+int bytes_of(Scalar scalar) {
+  switch (scalar) {
+    case Scalar::f16:
+    case Scalar::bf16:
+      return 2;
+    case Scalar::f32:
+    case Scalar::i32:
+      return 4;
+    case Scalar::i1:
+      break;
+  }
+  return 1;
+}
 
 const Spelling& spelling_of(Function function) {
   const auto* found =
@@ -61,13 +86,37 @@ const Spelling& spelling_of(Function function) {
 std::optional<Function> function_named(std::string_view name) {
   const bool is_word = !name.empty() && name[0] >= 'a' && name[0] <= 'z';
   for (const Spelling& spelling : kSpellings) {
-    if (is_word && spelling.most > 0 && spelling.name == name) return spelling.function;
+    const bool is_called = spelling.most > 0 || spelling.function == Function::iota;
+    if (is_word && is_called && spelling.name == name) return spelling.function;
   }
   return std::nullopt;
 }
 
 bool is_elementwise(Function function) {
-  return function >= Function::add && function <= Function::abs;
+  return function >= Function::add && function <= Function::select;
+}
+
+bool is_comparison(Function function) {
+  return function >= Function::less && function <= Function::unequal;
+}
+
+bool takes(Function function, Scalar scalar) {
+  switch (function) {
+    case Function::both:
+    case Function::either:
+    case Function::opposite:
+      return scalar == Scalar::i1;
+    case Function::add:
+    case Function::sub:
+    case Function::mul:
+    case Function::max:
+    case Function::min:
+      return scalar != Scalar::i1;
+    case Function::select:
+      return true;
+    default:
+      return scalar != Scalar::i1 && (scalar != Scalar::i32 || is_comparison(function));
+  }
 }
 
 bool goes_by_rows(Function function, std::size_t operand) {

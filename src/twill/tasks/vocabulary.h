@@ -8,8 +8,10 @@
 /// Vocabulary of leaves: the names of element types and of functions over tiles.
 namespace twill::tasks {
 
-enum class Scalar { f16, bf16, f32 };
+/// Tensors are of the first three; positions (i32) and conditions (i1) are values of leaves alone.
+enum class Scalar { f16, bf16, f32, i32, i1 };
 std::string_view name_of(Scalar scalar);
+/// That of a tensor.
 std::optional<Scalar> scalar_named(std::string_view name);
 /// Bytes of an element.
 int bytes_of(Scalar scalar);
@@ -34,6 +36,17 @@ enum class Function {
   tanh,
   erf,
   abs,
+  less,  ///< of numbers or positions, a condition
+  less_equal,
+  greater,
+  greater_equal,
+  equal,
+  unequal,
+  both,    ///< of conditions
+  either,  ///< of conditions, or both of them
+  opposite,
+  select,     ///< the second where the first, a condition, holds, else the third
+  iota,       ///< 0, 1, 2 ... of a length, i32
   cast,       ///< to another type, rounded to the nearest, ties to even
   column,     ///< [M] as the columns of [M, any]
   row,        ///< [N] as the rows of [any, N]
@@ -54,8 +67,11 @@ const Spelling& spelling_of(Function function);
 /// A function that is called by its name; nullopt for other names.
 std::optional<Function> function_named(std::string_view name);
 
-/// Element by element, of operands of one type.
+/// Element by element. Operands are of one type, but for the condition of `select`.
 bool is_elementwise(Function function);
+bool is_comparison(Function function);
+/// Whether the operands of `function` may be of that type, conditions of `select` aside.
+bool takes(Function function, Scalar scalar);
 /// True if row r of the result follows from rows r of the operands in `operand` (of mma: A and the
 /// accumulator, not B).
 bool goes_by_rows(Function function, std::size_t operand);

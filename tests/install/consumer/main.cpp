@@ -28,7 +28,7 @@ problem::Dependence edge(std::size_t from, std::size_t to) {
   return made;
 }
 
-/// Two products of 2 cycles on the tensor core around an exponential of 3 on another unit: the
+/// Two products of 2 cycles on the tensor core around an exponential of 3 on another unit. The
 /// tensor core is busy 4 cycles an iteration, so 4 is the least initiation interval.
 problem::Parts attention() {
   problem::Parts parts;

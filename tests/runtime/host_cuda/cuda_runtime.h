@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-/// As much of CUDA as the headers under runtime/ need to compile on the host, without a toolkit:
-/// the names, the numbers of the enumerations (CUDA driver API), and a driver and a launch that
-/// only take down what they are asked for. What is PTX is never called here.
+/// As much of CUDA as the headers under runtime/ need to compile on the host, without a toolkit. It
+/// has the names, the numbers of the enumerations (CUDA driver API), and a driver and a launch that
+/// only record requests. What is PTX is never called here.
 
 using std::uint32_t;
 using std::uint64_t;
@@ -43,8 +43,8 @@ inline cudaError_t cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;
 }
-/// Calls that may not be made while a stream is captured (cudaMalloc, cudaFree, synchronizations)
-/// are missing on purpose: a launch that makes one does not compile here.
+/// Calls that are forbidden during the capture of a stream (cudaMalloc, cudaFree, synchronizations)
+/// are missing on purpose. A launch that makes one does not compile here.
 
 /// The device's primary context, which all threads share.
 inline cudaError_t cudaSetDevice(int) {

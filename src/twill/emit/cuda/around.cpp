@@ -61,6 +61,16 @@ namespace {
 
 constexpr std::int64_t kPanel = 64;  ///< columns of a 128-byte panel
 
+/// First columns of the panels of a stored tile. The last panel ends with the tile. If that leaves
+/// it unfilled, it begins in the panel before, and both store the same there.
+std::vector<std::int64_t> panels_of(std::int64_t columns) {
+  std::vector<std::int64_t> first;
+  for (std::int64_t column = 0; column < columns; column += kPanel) {
+    first.push_back(std::min(column, columns - kPanel));
+  }
+  return first;
+}
+
 }  // namespace
 
 /// Stages the role's rows of a stored tile, part after part, in panels of 128 bytes.
@@ -78,8 +88,8 @@ Result<void> RolePrinter::stage_store(Text& text, const Step& step, const Point&
   std::int64_t row = 0;
   for (const int part : parts) {
     TWILL_TRY(const Shape shape, view_.shape_of(source, part));
-    if (shape.columns % kPanel != 0) {
-      return view_.refuse(store, "stores rows that do not fill panels of 128 bytes");
+    if (shape.columns < kPanel) {
+      return view_.refuse(store, "stores rows that do not fill a panel of 128 bytes");
     }
     const ir::Type type = ir::type_of(view_.program(), source);
     const Variable out{"out", shape, cpp_type(type), true, 1, std::nullopt};
@@ -91,10 +101,15 @@ Result<void> RolePrinter::stage_store(Text& text, const Step& step, const Point&
     TWILL_TRY_VOID(tiles(step, part, point, prelude, {}).assign(body, {{&out, source}}));
     text.append(prelude);
     text.append(body);
+    const std::int64_t whole = shape.columns / kPanel * kPanel, panel = rows * 2 * kPanel;
     for (std::int64_t block = 0; block < shape.rows / 64; ++block, row += 64) {
-      text.line(fmt::format("twill::store_fragment<{}, {}>({}, out, {}, {});", shape.columns,
-                            block * shape.columns / 4, address(*buffer, ""), row,
-                            rows * 2 * kPanel));
+      const std::int64_t first = block * shape.columns / 4;
+      text.line(fmt::format("twill::store_fragment<{}, {}>({}, out, {}, {});", whole, first,
+                            address(*buffer, ""), row, panel));
+      if (whole == shape.columns) continue;
+      text.line(fmt::format("twill::store_fragment<{}, {}>({} + {}, out, {}, {});", kPanel,
+                            first + (shape.columns - kPanel) / 4, address(*buffer, ""),
+                            whole / kPanel * panel, row, panel));
     }
     text.close();
   }
@@ -124,7 +139,9 @@ Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
     TWILL_TRY(const Shape shape, view_.shape_of(source, part));
     TWILL_TRY(const std::string map, maps_.name(view_, access.address, shape.rows, MapUse::writes));
     const std::int64_t first = view_.rows_of(part, shape.rows).first;
-    for (std::int64_t column = 0; column < block.back(); column += kPanel) {
+    const std::vector<std::int64_t> panels = panels_of(block.back());
+    for (std::size_t panel = 0; panel < panels.size(); ++panel) {
+      const std::int64_t column = panels[panel];
       std::string coordinates;
       for (std::size_t i = access.coordinates.size(); i-- > 0;) {
         TWILL_TRY(const std::string at, scalars_(access.coordinates[i], ""));
@@ -133,7 +150,8 @@ Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
         coordinates += fmt::format(", {} + {}", at, is_column ? column : is_row ? first : 0);
       }
       text.line(fmt::format("twill::tma_store(&args.{}, {} + {}{});", map, address(*buffer, ""),
-                            column / kPanel * rows * 2 * kPanel + row * 2 * kPanel, coordinates));
+                            static_cast<std::int64_t>(panel) * rows * 2 * kPanel + row * 2 * kPanel,
+                            coordinates));
     }
     row += shape.rows;
   }

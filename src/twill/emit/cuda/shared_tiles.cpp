@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
 

@@ -7,7 +7,6 @@
 #include "twill/dialect/attributes.h"
 #include "twill/dialect/roles.h"
 #include "twill/emit/ttgir.h"
-#include "twill/emit/ttgir/maps.h"
 #include "twill/emit/ttgir/names.h"
 #include "twill/emit/ttgir/spell.h"
 #include "twill/ir/builder.h"
@@ -59,6 +58,10 @@ const std::map<NodeKind, Spelled>& spelled() {
        {"ttg.async_copy_global_to_local", {"source", "destination", "mask", "other"}}},
       {NodeKind::arrive_copied, {"ttng.async_copy_mbarrier_arrive", {}}},
       {NodeKind::wait_products, {"ttng.warp_group_dot_wait", {}}},
+      {NodeKind::scratch, {"ttg.global_scratch_alloc", {}}},
+      {NodeKind::create_map, {"ttng.tensormap_create", {"desc", "base"}}},
+      {NodeKind::acquire_map, {"ttng.tensormap_fenceproxy_acquire", {}}},
+      {NodeKind::as_descriptor, {"ttng.reinterpret_tensor_descriptor", {}}},
   };
   return kNodes;
 }
@@ -102,6 +105,16 @@ class Printer : Names {
     line("}" + more);
   }
 
+  /// Has the compiler launch with no more registers than the kernel may take.
+  void limit_registers(std::vector<ir::NamedAttribute>& attributes) {
+    if (kernel_.registers_at_launch == 0) return;
+    const std::string name = "ttg.maxnreg";
+    std::erase_if(attributes, [&](const ir::NamedAttribute& a) { return a.first == name; });
+    const auto at = std::find_if(attributes.begin(), attributes.end(),
+                                 [&](const ir::NamedAttribute& a) { return a.first > name; });
+    attributes.emplace(at, name, i32(kernel_.registers_at_launch));
+  }
+
   // --- Frame ----------------------------------------------------------------------------------
   void head() {
     const ir::Op& module = program_.op(program_.module());
@@ -110,8 +123,11 @@ class Printer : Names {
       if (!key.ends_with(".num-warps")) continue;
       value = table().integer(kernel_.roles.front().warps, value->type);
     }
-    const auto is_name = [](const ir::NamedAttribute& a) { return a.first == "sym_name"; };
-    std::erase_if(attributes, is_name);
+    // Triton knows no attributes of Twill's, which modules made of tasks have.
+    std::erase_if(attributes, [](const ir::NamedAttribute& a) {
+      return a.first == "sym_name" || a.first.starts_with("twill.");
+    });
+    limit_registers(attributes);
     open("module attributes " + words_.entries(attributes));
     const ir::Op& function = program_.op(kernel_.function);
     const ir::Attribute arguments = dialect::attribute(function, "arg_attrs");
@@ -213,11 +229,6 @@ class Printer : Names {
         return {};
       case NodeKind::product:
         return product(node), Result<void>();
-      case NodeKind::scratch:
-      case NodeKind::create_map:
-      case NodeKind::acquire_map:
-      case NodeKind::as_descriptor:
-        return map(node), Result<void>();
       default:
         return spelled_node(node), Result<void>();
     }
@@ -335,7 +346,15 @@ class Printer : Names {
 
   void spelled_node(const Node& node) {
     const Spelled& how = spelled().at(node.kind);
-    Phrase made = phrase(node, how.op, how.roles);
+    std::vector<std::string> roles = how.roles;
+    if (node.kind == NodeKind::create_map) {  // no stride of the innermost dimension
+      const auto rank = static_cast<std::size_t>(node.numbers[0]);
+      roles.insert(roles.end(), rank, "box");
+      roles.insert(roles.end(), rank, "shape");
+      roles.insert(roles.end(), rank - 1, "strides");
+      roles.insert(roles.end(), rank, "element_strides");
+    }
+    Phrase made = phrase(node, how.op, roles);
     switch (node.kind) {
       case NodeKind::equal:
       case NodeKind::at_most:
@@ -365,6 +384,15 @@ class Printer : Names {
         made.attributes = op.attributes;
         break;
       }
+      case NodeKind::scratch:
+        made.attributes = {{"alignment", i32(128)}, {"nbytes", i32(node.numbers[0])}};
+        break;
+      case NodeKind::create_map:
+        made.attributes = {{"elem_type", i32(node.numbers[1])},
+                           {"fill_mode", i32(node.numbers[3])},
+                           {"interleave_layout", i32(0)},
+                           {"swizzle_mode", i32(node.numbers[2])}};
+        break;
       case NodeKind::wait_products:
         made.attributes = {{"pendings", i32(node.numbers[0])}};
         break;
@@ -372,16 +400,6 @@ class Printer : Names {
         break;
     }
     line(spell(made, words_));
-  }
-
-  void map(const Node& node) {
-    std::vector<std::string> all_names, all_types;
-    for (const ValueId operand : node.operands) {
-      all_names.push_back(name(operand));
-      all_types.push_back(type(operand));
-    }
-    const std::string result = types(node.results), defines = defined(node.results);
-    line(defines + map_words(node, all_names, all_types, result));
   }
 
   void product(const Node& node) {

@@ -55,7 +55,8 @@ class FormatPrinter {
 
  private:
   void add(const std::string& word) {
-    const bool closes = word == "," || word == "]" || word == ")" || word == "[";
+    const bool indexes = word == "[" && !text_.ends_with(',');
+    const bool closes = word == "," || word == "]" || word == ")" || indexes;
     const bool opened = !text_.empty() && (text_.back() == '[' || text_.back() == '(');
     if (!text_.empty() && !closes && !opened) text_ += ' ';
     text_ += word;

@@ -44,7 +44,7 @@ std::size_t Lowering::scope_of(const Size& size) const {
 }
 
 std::size_t Lowering::scope_of(const Place& place) const {
-  std::size_t scope = 0;
+  std::size_t scope = state_.branch;
   for (const Size& offset : place.offset) scope = std::max(scope, scope_of(offset));
   return scope;
 }
@@ -80,22 +80,47 @@ std::vector<std::string> Lowering::coordinates(const Place& place, const Where& 
   return all;
 }
 
-Result<TileType> Lowering::type_of(const Place& place, const Where& where) const {
+Result<TileType> Lowering::type_of(const Place& place, const Where& where) {
   const tasks::Argument& argument = tree_.root.task->arguments[place.argument];
   TWILL_TRY(TileType type, type_of(place.extent, argument.scalar, argument.name, where));
-  if (type.shape.size() == 1) return type;
-  if (type.shape.size() != 2) {
-    return tasks::fail_task(
-        "M09", where,
-        fmt::format("'{}' has {} dimensions; TMA descriptors of 2 are made, and "
-                    "pointers to 1",
-                    argument.name, type.shape.size()));
-  }
-  if (swizzle_of(type) != 0) return type;
+  if (type.shape.size() <= 2) return type;
   return tasks::fail_task("M09", where,
-                          fmt::format("rows of {} {} of '{}' are not copied by TMA",
-                                      type.shape.back(), name_of(type.scalar), argument.name),
-                          "a row has 32 or 64 bytes, or from 128 on a multiple of 16");
+                          fmt::format("the part of '{}' has {} dimensions; tiles have 2, and "
+                                      "vectors 1",
+                                      argument.name, type.shape.size()),
+                          "pick(X, i) has one dimension less");
+}
+
+/// The tile as TMA copies it, with a 1 for each dimension that is picked.
+Result<TileType> Lowering::box_of(const Place& place, const TileType& tile, const Where& where) {
+  const tasks::Argument& argument = tree_.root.task->arguments[place.argument];
+  const std::size_t rank = argument.shape.size();
+  for (std::size_t i = 0; i < place.dimensions.size(); ++i) {
+    const std::size_t d = place.dimensions[i];
+    if (rank - d == place.dimensions.size() - i) continue;
+    return tasks::fail_task("M09", where,
+                            fmt::format("TMA copies the last {} dimensions of '{}', and one of "
+                                        "these is picked",
+                                        place.dimensions.size(), argument.name),
+                            "let the dimension that is picked come first");
+  }
+  constexpr std::size_t kMostDimensions = 5;
+  if (rank > kMostDimensions) {
+    return tasks::fail_task("M09", where,
+                            fmt::format("TMA copies from tensors of up to {} dimensions, and '{}' "
+                                        "has {}",
+                                        kMostDimensions, argument.name, rank));
+  }
+  if (swizzle_of(tile) == 0) {
+    return tasks::fail_task("M09", where,
+                            fmt::format("rows of {} {} of '{}' are not copied by TMA",
+                                        tile.shape.back(), name_of(tile.scalar), argument.name),
+                            "a row has 32 or 64 bytes, or from 128 on a multiple of 16");
+  }
+  TileType box{Extents(rank - tile.shape.size(), 1), tile.scalar};
+  box.shape.insert(box.shape.end(), tile.shape.begin(), tile.shape.end());
+  state_.text.use_layout(swizzle_of(box), false, 8 * bytes_of(box.scalar), rank);
+  return box;
 }
 
 std::string Lowering::parameter(std::size_t argument, const std::string& type) {
@@ -111,72 +136,204 @@ std::string Lowering::parameter(std::size_t argument, const std::string& type) {
   return "%" + name;
 }
 
-/// One pointer for each element of a vector; `mask`: those that the tensor has.
-std::string Lowering::pointers(const Place& place, const TileType& type, std::size_t scope,
-                               std::string& mask, const Where& where) {
-  const tasks::Argument& argument = tree_.root.task->arguments[place.argument];
-  const std::string scalar(name_of(type.scalar));
-  const std::string base = parameter(place.argument, "!tt.ptr<" + scalar + ">");
-  const std::int64_t length = type.shape[0];
-  const std::string integers = fmt::format("tensor<{}xi32>", length);
-  const std::string addresses = fmt::format("tensor<{}x!tt.ptr<{}>>", length, scalar);
-  ModuleText& text = state_.text;
-  const std::string range = text.once(
-      0, "r",
-      fmt::format("tt.make_range {{end = {} : i32, start = 0 : i32}} : {}", length, integers),
-      where);
-  const std::string first = integer(place.offset[0], where);
-  const std::string splat =
-      text.once(scope, "s", fmt::format("tt.splat {} : i32 -> {}", first, integers), where);
-  const std::string index =
-      text.once(scope, "x", fmt::format("arith.addi {}, {} : {}", splat, range, integers), where);
-  const Size end = substituted(argument.shape[0], fixed_sizes());
-  const std::string limit = text.once(
-      0, "e", fmt::format("tt.splat {} : i32 -> {}", integer(end, where), integers), where);
-  mask = text.once(scope, "in", fmt::format("arith.cmpi slt, {}, {} : {}", index, limit, integers),
-                   where);
-  const std::string bases = text.once(
-      0, "b", fmt::format("tt.splat {} : !tt.ptr<{}> -> {}", base, scalar, addresses), where);
-  return text.once(scope, "p",
-                   fmt::format("tt.addptr {}, {} : {}, {}", bases, index, addresses, integers),
-                   where);
+/// Elements from one of the dimension to the next: arrays lie row by row.
+Size Lowering::stride_of(const Place& place, std::size_t dimension) const {
+  const std::vector<Size>& shape = tree_.root.task->arguments[place.argument].shape;
+  Size stride = 1;
+  for (std::size_t d = dimension + 1; d < shape.size(); ++d) {
+    stride = stride * substituted(shape[d], fixed_sizes());
+  }
+  return stride;
 }
 
-Result<std::string> Lowering::load(const Place& place, const std::string& name,
-                                   const Where& where) {
-  TWILL_TRY(const TileType type, type_of(place, where));
+/// The pointer to the first element that has the picked indices.
+std::string Lowering::base_of(const Place& place, const std::string& scalar, std::size_t scope,
+                              const Where& where) {
+  const std::string pointer = "!tt.ptr<" + scalar + ">";
+  const std::string base = parameter(place.argument, pointer);
+  Size offset = 0;
+  for (std::size_t d = 0; d < place.offset.size(); ++d) {
+    const auto& kept = place.dimensions;
+    if (std::find(kept.begin(), kept.end(), d) != kept.end()) continue;
+    offset = offset + place.offset[d] * stride_of(place, d);
+  }
+  if (offset == Size(0)) return base;
+  return state_.text.once(
+      scope, "b", fmt::format("tt.addptr {}, {} : {}, i32", base, integer(offset, where), pointer),
+      where);
+}
+
+/// The text of pointers to a tile, and of what masks it.
+class PointerText {
+ public:
+  PointerText(Lowering& lowering, const Place& place, TileType type, std::size_t scope,
+              const Where& where)
+      : it_(lowering), place_(place), type_(std::move(type)), scope_(scope), where_(where) {}
+
+  Lowering::Pointers run() {
+    const std::string scalar(name_of(type_.scalar));
+    const std::size_t outer = it_.scope_of(place_);
+    const std::string base = it_.base_of(place_, scalar, outer, where_);
+    const std::string element = "!tt.ptr<" + scalar + ">";
+    std::string addresses, mask;
+    TileType at;  // of the addresses so far
+    for (std::size_t d = 0; d < type_.shape.size(); ++d) {
+      const TileType along = along_of(d);
+      const std::string index = index_of(d, along);
+      mask = both(mask, at, mask_of(d, index, along), along);
+      const std::string offset = times_stride(d, index, along);
+      if (d == 0) {
+        at = along;
+        addresses =
+            put(outer, "b",
+                fmt::format("tt.splat {} : {} -> {}", base, element, tensor_text(at, element)));
+      } else {
+        addresses = spread(addresses, at, element);
+        at = type_;
+      }
+      const std::string wide = spread_to(offset, along, at, "i32");
+      addresses = put(scope_, "p",
+                      fmt::format("tt.addptr {}, {} : {}, {}", addresses, wide,
+                                  tensor_text(at, element), tensor_text(at, "i32")));
+    }
+    return {addresses, mask, tensor_text(type_, element)};
+  }
+
+ private:
+  std::string put(std::size_t scope, const char* name, const std::string& text) {
+    return it_.state_.text.once(scope, name, text, where_);
+  }
+
+  /// The type of one number for each index of a dimension.
+  TileType along_of(std::size_t d) const {
+    TileType type = type_;
+    for (std::size_t other = 0; other < type.shape.size(); ++other) {
+      if (other != d) type.shape[other] = 1;
+    }
+    return type;
+  }
+
+  std::string index_of(std::size_t d, const TileType& along) {
+    const bool vector = type_.shape.size() == 1;
+    const int gone = d == 0 ? 1 : 0;
+    const TileType line{{type_.shape[d]},
+                        type_.scalar,
+                        vector ? type_.layout : TileLayouts::without(gone, type_.layout)};
+    const std::string integers = tensor_text(line, "i32");
+    const std::string range =
+        put(0, "r",
+            fmt::format("tt.make_range {{end = {} : i32, start = 0 : i32}} : {}", line.shape[0],
+                        integers));
+    const std::string first = it_.integer(place_.offset[place_.dimensions[d]], where_);
+    const std::string splat =
+        put(scope_, "s", fmt::format("tt.splat {} : i32 -> {}", first, integers));
+    const std::string index =
+        put(scope_, "x", fmt::format("arith.addi {}, {} : {}", splat, range, integers));
+    if (vector) return index;
+    return put(scope_, "u",
+               fmt::format("tt.expand_dims {} {{axis = {} : i32}} : {} -> {}", index, gone,
+                           integers, tensor_text(along, "i32")));
+  }
+
+  std::string number(const Size& size, const TileType& type) {
+    return put(it_.scope_of(size), "e",
+               fmt::format("tt.splat {} : i32 -> {}", it_.integer(size, where_),
+                           tensor_text(type, "i32")));
+  }
+
+  std::string compared(const char* how, const std::string& index, const Size& with,
+                       const TileType& type) {
+    return put(scope_, "in",
+               fmt::format("arith.cmpi {}, {}, {} : {}", how, index, number(with, type),
+                           tensor_text(type, "i32")));
+  }
+
+  std::string mask_of(std::size_t d, const std::string& index, const TileType& along) {
+    const tasks::Argument& argument = it_.tree_.root.task->arguments[place_.argument];
+    const Size end = substituted(argument.shape[place_.dimensions[d]], it_.fixed_sizes());
+    const std::string before_end = compared("slt", index, end, along);
+    if (!place_.may_begin_before) return before_end;
+    return both(compared("sge", index, 0, along), along, before_end, along);
+  }
+
+  /// A mask of what two masks let through; the first may be empty.
+  std::string both(const std::string& a, const TileType& of_a, const std::string& b,
+                   const TileType& of_b) {
+    if (a.empty()) return b;
+    const TileType& type = of_a.shape == of_b.shape ? of_a : type_;
+    const std::string left = spread_to(a, of_a, type, "i1");
+    const std::string right = spread_to(b, of_b, type, "i1");
+    return put(scope_, "in",
+               fmt::format("arith.andi {}, {} : {}", left, right, tensor_text(type, "i1")));
+  }
+
+  std::string times_stride(std::size_t d, const std::string& index, const TileType& along) {
+    const Size stride = it_.stride_of(place_, place_.dimensions[d]);
+    if (stride == Size(1)) return index;
+    return put(scope_, "n",
+               fmt::format("arith.muli {}, {} : {}", index, number(stride, along),
+                           tensor_text(along, "i32")));
+  }
+
+  std::string spread_to(const std::string& value, const TileType& from, const TileType& to,
+                        const std::string& element) {
+    return from.shape == to.shape ? value : spread(value, from, element);
+  }
+  std::string spread(const std::string& value, const TileType& from, const std::string& element) {
+    return put(scope_, "w",
+               fmt::format("tt.broadcast {} : {} -> {}", value, tensor_text(from, element),
+                           tensor_text(type_, element)));
+  }
+
+  Lowering& it_;
+  const Place& place_;
+  TileType type_;
+  std::size_t scope_;
+  Where where_;
+};
+
+Lowering::Pointers Lowering::pointers(const Place& place, const TileType& type, std::size_t scope,
+                                      const Where& where) {
+  return PointerText(*this, place, type, scope, where).run();
+}
+
+Result<Loaded> Lowering::load(const Place& place, const std::string& name, const Where& where) {
+  TWILL_TRY(TileType type, type_of(place, where));
   const bool constant =
       tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::reads;
   const std::size_t scope = constant ? scope_of(place) : state_.text.innermost();
   if (type.shape.size() == 1) {
-    std::string mask;
-    const std::string from = pointers(place, type, scope, mask, where);
+    const Pointers from = pointers(place, type, scope, where);
     const std::string zero =
         state_.text.once(0, "zero",
                          fmt::format("arith.constant dense<{}> : {}", number_text(0, type.scalar),
                                      tensor_text(type)),
                          where);
-    const std::string what = fmt::format("tt.load {}, {}, {} : tensor<{}x!tt.ptr<{}>>", from, mask,
-                                         zero, type.shape[0], name_of(type.scalar));
-    return constant ? state_.text.once(scope, name, what, where)
-                    : state_.text.put(scope, name, what, where);
+    const std::string what =
+        fmt::format("tt.load {}, {}, {} : {}", from.addresses, from.mask, zero, from.type);
+    const std::string value = constant ? state_.text.once(scope, name, what, where)
+                                       : state_.text.put(scope, name, what, where);
+    return Loaded{value, std::move(type)};
   }
-  state_.text.use_layout(swizzle_of(type), false, 8 * bytes_of(type.scalar));
-  const std::string descriptor = parameter(place.argument, descriptor_text(type));
+  type.layout = state_.text.layouts().loaded(type.shape, bytes_of(type.scalar));
+  TWILL_TRY(const TileType box, box_of(place, type, where));
+  const std::string descriptor = parameter(place.argument, descriptor_text(box));
   const std::string what = fmt::format("tt.descriptor_load {}[{}] : {} -> {}", descriptor,
                                        fmt::join(coordinates(place, where), ", "),
-                                       descriptor_text(type), tensor_text(type));
-  return constant ? state_.text.once(scope, name, what, where)
-                  : state_.text.put(scope, name, what, where);
+                                       descriptor_text(box), tensor_text(type));
+  const std::string value = constant ? state_.text.once(scope, name, what, where)
+                                     : state_.text.put(scope, name, what, where);
+  return Loaded{value, std::move(type)};
 }
 
 Result<std::string> Lowering::load_shared(const Place& place, const std::string& name,
                                           const Where& where) {
-  TWILL_TRY(const std::string tile, load(place, name, where));
-  TWILL_TRY(const TileType type, type_of(place, where));
+  TWILL_TRY(const Loaded loaded, load(place, name, where));
+  const auto& [tile, type] = loaded;
   const bool constant =
       tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::reads;
   const std::size_t scope = constant ? scope_of(place) : state_.text.innermost();
+  state_.text.use_layout(swizzle_of(type), false, 8 * bytes_of(type.scalar));
   const std::string what = fmt::format("ttg.local_alloc {} : ({}) -> {}", tile, tensor_text(type),
                                        buffer_text(type, swizzle_of(type), false));
   return state_.text.once(scope, name + "s", what, where);
@@ -185,22 +342,52 @@ Result<std::string> Lowering::load_shared(const Place& place, const std::string&
 Result<void> Lowering::store(const Place& place, const std::string& tile, const Where& where) {
   TWILL_TRY(const TileType type, type_of(place, where));
   const std::size_t scope = state_.text.innermost();
-  if (type.shape.size() == 1) {
-    std::string mask;
-    const std::string to = pointers(place, type, scope, mask, where);
+  // TMA stores panels of 128 bytes; what has fewer is stored by threads, and so are vectors.
+  constexpr int kPanel = 128;
+  const bool by_threads =
+      type.shape.size() == 1 || swizzle_of(type) != kPanel || bytes_of(type.scalar) != 2;
+  if (by_threads) {
+    const Pointers to = pointers(place, type, scope, where);
     state_.text.line(scope,
-                     fmt::format("tt.store {}, {}, {} : tensor<{}x!tt.ptr<{}>>", to, tile, mask,
-                                 type.shape[0], name_of(type.scalar)),
+                     fmt::format("tt.store {}, {}, {} : {}", to.addresses, tile, to.mask, to.type),
                      where);
     return {};
   }
-  state_.text.use_layout(swizzle_of(type), false, 8 * bytes_of(type.scalar));
-  const std::string descriptor = parameter(place.argument, descriptor_text(type));
-  state_.text.line(scope,
-                   fmt::format("tt.descriptor_store {}[{}], {} : {}, {}", descriptor,
-                               fmt::join(coordinates(place, where), ", "), tile,
-                               descriptor_text(type), tensor_text(type)),
-                   where);
+  TWILL_TRY(TileType box, box_of(place, type, where));
+  const std::string descriptor = parameter(place.argument, descriptor_text(box));
+  const std::string box_text = descriptor_text(box);
+  std::string value = tile;
+  if (box.shape != type.shape) {
+    TileType laid = type;
+    laid.layout = state_.text.layouts().loaded(type.shape, bytes_of(type.scalar));
+    box.layout = state_.text.layouts().loaded(box.shape, bytes_of(box.scalar));
+    value = state_.text.once(scope, "y",
+                             fmt::format("ttg.convert_layout {} : {} -> {}", value,
+                                         tensor_text(type), tensor_text(laid)),
+                             where);
+    value = state_.text.once(
+        scope, "g",
+        fmt::format("tt.reshape {} : {} -> {}", value, tensor_text(laid), tensor_text(box)), where);
+  } else {
+    box.layout = type.layout;
+  }
+  state_.text.line(
+      scope,
+      fmt::format("tt.descriptor_store {}[{}], {} : {}, {}", descriptor,
+                  fmt::join(coordinates(place, where), ", "), value, box_text, tensor_text(box)),
+      where);
+  return {};
+}
+
+Result<void> Lowering::add(const Place& place, const std::string& tile, const Where& where) {
+  TWILL_TRY(const TileType type, type_of(place, where));
+  const std::size_t scope = state_.text.innermost();
+  const Pointers to = pointers(place, type, scope, where);
+  state_.text.put(scope, "a",
+                  fmt::format("tt.atomic_rmw fadd, relaxed, gpu, {}, {}, {} : ({}, {}, {}) -> {}",
+                              to.addresses, tile, to.mask, to.type, tensor_text(type),
+                              tensor_text(type, "i1"), tensor_text(type)),
+                  where);
   return {};
 }
 
@@ -213,8 +400,15 @@ Result<std::string> Lowering::argument_text() const {
       if (it.argument != a) continue;
       all.emplace_back(it.name, it.type);
       if (it.type.starts_with("!tt.ptr")) continue;
-      for (const char* size : {"_rows", "_columns"}) all.emplace_back(it.name + size, "i32");
-      for (const char* stride : {"_stride0", "_stride1"}) all.emplace_back(it.name + stride, "i64");
+      const std::size_t rank = tree_.root.task->arguments[a].shape.size();
+      for (std::size_t d = 0; d < rank; ++d) {
+        const std::string size =
+            rank == 2 ? (d == 0 ? "_rows" : "_columns") : fmt::format("_size{}", d);
+        all.emplace_back(it.name + size, "i32");
+      }
+      for (std::size_t d = 0; d < rank; ++d) {
+        all.emplace_back(fmt::format("{}_stride{}", it.name, d), "i64");
+      }
     }
   }
   for (const auto& [name, used] : state_.sizes) all.emplace_back(name, "i32");

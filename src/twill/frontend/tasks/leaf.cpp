@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "twill/frontend/tasks/lowering.h"
+#include "twill/support/check.h"
 
 namespace twill::frontend::from_tasks {
 
@@ -20,21 +21,35 @@ using tasks::Where;
 
 namespace {
 
-const char* op_of(Function function) {
+/// A dimension in which one of two may be spread.
+Extents common_shape(const Extents& a, const Extents& b) {
+  if (a.empty()) return b;
+  Extents shape = a;
+  for (std::size_t d = 0; d < b.size(); ++d) {
+    if (shape[d] == 1) shape[d] = b[d];
+  }
+  return shape;
+}
+
+}  // namespace
+
+std::string op_of(Function function, Scalar scalar) {
+  const bool whole = scalar == Scalar::i32 || scalar == Scalar::i1;
   switch (function) {
     case Function::add:
-      return "arith.addf";
+    case Function::row_sum:
+      return whole ? "arith.addi" : "arith.addf";
     case Function::sub:
-      return "arith.subf";
+      return whole ? "arith.subi" : "arith.subf";
     case Function::mul:
-      return "arith.mulf";
+      return whole ? "arith.muli" : "arith.mulf";
     case Function::div:
       return "arith.divf";
     case Function::max:
     case Function::row_max:
-      return "arith.maxnumf";
+      return whole ? "arith.maxsi" : "arith.maxnumf";
     case Function::min:
-      return "arith.minnumf";
+      return whole ? "arith.minsi" : "arith.minnumf";
     case Function::neg:
       return "arith.negf";
     case Function::exp:
@@ -55,24 +70,33 @@ const char* op_of(Function function) {
       return "math.erf";
     case Function::abs:
       return "math.absf";
+    case Function::less:
+      return whole ? "arith.cmpi slt," : "arith.cmpf olt,";
+    case Function::less_equal:
+      return whole ? "arith.cmpi sle," : "arith.cmpf ole,";
+    case Function::greater:
+      return whole ? "arith.cmpi sgt," : "arith.cmpf ogt,";
+    case Function::greater_equal:
+      return whole ? "arith.cmpi sge," : "arith.cmpf oge,";
+    case Function::equal:
+      return whole ? "arith.cmpi eq," : "arith.cmpf oeq,";
+    case Function::unequal:
+      return whole ? "arith.cmpi ne," : "arith.cmpf une,";
+    case Function::both:
+      return "arith.andi";
+    case Function::either:
+      return "arith.ori";
+    case Function::opposite:
+      return "arith.xori";
+    case Function::select:
+      return "arith.select";
     default:
-      return "arith.addf";
+      TWILL_CHECK(false, "functions with operands of one shape have an op");
+      return "";
   }
 }
 
-/// A dimension in which one of two may be spread.
-Extents common_shape(const Extents& a, const Extents& b) {
-  if (a.empty()) return b;
-  Extents shape = a;
-  for (std::size_t d = 0; d < b.size(); ++d) {
-    if (shape[d] == 1) shape[d] = b[d];
-  }
-  return shape;
-}
-
-}  // namespace
-
-/// One leaf on its places. Nodes become values when somebody wants them.
+/// One leaf on its places. Nodes become values when they are used.
 class LeafLowering {
  public:
   LeafLowering(Lowering& lowering, const Frame& frame, const Where& launched)
@@ -97,10 +121,17 @@ class LeafLowering {
       const tasks::Output& output = leaf_.outputs[o];
       const Place& place = frame_.tensors.at(output.argument);
       if (place.is_global) {
-        TWILL_TRY_VOID(it_.store(place, made[o], output.where));
-      } else {
-        it_.state_.cells[place.cell].value = made[o];
+        TWILL_TRY_VOID(output.adds ? it_.add(place, made[o], output.where)
+                                   : it_.store(place, made[o], output.where));
+        continue;
       }
+      Cell& cell = it_.state_.cells[place.cell];
+      if (output.adds) {
+        const std::string type = tensor_text(cell.type);
+        made[o] = put("v", fmt::format("arith.addf {}, {} : {}", cell.value, made[o], type),
+                      output.where);
+      }
+      cell.value = made[o];
     }
     return {};
   }
@@ -146,13 +177,28 @@ class LeafLowering {
   Result<std::string> spread(std::size_t index, const TileType& type, const Where& where) {
     const Node& node = leaf_.nodes[index];
     if (types_[index].is_constant) return constant(node.number, type, where);
-    TWILL_TRY(const Tile from, tile(index));
+    TWILL_TRY(Tile from, tile(index));
+    from = laid(from, type.layout, where);
     if (from.type.shape == type.shape) return from.value;
-    return put("w",
-               fmt::format("tt.broadcast {} : {} -> {}", from.value, tensor_text(from.type),
-                           tensor_text(type)),
-               where);
+    const char* op = from.type.shape.empty() ? "tt.splat" : "tt.broadcast";
+    return put(
+        "w",
+        fmt::format("{} {} : {} -> {}", op, from.value, tensor_text(from.type), tensor_text(type)),
+        where);
   }
+
+  /// The tile in a layout.
+  Tile laid(const Tile& from, const std::string& layout, const Where& where) {
+    if (from.type.layout == layout || from.type.shape.empty()) return from;
+    const TileType type{from.type.shape, from.type.scalar, layout};
+    const std::string text = fmt::format("ttg.convert_layout {} : {} -> {}", from.value,
+                                         tensor_text(from.type), tensor_text(type));
+    return {put("y", text, where), type};
+  }
+  Tile at_home(const Tile& from, const Where& where) {
+    return laid(from, layouts().home(from.type.shape), where);
+  }
+  TileLayouts& layouts() { return it_.state_.text.layouts(); }
 
   Result<Tile> made(std::size_t index, const Node& node) {
     const Scalar scalar = types_[index].scalar;
@@ -163,14 +209,19 @@ class LeafLowering {
         return cast(node);
       case Function::mma:
         return product(node);
+      case Function::iota:
+        return counted(node);
       case Function::row_max:
       case Function::row_sum:
         return reduced(node);
       case Function::column:
       case Function::row: {
         TWILL_TRY(Tile from, tile(node.operands[0]));
-        TileType type = from.type;
         const bool row = node.function == Function::row;
+        TileType type = from.type;
+        type.layout =
+            row ? layouts().row(from.type.shape[0]) : layouts().column(from.type.shape[0]);
+        from = laid(from, TileLayouts::without(row ? 0 : 1, type.layout), node.where);
         type.shape.insert(row ? type.shape.begin() : type.shape.end(), 1);
         const std::string text =
             fmt::format("tt.expand_dims {} {{axis = {} : i32}} : {} -> {}", from.value, row ? 0 : 1,
@@ -179,7 +230,11 @@ class LeafLowering {
       }
       case Function::transpose: {
         TWILL_TRY(Tile from, tile(node.operands[0]));
-        TileType type{{from.type.shape[1], from.type.shape[0]}, scalar};
+        const int bytes = bytes_of(scalar);
+        from = laid(from, layouts().loaded(from.type.shape, bytes), node.where);
+        const TileType type{{from.type.shape[1], from.type.shape[0]},
+                            scalar,
+                            layouts().turned(from.type.shape, bytes)};
         const std::string text = fmt::format("tt.trans {} {{order = array<i32: 1, 0>}} : {} -> {}",
                                              from.value, tensor_text(from.type), tensor_text(type));
         return Tile{put("t", text, node.where), type};
@@ -189,12 +244,23 @@ class LeafLowering {
     }
   }
 
+  Result<Tile> counted(const Node& node) {
+    TWILL_TRY(const TileType type, it_.type_of({substituted(node.length, frame_.sizes)},
+                                               Scalar::i32, "iota", node.where));
+    const std::string text = fmt::format("tt.make_range {{end = {} : i32, start = 0 : i32}} : {}",
+                                         type.shape[0], tensor_text(type));
+    return Tile{it_.state_.text.once(0, "r", text, node.where), type};
+  }
+
   Result<Tile> argument(const Node& node) {
+    if (has_position(*frame_.node->task, node.argument)) {
+      const Size position = substituted(Size::named(node.argument), frame_.sizes);
+      return Tile{it_.integer(position, node.where), {{}, Scalar::i32}};
+    }
     const Place& place = place_of(node);
     if (place.is_global) {
-      TWILL_TRY(std::string value, it_.load(place, node.argument, node.where));
-      TWILL_TRY(TileType type, it_.type_of(place, node.where));
-      return Tile{std::move(value), std::move(type)};
+      TWILL_TRY(const Loaded loaded, it_.load(place, node.argument, node.where));
+      return at_home({loaded.value, loaded.type}, node.where);
     }
     const Cell& cell = it_.state_.cells[place.cell];
     if (!cell.value.empty()) return Tile{cell.value, cell.type};
@@ -205,19 +271,30 @@ class LeafLowering {
   }
 
   Result<Tile> elementwise(const Node& node, Scalar scalar) {
-    TileType type{{}, scalar};
+    TileType of{{}, scalar};  // the operands' type
     for (const std::size_t operand : node.operands) {
       if (types_[operand].is_constant) continue;
       TWILL_TRY(const Tile from, tile(operand));
-      type.shape = common_shape(type.shape, from.type.shape);
+      of.shape = common_shape(of.shape, from.type.shape);
+      if (is_comparison(node.function)) of.scalar = from.type.scalar;
     }
+    if (!of.shape.empty()) of.layout = layouts().home(of.shape);
+    TileType condition = of;
+    condition.scalar = Scalar::i1;
+    const bool selects = node.function == Function::select;
     std::vector<std::string> operands;
-    for (const std::size_t operand : node.operands) {
-      TWILL_TRY(std::string value, spread(operand, type, node.where));
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      TWILL_TRY(std::string value,
+                spread(node.operands[i], selects && i == 0 ? condition : of, node.where));
       operands.push_back(std::move(value));
     }
-    const std::string text = fmt::format("{} {} : {}", op_of(node.function),
-                                         fmt::join(operands, ", "), tensor_text(type));
+    if (node.function == Function::opposite) operands.push_back(constant(1, of, node.where));
+    std::string types = tensor_text(of);
+    if (selects && !of.shape.empty()) types = tensor_text(condition) + ", " + types;
+    const std::string text = fmt::format("{} {} : {}", op_of(node.function, of.scalar),
+                                         fmt::join(operands, ", "), types);
+    TileType type = of;
+    type.scalar = scalar;
     return Tile{put("v", text, node.where), type};
   }
 
@@ -226,13 +303,14 @@ class LeafLowering {
     if (from.type.scalar == node.scalar) return from;
     Tile at = from;
     const auto convert = [&](const char* op, Scalar to) {
-      const TileType type{at.type.shape, to};
+      const TileType type{at.type.shape, to, at.type.layout};
       at = {put("h",
                 fmt::format("{} {} : {} to {}", op, at.value, tensor_text(at.type),
                             tensor_text(type)),
                 node.where),
             type};
     };
+    if (at.type.scalar == Scalar::i32) convert("arith.sitofp", Scalar::f32);
     if (at.type.scalar != Scalar::f32) convert("arith.extf", Scalar::f32);
     if (node.scalar != Scalar::f32) convert("arith.truncf", node.scalar);
     return at;
@@ -240,14 +318,15 @@ class LeafLowering {
 
   Result<Tile> reduced(const Node& node) {
     TWILL_TRY(const Tile from, tile(node.operands[0]));
-    const TileType type{{from.type.shape[0]}, from.type.scalar};
+    const TileType type{
+        {from.type.shape[0]}, from.type.scalar, TileLayouts::without(1, from.type.layout)};
     const std::string scalar(name_of(type.scalar));
     const std::string indent(4 + 2 * scope(), ' ');
     const std::string text = fmt::format(
         "\"tt.reduce\"({0}) <{{axis = 1 : i32}}> ({{\n{1}^bb0(%left_: {2}, %right_: {2}):\n{1}  "
         "%both_ = {3} %left_, %right_ : {2}\n{1}  tt.reduce.return %both_ : {2}\n{1}}}) : ({4}) -> "
         "{5}",
-        from.value, indent, scalar, op_of(node.function), tensor_text(from.type),
+        from.value, indent, scalar, op_of(node.function, type.scalar), tensor_text(from.type),
         tensor_text(type));
     return Tile{put("r", text, node.where), type};
   }
@@ -258,6 +337,7 @@ class LeafLowering {
     std::string value;
     std::string type;
     Extents shape;
+    std::optional<Tile> tile = {};  ///< in registers
   };
 
   /// Operand of a product: a buffer, or for its left side a tile in registers.
@@ -276,7 +356,7 @@ class LeafLowering {
           "one");
     }
     TWILL_TRY(const Tile from, tile(index));
-    return Operand{from.value, tensor_text(from.type), from.type.shape};
+    return Operand{from.value, tensor_text(from.type), from.type.shape, from};
   }
 
   Result<Operand> buffer(const Node& node, bool transposed, const Where& where) {
@@ -324,10 +404,17 @@ class LeafLowering {
   }
 
   Result<Tile> product(const Node& node) {
-    TWILL_TRY(const Operand a, operand(node.operands[0], false, node.where));
+    TWILL_TRY(Operand a, operand(node.operands[0], false, node.where));
     TWILL_TRY(const Operand b, operand(node.operands[1], true, node.where));
-    const TileType type{{a.shape[0], b.shape[1]}, Scalar::f32};
+    TileType type{{a.shape[0], b.shape[1]}, Scalar::f32};
     TWILL_TRY_VOID(check_instruction(type, a.shape[1], node.where));
+    type.layout = layouts().product(type.shape[1]);
+    it_.state_.products.push_back(type.shape);
+    if (a.tile) {
+      const Tile tile = laid(*a.tile, layouts().left_operand(type.shape[1]), node.where);
+      a.value = tile.value;
+      a.type = tensor_text(tile.type);
+    }
     std::string onto = constant(0, type, node.where);
     if (node.operands.size() > 2) {
       TWILL_TRY(onto, spread(node.operands[2], type, node.where));

@@ -14,7 +14,15 @@ Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file
         "M15", tree.where,
         "kernels of tasks are made for h100 and h200, not for " + in_quotes(tree.machine));
   }
-  return from_tasks::Lowering(tree, file_name).run();
+  // Layouts of tiles that stand in front of the first product follow from it.
+  from_tasks::Products products;
+  for (;;) {
+    from_tasks::Lowering lowering(tree, file_name, products);
+    auto module = lowering.run();
+    const bool is_last = !module || lowering.products() == products;
+    products = lowering.products();
+    if (is_last) return module;
+  }
 }
 
 namespace {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "twill/frontend/tasks/module_text.h"
@@ -21,6 +23,9 @@ struct Place {
   std::vector<tasks::Size> offset;  ///< in elements, by sizes and indices of the kernel
   std::vector<tasks::Size> extent;  ///< also of values
   std::size_t cell = 0;             ///< of a value
+  /// By dimension of the part that of the argument: those that were picked are missing.
+  std::vector<std::size_t> dimensions;
+  bool may_begin_before = false;  ///< in front of the argument's first element
 };
 
 /// A temporary tensor: the newest of its values.
@@ -37,6 +42,12 @@ struct Parameter {
   std::string type;
 };
 
+/// A tile that was loaded into registers.
+struct Loaded {
+  std::string value;
+  TileType type;
+};
+
 /// A variant that is being walked.
 struct Frame {
   const tasks::TreeNode* node = nullptr;
@@ -50,43 +61,67 @@ struct Index {
   std::string value;      ///< of the variable that counts
   std::int64_t step = 1;  ///< of that variable from one index to the next
   std::size_t scope = 0;
+  std::optional<std::int64_t> count = {};  ///< of indices, from 0 on
 };
+
+/// The op of operands of that type, and in front of these what it compares by.
+std::string op_of(tasks::Function function, tasks::Scalar scalar);
 
 class Lowering {
  public:
-  Lowering(const tasks::Tree& tree, std::string file)
-      : tree_(tree), state_(ModuleText(std::move(file))) {}
+  Lowering(const tasks::Tree& tree, std::string file, const Products& products)
+      : tree_(tree), state_(ModuleText(std::move(file), products)) {}
   Result<std::string> run();
+  /// Facts of the products that were met; those that were given where there is none.
+  Products products() const;
 
  private:
   // Inner variants: walk.cpp.
   Result<void> walk(const tasks::TreeNode& node, std::vector<Place> arguments,
-                    const tasks::Where& where);
+                    const std::vector<tasks::Size>& positions, const tasks::Where& where);
   Result<void> walk_body(const std::vector<tasks::Statement>& body, Frame& frame);
   Result<void> make(const tasks::Make& make, Frame& frame);
   Result<void> launch(const tasks::Launch& launch, Frame& frame);
   Result<void> grid(const tasks::Range& range, Frame& frame);
   Result<void> loop(const tasks::Range& range, Frame& frame);
   Result<void> rows(const tasks::Range& range, Frame& frame);
+  Result<void> branch(const tasks::Range& range, Frame& frame);
+  Result<std::vector<std::size_t>> changed_by(const std::vector<tasks::Statement>& body,
+                                              Frame& frame, const std::function<void()>& enter);
   Result<Place> place_of(const tasks::Piece& piece, const Frame& frame) const;
+  void split(const tasks::Range& range, const std::string& counter, Frame& frame);
+  /// The least and the greatest value; nullopt if nothing is known.
+  std::optional<std::pair<std::int64_t, std::int64_t>> bounds_of(const tasks::Size& size) const;
+  static Place part_of(Place place, const tasks::Block& block, const tasks::SizeMap& sizes);
   Result<void> check_nested(const Place& place, const tasks::Block& block,
                             const tasks::SizeMap& sizes, const tasks::Piece& piece) const;
   Result<TileType> type_of(const std::vector<tasks::Size>& shape, tasks::Scalar scalar,
-                           const std::string& name, const tasks::Where& where) const;
+                           const std::string& name, const tasks::Where& where);
 
   // Leaves: leaf.cpp.
   friend class LeafLowering;
   Result<void> leaf(const Frame& frame, const tasks::Where& where);
 
   // Global memory: access.cpp.
-  Result<std::string> load(const Place& place, const std::string& name, const tasks::Where& where);
+  Result<Loaded> load(const Place& place, const std::string& name, const tasks::Where& where);
   Result<std::string> load_shared(const Place& place, const std::string& name,
                                   const tasks::Where& where);
   Result<void> store(const Place& place, const std::string& tile, const tasks::Where& where);
-  Result<TileType> type_of(const Place& place, const tasks::Where& where) const;
+  Result<TileType> type_of(const Place& place, const tasks::Where& where);
+  /// Adds a tile to what is there, as one whole.
+  Result<void> add(const Place& place, const std::string& tile, const tasks::Where& where);
+  Result<TileType> box_of(const Place& place, const TileType& tile, const tasks::Where& where);
+  tasks::Size stride_of(const Place& place, std::size_t dimension) const;
+  std::string base_of(const Place& place, const std::string& scalar, std::size_t scope,
+                      const tasks::Where& where);
   std::string parameter(std::size_t argument, const std::string& type);
-  std::string pointers(const Place& place, const TileType& type, std::size_t scope,
-                       std::string& mask, const tasks::Where& where);
+  /// One pointer for each element; `mask`: those that the tensor has.
+  struct Pointers {
+    std::string addresses, mask, type;
+  };
+  Pointers pointers(const Place& place, const TileType& type, std::size_t scope,
+                    const tasks::Where& where);
+  friend class PointerText;
   std::vector<std::string> coordinates(const Place& place, const tasks::Where& where);
   std::string integer(const tasks::Size& size, const tasks::Where& where);
   std::size_t scope_of(const tasks::Size& size) const;
@@ -104,7 +139,9 @@ class Lowering {
     std::vector<Parameter> parameters;
     std::map<std::string, bool> sizes;  ///< of the entry, that the kernel needs
     std::size_t count = 0;              ///< of indices
+    std::size_t branch = 0;             ///< scope of the innermost branch; loads stay within it
     bool has_grid = false;
+    std::vector<Extents> products;  ///< shapes of their results
   };
 
   const tasks::Tree& tree_;

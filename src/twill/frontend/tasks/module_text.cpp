@@ -1,19 +1,24 @@
 #include "twill/frontend/tasks/module_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "twill/ir/type.h"
 
 namespace twill::frontend::from_tasks {
 
 std::string tensor_text(const TileType& type) {
-  std::string text = "tensor<";
-  for (const std::int64_t extent : type.shape) text += std::to_string(extent) + "x";
-  const std::string scalar(name_of(type.scalar));
-  return type.shape.empty() ? scalar : text + scalar + ">";
+  return tensor_text(type, std::string(name_of(type.scalar)));
+}
+
+std::string tensor_text(const TileType& type, const std::string& element) {
+  if (type.shape.empty()) return element;
+  const std::string layout = type.layout.empty() ? "" : ", " + type.layout;
+  return fmt::format("tensor<{}x{}{}>", fmt::join(type.shape, "x"), element, layout);
 }
 
 int swizzle_of(const TileType& type) {
@@ -24,8 +29,9 @@ int swizzle_of(const TileType& type) {
   return bytes == 64 || bytes == 32 ? static_cast<int>(bytes) : 0;
 }
 
-std::string layout_name(int swizzle, bool transposed, int bits) {
-  return fmt::format("#shared{}_{}{}", swizzle, bits, transposed ? "t" : "");
+std::string layout_name(int swizzle, bool transposed, int bits, std::size_t rank) {
+  const std::string dimensions = rank > 2 ? fmt::format("_{}d", rank) : "";
+  return fmt::format("#shared{}_{}{}{}", swizzle, bits, transposed ? "t" : "", dimensions);
 }
 
 std::string buffer_text(const TileType& type, int swizzle, bool transposed) {
@@ -36,12 +42,19 @@ std::string buffer_text(const TileType& type, int swizzle, bool transposed) {
 }
 
 std::string descriptor_text(const TileType& type) {
-  const std::string tensor = tensor_text(type);
-  return fmt::format("!tt.tensordesc<{}, {}>>", tensor.substr(0, tensor.size() - 1),
-                     layout_name(swizzle_of(type), false, 8 * bytes_of(type.scalar)));
+  const int bits = 8 * bytes_of(type.scalar);
+  const TileType box{type.shape, type.scalar,
+                     layout_name(swizzle_of(type), false, bits, type.shape.size())};
+  return fmt::format("!tt.tensordesc<{}>", tensor_text(box));
 }
 
 std::string number_text(double number, tasks::Scalar scalar) {
+  if (scalar == tasks::Scalar::i1) return number != 0 ? "true" : "false";
+  if (scalar == tasks::Scalar::i32) {
+    constexpr double kMost = 2147483647;
+    const double within = std::isnan(number) ? 0 : std::min(kMost, std::max(-kMost, number));
+    return std::to_string(static_cast<std::int64_t>(within));
+  }
   if (!std::isinf(number))
     return fmt::format("{:.9e}", static_cast<double>(static_cast<float>(number)));
   const bool negative = number < 0;
@@ -50,7 +63,7 @@ std::string number_text(double number, tasks::Scalar scalar) {
       return negative ? "0xFC00" : "0x7C00";
     case tasks::Scalar::bf16:
       return negative ? "0xFF80" : "0x7F80";
-    case tasks::Scalar::f32:
+    default:
       break;
   }
   return negative ? "0xFF800000" : "0x7F800000";
@@ -101,21 +114,25 @@ std::string ModuleText::integer(std::int64_t value) {
   return once(0, "c", fmt::format("arith.constant {} : i32", value), {});
 }
 
-void ModuleText::use_layout(int swizzle, bool transposed, int bits) {
-  layouts_.insert(fmt::format(
-      "{} = #ttg.nvmma_shared<{{swizzlingByteWidth = {}, transposed = {}, elementBitWidth = {}}}>",
-      layout_name(swizzle, transposed, bits), swizzle, transposed, bits));
+void ModuleText::use_layout(int swizzle, bool transposed, int bits, std::size_t rank) {
+  const std::string dimensions = rank > 2 ? fmt::format(", rank = {}", rank) : "";
+  shared_layouts_.insert(fmt::format(
+      "{} = #ttg.nvmma_shared<{{swizzlingByteWidth = {}, transposed = {}, elementBitWidth = "
+      "{}{}}}>",
+      layout_name(swizzle, transposed, bits, rank), swizzle, transposed, bits, dimensions));
 }
 
 std::string ModuleText::module(const std::string& name, const std::string& arguments, int target,
                                const std::string& stated) const {
   std::string text;
-  for (const std::string& layout : layouts_) text += layout + "\n";
+  for (const auto* of : {&layouts_.definitions(), &shared_layouts_}) {
+    for (const std::string& layout : *of) text += layout + "\n";
+  }
   text += "#smem = #ttg.shared_memory\n";
   text += fmt::format(
-      "module attributes {{\"ttg.num-ctas\" = 1 : i32, ttg.target = \"cuda:{}\", "
-      "twill.any_extents{}}} {{\n",
-      target, stated);
+      "module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = {} : i32, ttg.target = "
+      "\"cuda:{}\", \"ttg.threads-per-warp\" = 32 : i32, twill.any_extents{}}} {{\n",
+      warps_, target, stated);
   text += fmt::format("  tt.func public @{}({}) {{\n", name, arguments);
   return text + scopes_[0].text + "    tt.return\n  }\n}\n";
 }

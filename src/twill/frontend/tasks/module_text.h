@@ -6,27 +6,29 @@
 #include <string>
 #include <vector>
 
+#include "twill/frontend/tasks/tile_layouts.h"
 #include "twill/tasks/values.h"
 
 /// Internal to the lowering of tasks: a module as it grows, and what its types are spelled like.
 namespace twill::frontend::from_tasks {
 
-using Extents = std::vector<std::int64_t>;
-
-/// A tile in registers: `%name`, or a number that stands for all its elements.
+/// A tile in registers.
 struct TileType {
   Extents shape;
   tasks::Scalar scalar = tasks::Scalar::f32;
+  std::string layout = {};  ///< empty for numbers
 };
 
-/// "tensor<128x64xf16>"; of no extents "f32".
+/// "tensor<128x64xf16, #mma64>"; of no extents "f32".
 std::string tensor_text(const TileType& type);
+/// The same with other elements: "tensor<128xi32, LAYOUT>".
+std::string tensor_text(const TileType& type, const std::string& element);
 /// Bytes by which rows are swizzled where TMA writes and products read: 32, 64 or 128; 0: none
 /// of these fits.
 int swizzle_of(const TileType& type);
 /// "#shared128_16": swizzled by 128 bytes, of 16-bit elements; read with exchanged dimensions
-/// "#shared128_16t".
-std::string layout_name(int swizzle, bool transposed, int bits);
+/// "#shared128_16t"; of more than two dimensions "#shared128_16_3d".
+std::string layout_name(int swizzle, bool transposed, int bits, std::size_t rank = 2);
 std::string buffer_text(const TileType& type, int swizzle, bool transposed);
 std::string descriptor_text(const TileType& type);
 /// "1.275000000e-01", or in hexadecimal where it is infinite.
@@ -36,7 +38,10 @@ std::string number_text(double number, tasks::Scalar scalar);
 /// depend on a loop can be put in front of it.
 class ModuleText {
  public:
-  explicit ModuleText(std::string file) : file_(std::move(file)) { scopes_.emplace_back(); }
+  ModuleText(std::string file, const Products& products)
+      : file_(std::move(file)), warps_(products.warps), layouts_(products) {
+    scopes_.emplace_back();
+  }
 
   std::size_t innermost() const { return scopes_.size() - 1; }
   void open() { scopes_.emplace_back(); }
@@ -58,7 +63,9 @@ class ModuleText {
   /// "%c64": an i32.
   std::string integer(std::int64_t value);
   /// "#shared128"
-  void use_layout(int swizzle, bool transposed, int bits);
+  void use_layout(int swizzle, bool transposed, int bits, std::size_t rank = 2);
+  /// Layouts of tiles in registers.
+  TileLayouts& layouts() { return layouts_; }
 
   /// The module with one function. `stated`: further attributes.
   std::string module(const std::string& name, const std::string& arguments, int target,
@@ -74,7 +81,9 @@ class ModuleText {
   };
   std::string file_;
   std::vector<Scope> scopes_;
-  std::set<std::string> layouts_;
+  int warps_;
+  TileLayouts layouts_;
+  std::set<std::string> shared_layouts_;
   std::set<std::string> taken_;  ///< names of the user's
   std::size_t count_ = 0;
 };

@@ -16,13 +16,6 @@ using tasks::Size;
 using tasks::SizeMap;
 using tasks::Where;
 
-namespace {
-
-/// Bodies of loops are walked twice, those within them four times, and so on.
-constexpr std::size_t kMostLoops = 6;
-
-}  // namespace
-
 SizeMap Lowering::fixed_sizes() const {
   SizeMap sizes;
   for (const auto& [name, value] : tree_.root.tunables) sizes[name] = Size(value);
@@ -38,20 +31,30 @@ Result<std::string> Lowering::run() {
     state_.text.keep_free(tree_.root.task->arguments[a].name);
     for (const Size& size : tree_.root.task->arguments[a].shape) {
       state_.text.keep_free(size.name());
+      place.dimensions.push_back(place.dimensions.size());
       place.offset.emplace_back(0);
       place.extent.push_back(substituted(size, fixed));
     }
     arguments.push_back(std::move(place));
   }
-  TWILL_TRY_VOID(walk(tree_.root, std::move(arguments), tree_.root.task->where));
+  TWILL_TRY_VOID(walk(tree_.root, std::move(arguments), {}, tree_.root.task->where));
   constexpr int kHopper = 90;
   TWILL_TRY(const std::string parameters, argument_text());
   return state_.text.module(tree_.root.task->name, parameters, kHopper,
                             stated_text(tree_, state_.text.file()));
 }
 
+Products Lowering::products() const {
+  if (state_.products.empty()) return {};
+  constexpr std::int64_t kRowsOfTwoGroups = 128;
+  const bool two_groups =
+      std::all_of(state_.products.begin(), state_.products.end(),
+                  [](const Extents& shape) { return shape[0] % kRowsOfTwoGroups == 0; });
+  return {two_groups ? 8 : 4, state_.products.front()[1]};
+}
+
 Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar scalar,
-                                   const std::string& name, const Where& where) const {
+                                   const std::string& name, const Where& where) {
   TileType type{{}, scalar};
   std::int64_t count = 1;
   for (const Size& size : shape) {
@@ -71,13 +74,17 @@ Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar
     }
     type.shape.push_back(*value);
   }
+  if (!type.shape.empty()) type.layout = state_.text.layouts().home(type.shape);
   return type;
 }
 
 Result<void> Lowering::walk(const tasks::TreeNode& node, std::vector<Place> arguments,
-                            const Where& where) {
+                            const std::vector<Size>& positions, const Where& where) {
   Frame frame{&node, {}, {}, 0};
   for (const auto& [name, value] : node.tunables) frame.sizes[name] = Size(value);
+  for (std::size_t p = 0; p < positions.size(); ++p) {
+    frame.sizes[node.task->positions[p]] = positions[p];
+  }
   for (std::size_t a = 0; a < arguments.size(); ++a) {
     const tasks::Argument& argument = node.task->arguments[a];
     for (std::size_t d = 0; d < argument.shape.size(); ++d) {
@@ -105,6 +112,10 @@ Result<void> Lowering::walk_body(const std::vector<tasks::Statement>& body, Fram
                          "a kernel is one prange of the host, and there is more beside this one");
       }
       const bool is_rows = range->parallel && !is_grid;
+      if (range->when) {
+        TWILL_TRY_VOID(branch(*range, frame));
+        continue;
+      }
       TWILL_TRY_VOID(is_grid   ? grid(*range, frame)
                      : is_rows ? rows(*range, frame)
                                : loop(*range, frame));
@@ -130,21 +141,76 @@ Result<void> Lowering::make(const tasks::Make& made, Frame& frame) {
 
 // --- Pieces -------------------------------------------------------------------------------------
 
-/// Blocks of blocks end at the edge of the outer ones; memory goes on behind it.
+/// Parts of parts end at the edge of the outer ones; memory goes on behind it.
 Result<void> Lowering::check_nested(const Place& place, const tasks::Block& block,
                                     const SizeMap& sizes, const tasks::Piece& piece) const {
   const tasks::Argument& argument = tree_.root.task->arguments[place.argument];
+  const bool windows = block.cut == tasks::Cut::windows;
   for (std::size_t d = 0; d < block.tile.size(); ++d) {
-    const Size all = substituted(argument.shape[d], fixed_sizes());
+    const Size all = substituted(argument.shape[place.dimensions[d]], fixed_sizes());
     const Size tile = substituted(block.tile[d], sizes);
-    if (place.extent[d] == all || place.extent[d] == tile) continue;
-    if (value_of(place.extent[d] / tile, {})) continue;
+    const bool is_whole = place.extent[d] == tile && (!windows || block.index[d] == Size(0));
+    if (place.extent[d] == all || is_whole) continue;
+    if (windows) {
+      const auto begin = bounds_of(substituted(block.index[d] * block.step[d], sizes));
+      const auto room = value_of(place.extent[d] - tile, {});
+      if (begin && room && begin->first >= 0 && begin->second <= *room) continue;
+    }
+    if (!windows && value_of(place.extent[d] / tile, {})) continue;
     return fail_task("T11", piece.where,
-                     fmt::format("blocks of {} do not divide the block of {} of '{}' that they are "
-                                 "parts of",
-                                 to_string(tile), to_string(place.extent[d]), argument.name));
+                     fmt::format("{} of {} {} the block of {} of '{}' that they are parts of",
+                                 windows ? "windows" : "blocks", to_string(tile),
+                                 windows ? "may go beyond" : "do not divide",
+                                 to_string(place.extent[d]), argument.name));
   }
   return {};
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> Lowering::bounds_of(const Size& size) const {
+  if (const auto number = size.constant()) return std::pair(*number, *number);
+  if (size.kind() == Size::Kind::name) {
+    const auto index = state_.indices.find(size.name());
+    if (index == state_.indices.end() || !index->second.count) return std::nullopt;
+    return std::pair(std::int64_t{0}, std::max<std::int64_t>(0, *index->second.count - 1));
+  }
+  const auto a = bounds_of(size.left()), b = bounds_of(size.right());
+  if (!a || !b) return std::nullopt;
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  for (const std::int64_t it : {a->first, a->second, b->first, b->second}) {
+    if (it < -kMost || it > kMost) return std::nullopt;
+  }
+  switch (size.kind()) {
+    case Size::Kind::add:
+      return std::pair(a->first + b->first, a->second + b->second);
+    case Size::Kind::sub:
+      return std::pair(a->first - b->second, a->second - b->first);
+    case Size::Kind::mul:
+      if (a->first < 0 || b->first < 0) return std::nullopt;
+      return std::pair(a->first * b->first, a->second * b->second);
+    default:
+      return std::nullopt;
+  }
+}
+
+/// The part of a place in global memory.
+Place Lowering::part_of(Place place, const tasks::Block& block, const SizeMap& sizes) {
+  if (block.cut == tasks::Cut::pick) {
+    const auto at = static_cast<std::ptrdiff_t>(block.picked);
+    Size& offset = place.offset[place.dimensions[block.picked]];
+    offset = offset + substituted(block.index[0], sizes);
+    place.dimensions.erase(place.dimensions.begin() + at);
+    place.extent.erase(place.extent.begin() + at);
+    return place;
+  }
+  const bool windows = block.cut == tasks::Cut::windows;
+  for (std::size_t d = 0; d < block.tile.size(); ++d) {
+    const Size step = substituted(windows ? block.step[d] : block.tile[d], sizes);
+    Size& offset = place.offset[place.dimensions[d]];
+    offset = offset + substituted(block.index[d], sizes) * step;
+    place.extent[d] = substituted(block.tile[d], sizes);
+  }
+  place.may_begin_before = place.may_begin_before || windows;
+  return place;
 }
 
 Result<Place> Lowering::place_of(const tasks::Piece& piece, const Frame& frame) const {
@@ -152,22 +218,21 @@ Result<Place> Lowering::place_of(const tasks::Piece& piece, const Frame& frame) 
   for (const tasks::Block& block : piece.blocks) {
     if (place.is_global) {
       TWILL_TRY_VOID(check_nested(place, block, frame.sizes, piece));
+      place = part_of(std::move(place), block, frame.sizes);
+      continue;
     }
+    bool is_whole = block.cut != tasks::Cut::pick;
     for (std::size_t d = 0; d < block.tile.size(); ++d) {
-      const Size tile = substituted(block.tile[d], frame.sizes);
       const Size index = substituted(block.index[d], frame.sizes);
-      if (place.is_global) {
-        place.offset[d] = place.offset[d] + index * tile;
-        place.extent[d] = tile;
-      } else if (place.extent[d] != tile || index != Size(0)) {
-        return fail_task(
-            "M08", piece.where,
-            fmt::format("{} is a part of a tensor in registers, which would have to be "
-                        "copied to be cut",
-                        to_string(piece)),
-            "cut it by rows, in a prange around a launch of a leaf");
-      }
+      is_whole = is_whole && place.extent[d] == substituted(block.tile[d], frame.sizes) &&
+                 index == Size(0);
     }
+    if (is_whole) continue;
+    return fail_task("M08", piece.where,
+                     fmt::format("{} is a part of a tensor in registers, which would have to be "
+                                 "copied to be cut",
+                                 to_string(piece)),
+                     "cut it by rows, in a prange around a launch of a leaf");
   }
   return place;
 }
@@ -179,150 +244,9 @@ Result<void> Lowering::launch(const tasks::Launch& what, Frame& frame) {
     TWILL_TRY(Place place, place_of(piece, frame));
     arguments.push_back(std::move(place));
   }
-  return walk(child, std::move(arguments), what.where);
-}
-
-// --- Ranges -------------------------------------------------------------------------------------
-
-Result<void> Lowering::grid(const tasks::Range& range, Frame& frame) {
-  constexpr const char* kDimensions[] = {"x", "y", "z"};
-  if (range.dimensions.size() > 3 || state_.has_grid) {
-    return fail_task("M05", range.where,
-                     "a grid has up to three dimensions, and a kernel one grid");
-  }
-  state_.has_grid = true;
-  for (std::size_t d = 0; d < range.dimensions.size(); ++d) {
-    const std::string& name = range.dimensions[d].index;
-    const std::string unique = fmt::format("{}.{}", name, ++state_.count);
-    const std::string value = state_.text.once(
-        0, name, fmt::format("tt.get_program_id {} : i32", kDimensions[d]), range.where);
-    state_.indices[unique] = {value, 1, 0};
-    frame.sizes[name] = Size::named(unique);
-  }
-  return walk_body(range.body, frame);
-}
-
-/// A prange within a block: parts for several warpgroups. Leaves that go by rows are carried out on
-/// all rows at once, since the parts are chosen later, with proof.
-Result<void> Lowering::rows(const tasks::Range& range, Frame& frame) {
-  const auto refuse = [&](const std::string& why) {
-    return fail_task("M08", range.where,
-                     "this prange within a block is no cut into rows for warpgroups: " + why,
-                     "leave it out: Twill cuts rows by itself");
-  };
-  if (range.dimensions.size() != 1) return refuse("it has several dimensions");
-  const std::string& index = range.dimensions[0].index;
-  const Size count = substituted(range.dimensions[0].extent, frame.sizes);
-  if (!count.constant()) return refuse(to_string(count) + " is no number");
-  for (const tasks::Statement& statement : range.body) {
-    const auto* what = std::get_if<tasks::Launch>(&statement.what);
-    if (what == nullptr) return refuse("there is more than launches in it");
-    const tasks::TreeNode& child = frame.node->children[frame.launches];
-    if (!child.variant->is_leaf()) return refuse("'" + what->task + "' is no leaf there");
-    tasks::Launch whole = *what;
-    std::vector<std::string> cut;
-    for (std::size_t p = 0; p < whole.pieces.size(); ++p) {
-      tasks::Piece& piece = whole.pieces[p];
-      if (piece.blocks.empty()) continue;
-      tasks::Block& block = piece.blocks.back();
-      if (block.index[0] != Size::named(index)) return refuse(to_string(piece));
-      block.tile[0] = block.tile[0] * count;
-      block.index[0] = Size(0);
-      cut.push_back(child.task->arguments[p].name);
-    }
-    if (!goes_by_rows(std::get<tasks::Leaf>(child.variant->body), cut)) {
-      return refuse("rows of '" + what->task + "' need rows of others");
-    }
-    for (const tasks::Piece& piece : whole.pieces) {
-      for (const tasks::Block& block : piece.blocks) {
-        for (const Size& at : block.index) {
-          if (names_in(at).count(index) > 0) return refuse(to_string(piece));
-        }
-      }
-    }
-    TWILL_TRY_VOID(launch(whole, frame));
-  }
-  return {};
-}
-
-Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
-  if (range.dimensions.size() != 1) {
-    return fail_task("M05", range.where, "a loop within a block has one index",
-                     "write one srange in another");
-  }
-  if (state_.text.innermost() >= kMostLoops) {
-    return fail_task("M05", range.where,
-                     fmt::format("there are more than {} loops in each other", kMostLoops));
-  }
-  const tasks::Dimension& dimension = range.dimensions[0];
-  const Size extent = substituted(dimension.extent, frame.sizes);
-  const bool by_steps = extent.kind() == Size::Kind::cdiv || extent.kind() == Size::Kind::div;
-  Index index;
-  Size bound = extent;
-  if (by_steps && extent.right().constant().value_or(0) > 0) {
-    bound = extent.left();
-    index.step = *extent.right().constant();
-  }
-  const std::string unique = fmt::format("{}.{}", dimension.index, ++state_.count);
-  const std::string from = integer(Size(0), range.where);
-  const std::string to = integer(bound, range.where);
-  const std::string step = integer(Size(index.step), range.where);
-  index.value = state_.text.fresh(dimension.index);
-  index.scope = state_.text.innermost() + 1;
-  frame.sizes[dimension.index] = Size::named(unique);
-
-  // Values that the body carries: temporaries with a value that it changes.
-  const State before = state_;
-  const std::size_t launches = frame.launches;
-  const auto tensors = frame.tensors;
-  state_.indices[unique] = index;
-  state_.text.open();
-  TWILL_TRY_VOID(walk_body(range.body, frame));
-  std::vector<std::size_t> carried;
-  for (std::size_t c = 0; c < before.cells.size(); ++c) {
-    const bool changed = before.cells[c].value != state_.cells[c].value;
-    if (changed && !before.cells[c].value.empty()) carried.push_back(c);
-  }
-  state_ = before;
-  frame.launches = launches;
-  frame.tensors = tensors;
-  state_.indices[unique] = index;
-
-  std::vector<std::string> entering, types;
-  for (const std::size_t c : carried) {
-    Cell& cell = state_.cells[c];
-    const std::string argument = state_.text.fresh(cell.name);
-    entering.push_back(fmt::format("{} = {}", argument, cell.value));
-    types.push_back(tensor_text(cell.type));
-    cell.value = argument;
-  }
-  state_.text.open();
-  TWILL_TRY_VOID(walk_body(range.body, frame));
-  std::vector<std::string> leaving;
-  for (const std::size_t c : carried) leaving.push_back(state_.cells[c].value);
-  std::string body = state_.text.close();
-  const std::size_t scope = state_.text.innermost();
-  std::string head = fmt::format("scf.for {} = {} to {} step {} ", index.value, from, to, step);
-  const std::string result = state_.text.fresh("loop");
-  if (!carried.empty()) {
-    const std::string count = carried.size() > 1 ? fmt::format(":{}", carried.size()) : "";
-    head = fmt::format("{}{} = {}iter_args({}) -> ({}) ", result, count, head,
-                       fmt::join(entering, ", "), fmt::join(types, ", "));
-    body += fmt::format("{}scf.yield {} : {}\n", std::string(6 + 2 * scope, ' '),
-                        fmt::join(leaving, ", "), fmt::join(types, ", "));
-  }
-  state_.text.line(scope,
-                   head + " : i32 {\n" + body + std::string(4 + 2 * scope, ' ') + "}" +
-                       stated_text(frame.node->depth, state_.text.file()),
-                   range.where);
-  for (std::size_t c = 0; c < state_.cells.size(); ++c) {
-    const bool was = c < before.cells.size() && !before.cells[c].value.empty();
-    if (!was) state_.cells[c].value.clear();  // made by iterations, and gone with them
-  }
-  for (std::size_t i = 0; i < carried.size(); ++i) {
-    state_.cells[carried[i]].value = carried.size() > 1 ? fmt::format("{}#{}", result, i) : result;
-  }
-  return {};
+  std::vector<Size> positions;
+  for (const Size& it : what.positions) positions.push_back(substituted(it, frame.sizes));
+  return walk(child, std::move(arguments), positions, what.where);
 }
 
 }  // namespace twill::frontend::from_tasks

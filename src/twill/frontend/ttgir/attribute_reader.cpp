@@ -140,6 +140,10 @@ Result<ir::Attribute> AttributeReader::literal(ir::Type type) {
   const std::string_view digits = cursor_.text(token);
   const std::string spelling = (negative ? "-" : "") + std::string(digits);
   const bool wants_float = type != nullptr && type->kind == ir::TypeKind::floating;
+  const bool is_whole = token.kind == TokenKind::integer && !digits.starts_with("0x");
+  if (is_whole && wants_float) {
+    return cursor_.fail(token, spelling + " is an integer, but " + type->text + " is wanted");
+  }
   if (token.kind == TokenKind::floating || (token.kind == TokenKind::integer && wants_float)) {
     return types_.floating(float_value(spelling, type), spelling, type);
   }

@@ -75,10 +75,52 @@ Wrong entry(const std::string& key, ir::Attribute value) {
   return {};
 }
 
+/// Products of mma.sync and wgmma, as far as their instructions are the same for all types.
+Wrong product(ir::Attribute layout) {
+  const ir::Attribute version = layout->entry("versionMajor");
+  const ir::Attribute shape = layout->entry("instrShape");
+  if (version == nullptr || shape == nullptr) return {};
+  constexpr std::int64_t kSync = 2, kGroup = 3;
+  if (auto wrong = one_of("versionMajor", version->integer, {kSync, kGroup})) return wrong;
+  const auto extents = integers_of(shape);
+  if (version->integer == kSync || !extents) return {};
+  const bool fits = extents->size() == 3 && (*extents)[0] == 16 && (*extents)[1] >= 8 &&
+                    (*extents)[1] <= 256 && (*extents)[1] % 8 == 0 &&
+                    is_power_of_two((*extents)[2]) && (*extents)[2] >= 8 && (*extents)[2] <= 64;
+  if (fits) return {};
+  return "'instrShape' is " + list_of(*extents) +
+         ", but a wgmma has 16 rows for each warp, 8, 16 ... 256 columns, and a depth of 32 bytes";
+}
+
+bool is_of_registers(std::string_view name) {
+  return name == "ttg.blocked" || name == "ttg.nvidia_mma" || name == "ttg.slice" ||
+         name == "ttg.dot_op" || name == "ttg.linear";
+}
+
+bool is_of_memory(std::string_view name) {
+  return name == "ttg.nvmma_shared" || name == "ttg.swizzled_shared" || name == "ttg.shared" ||
+         name == "ttng.tensor_memory_encoding";
+}
+
 }  // namespace
+
+std::optional<std::string> impossible_place(ir::Type type) {
+  if (type->encoding == nullptr) return {};
+  const std::string_view text = type->encoding->text;
+  const std::string_view name =
+      text.starts_with('#') ? text.substr(1, text.find('<') - 1) : std::string_view();
+  if (type->kind == ir::TypeKind::memdesc && is_of_registers(name)) {
+    return std::string(name) + " is a layout of registers, but the tile lies in memory";
+  }
+  if (type->kind == ir::TypeKind::tensor && is_of_memory(name)) {
+    return std::string(name) + " is a layout of memory, but the tile lies in registers";
+  }
+  return {};
+}
 
 std::optional<std::string> impossible_layout(ir::Attribute layout) {
   for (ir::Attribute at = layout; at != nullptr; at = at->entry("parent")) {
+    if (auto wrong = product(at)) return wrong;
     for (const auto& [key, value] : at->entries) {
       if (value == nullptr) continue;
       if (auto wrong = entry(key, value)) return wrong;

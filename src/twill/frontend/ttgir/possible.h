@@ -15,6 +15,9 @@ namespace twill::frontend::ttgir {
 std::optional<std::string> impossible_layout(ir::Attribute layout);
 std::optional<std::string> impossible_launch(const ir::Op& module);
 
+/// Objection to a layout of registers for a tile in memory, or the other way round.
+std::optional<std::string> impossible_place(ir::Type type);
+
 /// Whether a vector's layout is the slice of a tile's layout along `axis`, as for a reduction or a
 /// new dimension. True for unknown layouts.
 bool is_slice_along(ir::Attribute vector, ir::Attribute tile, std::int64_t axis);

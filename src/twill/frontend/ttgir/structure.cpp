@@ -92,6 +92,10 @@ class Checker {
   Result<void> check_layouts(ir::OpId id, const std::vector<ir::ValueId>& values) {
     for (const ir::ValueId value : values) {
       ir::Type type = type_of(program_, value);
+      if (auto impossible = impossible_place(type)) {
+        return wrong(id, "the layout of %" + program_.value(value).name +
+                             " cannot be: " + *std::move(impossible));
+      }
       if (type->kind == ir::TypeKind::tensordesc && type->element != nullptr) type = type->element;
       if (type->encoding == nullptr || !looked_at_.insert(type->encoding).second) continue;
       if (auto impossible = impossible_layout(type->encoding)) {

@@ -147,7 +147,7 @@ class Remover {
 
   const ir::Program& program_;
   std::vector<bool> op_;     ///< by op: it is needed
-  std::vector<bool> value_;  ///< by value: somebody reads it
+  std::vector<bool> value_;  ///< by value: it has a reader
   std::vector<ir::ValueId> open_;
   std::map<ir::ValueId, ir::Carried>
       carried_;                        ///< by argument and by result, in loops that may lose them

@@ -1,0 +1,98 @@
+#include "twill/frontend/tasks/tile_layouts.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace twill::frontend::from_tasks {
+namespace {
+
+constexpr std::int64_t kRowsOfWarp = 16;
+constexpr std::int64_t kColumns = 8;
+constexpr std::int64_t kMostColumns = 256;
+constexpr std::int64_t kThreads = 32;
+constexpr std::int64_t kBytesOfThread = 16;
+
+/// The largest power of two up to `number`, which is 1 at least.
+std::int64_t power_within(std::int64_t number) {
+  std::int64_t power = 1;
+  while (2 * power <= number) power *= 2;
+  return power;
+}
+
+/// Columns of the instruction for a product with `columns`.
+std::int64_t columns_of_instruction(std::int64_t columns) {
+  std::int64_t most = std::min(columns, kMostColumns);
+  while (columns % most != 0) most -= kColumns;
+  return most;
+}
+
+}  // namespace
+
+bool TileLayouts::is_of_products(std::int64_t rows, std::int64_t columns) const {
+  const bool has_rows = rows == 1 || rows % (kRowsOfWarp * products_.warps) == 0;
+  return has_rows && columns % kColumns == 0;
+}
+
+std::string TileLayouts::home(const Extents& shape) {
+  constexpr int kOrdinary = 4;  // bytes of what is mostly computed with
+  if (shape.size() == 1) return without(1, column(shape[0]));
+  if (shape.size() != 2) return loaded(shape, kOrdinary);
+  const std::int64_t columns = shape[1] == 1 ? products_.columns : shape[1];
+  return is_of_products(shape[0], columns) ? product(columns) : loaded(shape, kOrdinary);
+}
+
+std::string TileLayouts::loaded(const Extents& shape, int bytes) {
+  return blocked(shape, bytes, false);
+}
+
+std::string TileLayouts::turned(const Extents& shape, int bytes) {
+  return blocked(shape, bytes, true);
+}
+
+std::string TileLayouts::blocked(const Extents& shape, int bytes, bool turned) {
+  const std::size_t rank = shape.size();
+  Extents elements(rank, 1), threads(rank, 1), warps(rank, 1);
+  std::vector<std::size_t> order;
+  for (std::size_t d = rank; d-- > 0;) order.push_back(d);
+  const std::int64_t columns = power_within(shape.back());
+  elements.back() = std::min(columns, kBytesOfThread / bytes);
+  threads.back() = std::min(kThreads, columns / elements.back());
+  const std::size_t rows = rank > 1 ? rank - 2 : 0;
+  if (rank > 1) threads[rows] = kThreads / threads.back();
+  if (rank == 1) threads[0] = kThreads;
+  warps[rows] = products_.warps;
+  std::string name = fmt::format("#blocked{}_{}x{}", rank, elements.back(), threads.back());
+  if (turned) {
+    for (Extents* it : {&elements, &threads, &warps}) std::reverse(it->begin(), it->end());
+    std::reverse(order.begin(), order.end());
+    name += "t";
+  }
+  definitions_.insert(fmt::format(
+      "{} = #ttg.blocked<{{sizePerThread = [{}], threadsPerWarp = [{}], warpsPerCTA = [{}], order "
+      "= [{}]}}>",
+      name, fmt::join(elements, ", "), fmt::join(threads, ", "), fmt::join(warps, ", "),
+      fmt::join(order, ", ")));
+  return name;
+}
+
+std::string TileLayouts::product(std::int64_t columns) {
+  const std::int64_t of_instruction = columns_of_instruction(columns);
+  std::string name = fmt::format("#mma{}", of_instruction);
+  definitions_.insert(fmt::format(
+      "{} = #ttg.nvidia_mma<{{versionMajor = 3, versionMinor = 0, warpsPerCTA = [{}, 1], "
+      "instrShape = [{}, {}, 16]}}>",
+      name, products_.warps, kRowsOfWarp, of_instruction));
+  return name;
+}
+
+std::string TileLayouts::left_operand(std::int64_t columns) {
+  return fmt::format("#ttg.dot_op<{{opIdx = 0, parent = {}, kWidth = 2}}>", product(columns));
+}
+
+std::string TileLayouts::without(int dimension, const std::string& parent) {
+  return fmt::format("#ttg.slice<{{dim = {}, parent = {}}}>", dimension, parent);
+}
+
+}  // namespace twill::frontend::from_tasks

@@ -1,0 +1,132 @@
+#include "twill/frontend/ttgir/whole_descriptors.h"
+
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "twill/dialect/attributes.h"
+#include "twill/frontend/ttgir/copy.h"
+#include "twill/ir/type.h"
+
+namespace twill::frontend::ttgir {
+namespace {
+
+constexpr std::string_view kScratch = "ttg.global_scratch_alloc";
+constexpr std::string_view kMap = "ttng.tensormap_create";
+constexpr std::string_view kAcquire = "ttng.tensormap_fenceproxy_acquire";
+constexpr std::string_view kCast = "ttng.reinterpret_tensor_descriptor";
+
+/// A descriptor as the text of a kernel makes it: base, extents and strides, outermost first. The
+/// innermost stride, which a map has not, is one.
+struct Made {
+  ir::ValueId base;
+  std::vector<ir::ValueId> extents, strides;
+  bool pads_with_nan = false;
+};
+
+class DescriptorFinder {
+ public:
+  explicit DescriptorFinder(const ir::Program& program) : program_(program) {
+    for (const ir::OpId op : ir::walk(program, program.module())) {
+      if (program.op(op).name == kScratch) look_at(op);
+    }
+  }
+
+  std::map<ir::OpId, Made> casts;  ///< by the op that has a descriptor in its place
+  std::set<ir::OpId> gone;
+
+ private:
+  /// All ops that use the memory must be of one map.
+  void look_at(ir::OpId scratch) {
+    std::vector<ir::OpId> all = {scratch}, ends;
+    std::optional<ir::OpId> map;
+    for (const ir::Use& use : program_.value(program_.op(scratch).results.front()).uses) {
+      const std::string& name = program_.op(use.op).name;
+      if (name == kMap && use.operand == 0 && !map) {
+        map = use.op;
+      } else if (name == kCast) {
+        ends.push_back(use.op);
+        continue;
+      } else if (name != kAcquire) {
+        return;
+      }
+      all.push_back(use.op);
+    }
+    if (!map || ends.empty()) return;
+    std::map<ir::OpId, Made> found;
+    for (const ir::OpId end : ends) {
+      const auto made = descriptor_of(*map, end);
+      const bool behind = program_.op(end).block == program_.op(*map).block && *map < end;
+      if (!made || !behind) return;
+      found.emplace(end, *made);
+    }
+    casts.merge(found);
+    gone.insert(all.begin(), all.end());
+  }
+
+  std::optional<Made> descriptor_of(ir::OpId map, ir::OpId cast) const {
+    const ir::Op& op = program_.op(map);
+    const ir::Type block = ir::type_of(program_, program_.op(cast).results.front())->element;
+    const std::size_t rank = block == nullptr ? 0 : block->shape.size();
+    // Map, base, box, extents, strides but the innermost, and steps.
+    if (rank == 0 || op.operands.size() != 2 + 4 * rank - 1) return std::nullopt;
+    Made made;
+    made.base = op.operands[1];
+    made.pads_with_nan = dialect::integer_attribute(op, "fill_mode") == 1;
+    for (std::size_t i = rank; i-- > 0;) {
+      made.extents.push_back(op.operands[2 + rank + i]);
+      if (i == 0) break;
+      const auto stride = elements_of(op.operands[2 + 2 * rank + i - 1], block);
+      if (!stride) return std::nullopt;
+      made.strides.push_back(*stride);
+    }
+    return made;
+  }
+
+  /// The number of elements that a number of bytes was computed from.
+  std::optional<ir::ValueId> elements_of(ir::ValueId bytes, ir::Type block) const {
+    const ir::Op* const by = ir::defining_op(program_, bytes);
+    if (by == nullptr || by->kind != ir::OpKind::mul) return std::nullopt;
+    const bool fits =
+        ir::constant_integer(program_, by->operands[1]) == ir::element_bits(block) / 8;
+    return fits ? std::optional(by->operands[0]) : std::nullopt;
+  }
+
+  const ir::Program& program_;
+};
+
+}  // namespace
+
+std::optional<ir::Program> whole_descriptors(const ir::Program& program) {
+  const DescriptorFinder found(program);
+  if (found.casts.empty()) return std::nullopt;
+  Copier copier(program);
+  ir::TypeTable& types = copier.builder().types();
+  const auto one = [&](ir::OpId like, ir::BlockId into) {
+    ir::Op op;
+    op.name = "arith.constant";
+    op.attributes.emplace_back("value", types.integer(1, types.scalar("i64")));
+    const ir::OpId made = copier.add(std::move(op), like, into);
+    return copier.add_result(made, "c1_i64", types.scalar("i64"));
+  };
+  return std::move(copier).copy([&](ir::OpId id, ir::BlockId into) {
+    const auto cast = found.casts.find(id);
+    if (cast == found.casts.end()) return found.gone.contains(id);
+    const Made& made = cast->second;
+    ir::Op op;
+    op.name = "tt.make_tensor_descriptor";
+    op.operands.push_back(copier.at(made.base));
+    for (const ir::ValueId extent : made.extents) op.operands.push_back(copier.at(extent));
+    for (const ir::ValueId stride : made.strides) op.operands.push_back(copier.at(stride));
+    op.operands.push_back(one(id, into));
+    constexpr std::int64_t kNan = 2, kZero = 1;
+    op.attributes.emplace_back("padding", types.integer(made.pads_with_nan ? kNan : kZero));
+    const ir::OpId descriptor = copier.add(std::move(op), id, into);
+    copier.builder().define_result(descriptor, copier.at(program.op(id).results.front()));
+    return true;
+  });
+}
+
+}  // namespace twill::frontend::ttgir
