@@ -30,8 +30,8 @@ TEST(Engine, ClausesAlone) {
   EXPECT_EQ(engine.solve(kTrue, budget), Outcome::refuted);
 }
 
-// Protects the tables of distances, which are apart for each block of nodes: what is decided in one
-// says nothing of another, wherever its nodes stand, and a conflict is found in each.
+// Protects the tables of distances, which are apart for each block of nodes. A block says nothing of
+// another, wherever its nodes stand, and a conflict is found in each.
 TEST(Engine, BlocksOfNodesAreApart) {
   Engine engine;
   std::vector<Node> nodes;
