@@ -30,6 +30,32 @@ TEST(Engine, ClausesAlone) {
   EXPECT_EQ(engine.solve(kTrue, budget), Outcome::refuted);
 }
 
+// Protects the tables of distances, which are apart for each block of nodes. A block says nothing of
+// another, wherever its nodes stand, and a conflict is found in each.
+TEST(Engine, BlocksOfNodesAreApart) {
+  Engine engine;
+  std::vector<Node> nodes;
+  for (int block = 0; block < 3; ++block) {
+    engine.begin_block();
+    for (int i = 0; i <= block; ++i) nodes.push_back(engine.add_node());
+  }
+  const Literal second = engine.at_least({nodes[2], nodes[1], 4});
+  const Literal third = engine.at_least({nodes[5], nodes[3], 7});
+  engine.require({nodes[4], nodes[3], 3});
+  engine.require({nodes[5], nodes[4], 4});
+  EXPECT_EQ(engine.implied_atom({nodes[5], nodes[3], 7}), third);
+  EXPECT_EQ(engine.implied_atom({nodes[5], nodes[1], 7}), std::nullopt);
+  Budget budget = unlimited();
+  ASSERT_EQ(engine.solve(~second, budget), Outcome::satisfied);
+  EXPECT_TRUE(engine.value(third));
+  EXPECT_LT(engine.value(nodes[2]) - engine.value(nodes[1]), 4);
+  EXPECT_GE(engine.value(nodes[5]) - engine.value(nodes[3]), 7);
+  EXPECT_EQ(engine.solve(~third, budget), Outcome::refuted);
+  engine.require({nodes[1], nodes[2], -3});
+  EXPECT_EQ(engine.solve(second, budget), Outcome::refuted);
+  EXPECT_EQ(engine.solve(kTrue, budget), Outcome::satisfied);
+}
+
 // Protects facts passed from one engine to another: a difference that has no atom is expressed by
 // the next weaker one, in both directions. Without one it is dropped; a clause from outside counts
 // as learned.

@@ -131,7 +131,7 @@ std::vector<std::size_t> best_first(const std::vector<Candidate>& candidates,
 
 /// A kernel is about ten problems. So it hurries after this part of the work limit of one problem,
 /// and at the fastest rates after half of that.
-constexpr std::uint64_t kHurry = 6;
+constexpr std::uint64_t kHurry = 12;
 
 /// Solves both rates of one kernel.
 class Ends {
@@ -188,15 +188,17 @@ class Ends {
 
   Result<void> solve_slowest() {
     std::uint64_t spent = fast_.work;
+    std::uint64_t looked = 0;
     for (std::size_t i = 0; i < slowest_.pools.size(); ++i) {
       if (cannot_win(slowest_.pools[i].pool)) continue;
       const PosedPool& pool = slowest_.pools[i];
       solve::Options limits = solve::left_of(limits_, spent);
       limits.work_limit /= slowest_.pools.size() - i;
-      if (!slow_.empty()) limits = for_one_more(limits);
+      if (!slow_.empty()) limits = for_one_more(limits, looked);
       limits.start = slowed_down(pool);
       Answer answer = solve_with(request_.answers, pool.problem, limits);
       spent += answer.work;
+      if (!slow_.empty()) looked += answer.work;
       slow_.push_back({i, candidates_.size(), std::move(answer)});
       TWILL_TRY_VOID(add(Rate::slowest, pool, slow_.back().answer));
     }

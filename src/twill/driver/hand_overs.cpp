@@ -137,6 +137,15 @@ Amount handed_over_bytes(const Problem& problem, const schedule::Schedule& sched
   return bytes;
 }
 
+bool leave_share(const Problem& problem, const schedule::Schedule& schedule, double share) {
+  const Amount bytes = handed_over_bytes(problem, schedule);
+  if (bytes == 0) return true;
+  const auto memory = plan::staging_memory(problem);
+  if (!memory) return false;
+  const auto capacity = static_cast<double>(problem[*memory].capacity);
+  return static_cast<double>(bytes) <= (1 - share) * capacity;
+}
+
 std::optional<Problem> with_room(const Problem& problem, Amount bytes) {
   const auto memory = plan::staging_memory(problem);
   if (!memory || problem[*memory].capacity <= bytes) return std::nullopt;

@@ -20,6 +20,9 @@ std::optional<problem::Problem> without_hand_overs(const problem::Problem& probl
 /// Bytes in which the values wait that the schedule hands over, in as many copies as wait at once.
 Amount handed_over_bytes(const problem::Problem& problem, const schedule::Schedule& schedule);
 
+/// Whether these bytes leave that share of the memory where they wait.
+bool leave_share(const problem::Problem& problem, const schedule::Schedule& schedule, double share);
+
 /// The Problem with that many bytes less in the memory where transferred values wait, and with
 /// addresses for all others. A plan needs that, whatever the Problem relaxes. Nothing if no byte is
 /// left, or if that changes nothing.

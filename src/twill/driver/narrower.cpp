@@ -1,5 +1,6 @@
 #include "twill/driver/narrower.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -48,8 +49,8 @@ Result<void> add_at_home(const Request& request, const Reading& reading, std::si
   for (const std::size_t i : refused(request, proposed, steps)) {
     const problem::Problem problem = steps[i].proposal.outcome.problem;
     if (!hands_over(problem, schedule_of(steps[i]))) continue;
-    TWILL_TRY_VOID(add_best_of(request, reading, i, without_hand_overs(problem),
-                               "without hand-overs", steps));
+    TWILL_TRY_VOID(
+        add_best_of(request, reading, i, without_hand_overs(problem), "without hand-overs", steps));
   }
   return {};
 }
@@ -69,6 +70,13 @@ Result<void> add_with_room(const Request& request, const Reading& reading, std::
     }
   }
   return {};
+}
+
+bool has_room_beside(const std::vector<Step>& steps, const std::string& pool, double share) {
+  return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+    const report::Outcome& it = step.proposal.outcome;
+    return it.pool == pool && leave_share(it.problem, *it.answer.schedule, share);
+  });
 }
 
 }  // namespace twill::driver

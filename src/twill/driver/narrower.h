@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "twill/driver/candidates.h"
@@ -19,5 +20,9 @@ Result<void> add_at_home(const Request& request, const Reading& reading, std::si
 /// transfers. It reserves the step's own amount, and more while that is too little.
 Result<void> add_with_room(const Request& request, const Reading& reading, std::size_t proposed,
                            std::vector<Step>& steps);
+
+/// Whether what some schedule of the pool hands over fits beside a loop with that share of the
+/// memory.
+bool has_room_beside(const std::vector<Step>& steps, const std::string& pool, double share);
 
 }  // namespace twill::driver

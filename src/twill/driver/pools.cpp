@@ -62,8 +62,9 @@ std::vector<std::int64_t> rank_of(const PosedPool& pool, const Answer& answer, i
 /// Work for a first look at a pool, when there are several.
 constexpr std::uint64_t kGlance = 1'000'000;
 
-/// Work for one more pool in a hurry.
-constexpr std::uint64_t kLastLook = 20'000'000;
+/// Work in a hurry for all pools after the first together, and the least for each.
+constexpr std::uint64_t kLastLooks = 20'000'000;
+constexpr std::uint64_t kLeastLook = 4'000'000;
 
 /// The part of the work that is left that may go into the question whether a pool is worth solving.
 constexpr std::uint64_t kComparison = 8;
@@ -156,6 +157,7 @@ std::vector<TriedPool> try_pools(const std::vector<PosedPool>& pools, const solv
   std::vector<TriedPool> tried;
   for (const PosedPool& pool : pools) tried.push_back({schedule::min_ii(pool.problem), {}});
   std::optional<Cycles> least;
+  std::uint64_t looked = 0;
   std::size_t pools_left = pools.size();
   for (const std::size_t i : by_promise(pools, limits, answers, tried, spent)) {
     const std::size_t left = pools_left--;
@@ -164,10 +166,11 @@ std::vector<TriedPool> try_pools(const std::vector<PosedPool>& pools, const solv
     if (tried[i].beaten) continue;
     solve::Options within = solve::left_of(limits, spent);
     within.work_limit = share(within.work_limit, left);
-    if (least) within = for_one_more(within);
+    if (least) within = for_one_more(within, looked);
     within.most_interval = least;
     Answer answer = solve_with(answers, pools[i].problem, within);
     spent += answer.work;
+    if (least) looked += answer.work;
     if (answer.lower_bound.value >= tried[i].bound.value) tried[i].bound = answer.lower_bound;
     if (answer.schedule) least = std::min(least.value_or(interval_of(answer)), interval_of(answer));
     tried[i].answer = std::move(answer);
@@ -246,8 +249,9 @@ void widen(Answer& answer, const std::vector<PosedPool>& pools, const std::vecto
 
 }  // namespace
 
-solve::Options for_one_more(solve::Options limits) {
-  limits.work_limit = std::min(limits.work_limit, std::max(limits.hurry_after, kLastLook));
+solve::Options for_one_more(solve::Options limits, std::uint64_t looked) {
+  const std::uint64_t look = kLastLooks - std::min(looked, kLastLooks - kLeastLook);
+  limits.work_limit = std::min(limits.work_limit, std::max(limits.hurry_after, look));
   return limits;
 }
 

@@ -37,7 +37,8 @@ struct BestPool {
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
                      Answers* answers = nullptr);
 
-/// Limits for a pool once another has an answer: in a hurry, a last look at most.
-solve::Options for_one_more(solve::Options limits);
+/// Limits for a pool once another has an answer: in a hurry, a last look at most. `looked`: work of
+/// such looks before, which share a limit.
+solve::Options for_one_more(solve::Options limits, std::uint64_t looked);
 
 }  // namespace twill::driver

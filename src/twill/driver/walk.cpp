@@ -45,6 +45,9 @@ Request limited(const Request& request) {
   return out;
 }
 
+/// Shares of the memory that are tried for the loop where its plan needs more than there is.
+constexpr std::array kShares = {0.875, 0.75, 0.5};
+
 /// The list of candidates of one input, from the first to the one that can be built.
 class Walk {
  public:
@@ -109,7 +112,7 @@ class Walk {
       TWILL_TRY_VOID(add_with_room(limited_, *reading_, proposed_, steps_));
     }
     TWILL_TRY_VOID(try_steps());
-    for (const double share : {0.875, 0.75, 0.5}) {
+    for (const double share : kShares) {
       if (best_ || alone() || request_.normalize) return {};
       TWILL_TRY_VOID(add_smaller(share));
       TWILL_TRY_VOID(try_steps());
@@ -273,6 +276,7 @@ class Walk {
       const bool has_ends = request_.strategy.strategy == strategy::Strategy::twill;
       const bool one = solved_.contains({pool, "fastest"}) || solved_.contains({pool, "slowest"});
       if (both || (one && (!has_ends || request_.rate))) continue;
+      if (one && !has_room_beside(steps_, pool, kShares.back())) continue;
       if (cannot_win(pool)) continue;
       Reading of_pool = *reading_;
       of_pool.kernel = with_pool(*reading_->kernel, pool);
@@ -309,9 +313,11 @@ class Walk {
     }
   }
 
-  /// For each pool the optimum with that share of the memory.
+  /// For each pool with room for what it hands over, the optimum with that share of the memory.
   Result<void> add_smaller(double share) {
     for (const Reading& smaller : with_share_of_memory(*reading_, share)) {
+      if (smaller.kernel && !has_room_beside(steps_, smaller.kernel->pools.front(), share))
+        continue;
       auto found = propose(limited_, smaller, false);
       if (!found || !usable(found->front().outcome)) continue;
       Proposal& it = found->front();

@@ -13,6 +13,10 @@ constexpr std::uint32_t index_of(Node node) { return static_cast<std::uint32_t>(
 
 Node DifferenceGraph::add_node() {
   TWILL_CHECK(distances_.empty(), "nodes come before atoms and edges");
+  const auto node = static_cast<std::uint32_t>(potential_.size());
+  if (blocks_.empty() || node == block_begin_) blocks_.push_back({node, node});
+  blocks_.back().end = node + 1;
+  block_of_.push_back(static_cast<std::uint32_t>(blocks_.size() - 1));
   potential_.push_back(0);
   out_.emplace_back();
   label_.push_back(0);
@@ -24,14 +28,24 @@ Node DifferenceGraph::add_node() {
 
 void DifferenceGraph::make_tables() {
   if (!distances_.empty()) return;
-  const std::size_t nodes = potential_.size();
-  distances_.assign(nodes * nodes, {});
-  pair_at_.assign(nodes * nodes, kNone);
-  for (std::uint32_t node = 0; node < nodes; ++node) distances_[cell(node, node)].longest = 0;
+  std::size_t cells = 0;
+  for (const Block& block : blocks_) {
+    const std::size_t nodes = block.end - block.begin;
+    for (std::uint32_t node = block.begin; node < block.end; ++node) {
+      rows_.push_back(cells + (node - block.begin) * nodes - block.begin);  // wraps, and back
+    }
+    cells += nodes * nodes;
+  }
+  distances_.assign(cells, {});
+  pair_at_.assign(cells, kNone);
+  for (std::uint32_t node = 0; node < rows_.size(); ++node) {
+    distances_[cell(node, node)].longest = 0;
+  }
 }
 
 DifferenceGraph::Pair& DifferenceGraph::pair_of(std::uint32_t x, std::uint32_t y) {
   make_tables();
+  TWILL_CHECK(block_of_[x] == block_of_[y], "a difference is of nodes of one block");
   if (pair_at_[cell(x, y)] == kNone) {
     pair_at_[cell(x, y)] = pair_at_[cell(y, x)] = static_cast<std::uint32_t>(pairs_.size());
     pairs_.push_back({x, y, {}});
@@ -73,7 +87,8 @@ void DifferenceGraph::watch_for(std::size_t cell, std::int64_t length) {
 std::optional<Literal> DifferenceGraph::implied_atom(const Difference& difference) const {
   const std::uint32_t x = index_of(difference.x);
   const std::uint32_t y = index_of(difference.y);
-  if (pair_at_.empty() || pair_at_[cell(x, y)] == kNone) return std::nullopt;
+  if (pair_at_.empty() || block_of_[x] != block_of_[y]) return std::nullopt;
+  if (pair_at_[cell(x, y)] == kNone) return std::nullopt;
   const Pair& pair = pairs_[pair_at_[cell(x, y)]];
   const bool forward = pair.x == x;  // else -(y - x) >= bound, which makes all atoms above false
   const auto above = std::upper_bound(
@@ -103,6 +118,7 @@ bool DifferenceGraph::assert_edge(const Difference& difference, Literal cause) {
   implied_.clear();
   const std::uint32_t from = index_of(difference.y);
   const std::uint32_t to = index_of(difference.x);
+  TWILL_CHECK(block_of_[from] == block_of_[to], "a difference is of nodes of one block");
   if (distances_[cell(from, to)].longest >= difference.bound) return true;
   const auto edge = static_cast<std::uint32_t>(edges_.size());
   edges_.push_back({from, to, difference.bound, cause, changes_.size()});
@@ -195,10 +211,10 @@ void DifferenceGraph::build_conflict(std::uint32_t new_edge) {
 /// the atoms between them.
 void DifferenceGraph::lengthen(std::uint32_t new_edge) {
   const Edge added = edges_[new_edge];
-  const auto nodes = static_cast<std::uint32_t>(potential_.size());
+  const Block& block = blocks_[block_of_[added.from]];
   tails_.clear();
   heads_.clear();
-  for (std::uint32_t node = 0; node < nodes; ++node) {
+  for (std::uint32_t node = block.begin; node < block.end; ++node) {
     const std::int64_t to_edge = distances_[cell(node, added.from)].longest;
     if (to_edge != kUnreached &&
         to_edge + added.weight > distances_[cell(node, added.to)].longest) {
@@ -210,7 +226,7 @@ void DifferenceGraph::lengthen(std::uint32_t new_edge) {
       heads_.push_back({node, from_edge});
     }
   }
-  work_ += (nodes + tails_.size() * heads_.size()) / 8;
+  work_ += (block.end - block.begin + tails_.size() * heads_.size()) / 8;
   for (const Step& tail : tails_) {
     for (const Step& head : heads_) {
       const std::size_t at = cell(tail.node, head.node);
@@ -269,10 +285,16 @@ void DifferenceGraph::explain(Literal literal, std::size_t edge_limit,
   const Difference wanted = difference_of(literal);
   const std::uint32_t start = index_of(wanted.y);
   const std::uint32_t goal = index_of(wanted.x);
+  // Slacks along a path add up to how much longer it could be, and none is negative. So a path that
+  // implies the literal stays within `allowed`, and even the longest one on from a node must.
+  const std::int64_t allowed = potential_[goal] - potential_[start] - wanted.bound;
   ++run_;
   queue_.clear();
-  const auto visit = [this](std::uint32_t node, std::int64_t slack, std::uint32_t edge) {
+  const auto visit = [&](std::uint32_t node, std::int64_t slack, std::uint32_t edge) {
     if (seen_[node] == run_ && slack >= label_[node]) return;
+    const std::int64_t onwards = distances_[cell(node, goal)].longest;
+    if (onwards == kUnreached) return;
+    if (slack + potential_[goal] - potential_[node] - onwards > allowed) return;
     seen_[node] = run_;
     label_[node] = slack;
     parent_[node] = edge;
@@ -290,7 +312,6 @@ void DifferenceGraph::explain(Literal literal, std::size_t edge_limit,
       visit(arc.to, top.key + potential_[arc.to] - potential_[top.node] - arc.weight, arc.edge);
     }
   }
-  const std::int64_t allowed = potential_[goal] - potential_[start] - wanted.bound;
   TWILL_CHECK(seen_[goal] == run_ && label_[goal] <= allowed,
               "a difference literal must follow from the edges that implied it");
   for (std::uint32_t node = goal; node != start;) {
@@ -305,7 +326,8 @@ std::size_t DifferenceGraph::memory_for(std::size_t node_count) {
 }
 
 std::size_t DifferenceGraph::memory() const {
-  return memory_for(potential_.size()) + changes_.capacity() * sizeof(Change) +
+  return distances_.size() * (sizeof(Distance) + sizeof(std::uint32_t)) +
+         changes_.capacity() * sizeof(Change) +
          edges_.capacity() * (sizeof(Edge) + 2 * sizeof(Arc)) + atoms_.capacity() * sizeof(Atom) +
          atom_count_ * sizeof(AtomOfPair) * 2 + pairs_.capacity() * sizeof(Pair);
 }

@@ -26,7 +26,9 @@ namespace twill::solve {
 ///   scans and the product of these two sets, which is small. Every atom between such a pair is
 ///   visited: propagation is exhaustive, and an implied edge costs no update.
 ///
-/// Memory: 20 bytes per pair of nodes.
+/// Nodes of different blocks are never compared, so they have no distance.
+///
+/// Memory: 20 bytes per pair of nodes of a block.
 class DifferenceGraph {
  public:
   /// `values` is the assignment of the engine by literal code (1 true, -1 false, 0 open); atoms
@@ -35,6 +37,9 @@ class DifferenceGraph {
 
   /// Nodes are added before atoms and edges.
   Node add_node();
+  /// Has the nodes that follow be a block of their own. Precondition of all differences: both nodes
+  /// are of one block.
+  void begin_block() { block_begin_ = potential_.size(); }
   std::size_t node_count() const { return potential_.size(); }
 
   /// The literal of a positive variable that is true iff the difference holds, or an existing one
@@ -73,7 +78,7 @@ class DifferenceGraph {
 
   std::uint64_t work() const { return work_; }            ///< edges and atoms touched so far
   std::size_t memory() const;                             ///< bytes, estimated
-  static std::size_t memory_for(std::size_t node_count);  ///< of the tables alone
+  static std::size_t memory_for(std::size_t node_count);  ///< of the tables of one block alone
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
@@ -126,9 +131,13 @@ class DifferenceGraph {
     std::int64_t distance;
   };
 
-  std::size_t cell(std::uint32_t from, std::uint32_t to) const {
-    return std::size_t{from} * potential_.size() + to;
-  }
+  /// Nodes from `begin` to `end`.
+  struct Block {
+    std::uint32_t begin;
+    std::uint32_t end;
+  };
+
+  std::size_t cell(std::uint32_t from, std::uint32_t to) const { return rows_[from] + to; }
   void make_tables();
   Pair& pair_of(std::uint32_t x, std::uint32_t y);
   void watch_for(std::size_t cell, std::int64_t length);
@@ -142,7 +151,11 @@ class DifferenceGraph {
   const std::vector<std::int8_t>& values_;
   std::vector<std::int64_t> potential_;
   std::vector<Edge> edges_;
-  std::vector<std::vector<Arc>> out_;   ///< by node, in order of the edges
+  std::vector<std::vector<Arc>> out_;    ///< by node, in order of the edges
+  std::size_t block_begin_ = 0;          ///< of the block to which nodes are added
+  std::vector<std::uint32_t> block_of_;  ///< by node, in `blocks_`
+  std::vector<Block> blocks_;
+  std::vector<std::size_t> rows_;       ///< by node: its cell for node 0, if that were of its block
   std::vector<Distance> distances_;     ///< by cell; empty before the first use
   std::vector<std::uint32_t> pair_at_;  ///< by cell: index in `pairs_` or kNone
   std::vector<Change> changes_;         ///< of `distances_`, to be undone

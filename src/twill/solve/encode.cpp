@@ -52,9 +52,11 @@ Encoding::Encoding(const Instance& instance, const SubTiles& sub_tiles, Cycles i
       proof_(proof),
       engine_(proof, title),
       lifetimes_(least_lifetimes(instance, ii)) {
-  std::size_t nodes = 2 * instance.op_count();
-  for (const Store& memory : instance.memories) nodes += placed ? 1 + 2 * memory.buffers.size() : 0;
-  complete_ = DifferenceGraph::memory_for(nodes) <= memory_limit;
+  std::size_t tables = 2 * DifferenceGraph::memory_for(instance.op_count());
+  for (const Store& memory : instance.memories) {
+    tables += placed ? DifferenceGraph::memory_for(1 + 2 * memory.buffers.size()) : 0;
+  }
+  complete_ = tables <= memory_limit;
   if (!complete_) return;
   make_nodes(sub_tiles);
   if (proof_ != nullptr) tell_subject(sub_tiles);
@@ -102,6 +104,7 @@ void Encoding::add_at_most(const Meaning& meaning, std::span<const Term> terms,
 void Encoding::make_nodes(const SubTiles& sub_tiles) {
   const std::size_t n = instance_.op_count();
   for (std::size_t i = 0; i < n; ++i) slots_.push_back(engine_.add_node());
+  engine_.begin_block();
   for (std::size_t i = 0; i < n; ++i) stages_.push_back(engine_.add_node());
   if (placed_) make_extents();
   anchor_ = choose_anchor(instance_, sub_tiles);

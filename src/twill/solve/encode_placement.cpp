@@ -7,6 +7,7 @@ namespace twill::solve {
 
 void Encoding::make_extents() {
   for (const Store& memory : instance_.memories) {
+    engine_.begin_block();
     const Node base = engine_.add_node();
     bases_.push_back(base);
     std::vector<Extent>& extents = extents_.emplace_back();

@@ -120,8 +120,9 @@ void Engine::add_at_most(std::span<const Term> terms, std::int64_t bound) {
 
 void Engine::attach(ClauseArena::Reference clause) {
   const std::span<const Literal> literals = clauses_.literals(clause);
-  watch(literals[0], {clause, literals[1]});
-  watch(literals[1], {clause, literals[0]});
+  const bool is_binary = literals.size() == 2;
+  watch(literals[0], {clause, literals[1], is_binary});
+  watch(literals[1], {clause, literals[0], is_binary});
   watch_count_ += 2;
 }
 
@@ -217,7 +218,12 @@ bool Engine::propagate_clauses(Literal now_true) {
       watches[kept++] = watch;
       continue;
     }
-    const std::span<Literal> literals = clauses_.literals(watch.clause);
+    if (watch.is_binary() && !is_false(watch.blocker)) {
+      watches[kept++] = watch;
+      assign(watch.blocker, {Cause::clause, false, watch.clause()});
+      continue;
+    }
+    const std::span<Literal> literals = clauses_.literals(watch.clause());
     if (literals[0] == now_false) std::swap(literals[0], literals[1]);
     const Literal first = literals[0];
     if (!is_true(first)) {
@@ -225,14 +231,14 @@ bool Engine::propagate_clauses(Literal now_true) {
                                       [this](Literal literal) { return !is_false(literal); });
       if (other != literals.end()) {
         std::swap(literals[1], *other);
-        this->watch(literals[1], {watch.clause, first});
+        this->watch(literals[1], {watch.clause(), first, false});
         continue;
       }
     }
-    watches[kept++] = {watch.clause, first};
+    watches[kept++] = {watch.clause(), first, watch.is_binary()};
     if (is_true(first)) continue;
     if (!is_false(first)) {
-      assign(first, {Cause::clause, false, watch.clause});
+      assign(first, {Cause::clause, false, watch.clause()});
       continue;
     }
     conflict_.assign(literals.begin(), literals.end());
@@ -240,10 +246,10 @@ bool Engine::propagate_clauses(Literal now_true) {
                                               watches.end(),
                                               watches.begin() + static_cast<std::ptrdiff_t>(kept)) -
                                     watches.begin());
-    watches.resize(kept);
+    watches.erase(watches.begin() + static_cast<std::ptrdiff_t>(kept), watches.end());
     return false;
   }
-  watches.resize(kept);
+  watches.erase(watches.begin() + static_cast<std::ptrdiff_t>(kept), watches.end());
   if (kept == 0) concerns_[now_true.code()] &= static_cast<std::uint8_t>(~kClauses);
   return true;
 }

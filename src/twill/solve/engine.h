@@ -81,6 +81,8 @@ class Engine {
   void matters_if(Literal literal, Literal first, Literal second);
   /// Adds a node; nodes are added before all constraints and atoms on nodes.
   Node add_node() { return graph_.add_node(); }
+  /// Has the nodes that follow never be compared with those before.
+  void begin_block() { graph_.begin_block(); }
 
   /// The literal that is true iff the difference holds; the same one for the same difference.
   Literal at_least(const Difference& difference);
@@ -129,9 +131,16 @@ class Engine {
     bool from_graph = false;  ///< the difference graph implies it: no new edge needed
     std::uint32_t index = 0;
   };
+  /// A clause that watches a literal. Of a clause of two literals `blocker` is the other one, so
+  /// that propagation does not touch the clause.
   struct Watch {
-    ClauseArena::Reference clause;
-    Literal blocker;  ///< another literal of the clause; if true there is nothing to do
+    std::uint32_t word;  ///< where the clause starts, times two; plus one if it has two literals
+    Literal blocker;     ///< another literal of the clause; if true there is nothing to do
+
+    Watch(ClauseArena::Reference clause, Literal other, bool is_binary)
+        : word(2 * clause + (is_binary ? 1U : 0U)), blocker(other) {}
+    ClauseArena::Reference clause() const { return word / 2; }
+    bool is_binary() const { return word % 2 != 0; }
   };
   struct Level {
     std::uint32_t trail;

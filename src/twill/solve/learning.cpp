@@ -19,7 +19,11 @@ constexpr std::uint32_t kGoodGlue = 2;
 /// computed on demand, and kept until the next return to level 0.
 std::span<const Literal> Engine::explain(std::uint32_t variable) {
   Reason& reason = reasons_[variable];
-  if (reason.cause == Cause::clause) return clauses_.literals(reason.index).subspan(1);
+  if (reason.cause == Cause::clause) {
+    const std::span<Literal> literals = clauses_.literals(reason.index);
+    if (literals[0].variable() != variable) std::swap(literals[0], literals[1]);  // of two
+    return literals.subspan(1);
+  }
   if (reason.cause != Cause::explained) {
     const Literal literal(variable, values_[2 * variable] < 0);
     causes_.clear();

@@ -187,12 +187,13 @@ Outcome Search::refute_all() {
   return try_interval(std::max(decisive_interval(instance_), bound_without_search()), {});
 }
 
-/// Asks at larger and larger IIs until there is a schedule, or there can be none.
+/// Asks at larger and larger IIs until there is a schedule, or can be none; long if none is known.
 Interval Search::climb(Interval interval) {
   const Cycles decisive = std::max(decisive_interval(instance_), interval.bound);
   Cycles step = std::max<Cycles>(1, interval.bound / kFirstStep);
+  const std::uint64_t enough = budget_.work() + kPatience;
   for (Cycles ii = interval.bound;; step *= 2) {
-    const bool beyond = start_ && start_->initiation_interval <= ii;
+    const bool beyond = start_ && (start_->initiation_interval <= ii || budget_.work() > enough);
     const Effort effort{ii == decisive ? kNoLimit : kFirstEffort};
     const Outcome outcome = beyond ? Outcome::stopped : try_interval(ii, effort);
     if (outcome == Outcome::satisfied) interval.schedule = found_;

@@ -19,7 +19,7 @@ class VariableOrder {
 
   void insert(std::uint32_t variable) {
     if (place_[variable] != kAbsent) return;
-    place_[variable] = heap_.size();
+    place_[variable] = static_cast<std::uint32_t>(heap_.size());
     heap_.push_back(variable);
     rise(heap_.size() - 1);
   }
@@ -45,8 +45,8 @@ class VariableOrder {
   void decay() { increment_ *= 1.0 / 0.95; }
 
  private:
-  static constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
-  static constexpr std::size_t kNever = kAbsent - 1;
+  static constexpr std::uint32_t kAbsent = 0xffffffff;
+  static constexpr std::uint32_t kNever = kAbsent - 1;
 
   bool before(std::uint32_t a, std::uint32_t b) const {
     return activity_[a] != activity_[b] ? activity_[a] > activity_[b] : a < b;
@@ -54,8 +54,8 @@ class VariableOrder {
 
   void swap(std::size_t i, std::size_t j) {
     std::swap(heap_[i], heap_[j]);
-    place_[heap_[i]] = i;
-    place_[heap_[j]] = j;
+    place_[heap_[i]] = static_cast<std::uint32_t>(i);
+    place_[heap_[j]] = static_cast<std::uint32_t>(j);
   }
 
   void rise(std::size_t at) {
@@ -83,7 +83,7 @@ class VariableOrder {
   }
 
   std::vector<double> activity_;
-  std::vector<std::size_t> place_;
+  std::vector<std::uint32_t> place_;
   std::vector<std::uint32_t> heap_;
   double increment_ = 1.0;
 };
