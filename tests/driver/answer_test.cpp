@@ -38,7 +38,7 @@ struct Counted {
 
 // A command reads its input once, and extracts once for each pool and rate.
 TEST(Answer, ReadsAndExtractsOnce) {
-  const Request request = request_for("kernels/fa_fwd/sm_90/d128m64.pre.ttgir");
+  const Request request = request_for("kernels/fa_fwd/sm_90/d128.pre.ttgir");
   Counted emitted(request);
   ASSERT_TRUE(emit_cuda(emitted.request));
   emitted.expect_once();
@@ -137,23 +137,22 @@ TEST(Answer, TakesInTheLatencyOfLoadsWhereRingsCannotHideIt) {
   EXPECT_FALSE(checked->rejection.has_value());
 }
 
-// CUDA prints this kernel in the plan of another strategy only. That is no reason for a worse
-// answer: commands that print nothing give the best plan, and say that Triton's door prints it.
+// CUDA prints no second loop with tiles. That is no reason for another answer: commands that print
+// nothing give the best plan, and say that Triton's door prints it.
 TEST(Answer, DoesNotDependOnWhatIsPrinted) {
-  const Request request = request_for("kernels/fa_fwd/sm_90/d128m64.pre.ttgir");
+  const Request request = request_for("kernels/fa_fwd_causal/sm_90/d128.pre.ttgir");
   auto best = answer_loop(request);
   ASSERT_TRUE(best) << to_string(best.error());
   EXPECT_FALSE(best->outcome.built->not_printable);
   look_for_doors(request, *best);
   EXPECT_NE(best->outcome.built->not_printable, "");
   EXPECT_EQ(best->outcome.built->no_ttgir, "");
-  const auto cuda = answer_loop(request, {true, &cuda_door()});
-  ASSERT_TRUE(cuda) << to_string(cuda.error());
-  EXPECT_FALSE(cuda->unprinted);
-  EXPECT_LE(*best->outcome.built->simulated, *cuda->outcome.built->simulated);
   for (const report::Candidate& it : best->outcome.candidates) {
     EXPECT_EQ(it.refused.find("print: "), std::string::npos) << it.refused;
   }
+  const auto cuda = answer_loop(request, {true, &cuda_door()});
+  ASSERT_TRUE(cuda) << to_string(cuda.error());
+  EXPECT_TRUE(cuda->unprinted);
 }
 
 // The best plan needs more registers than its roles have. Plans tried in its place take no more
@@ -176,10 +175,10 @@ TEST(Answer, OtherPlansForWantOfRegistersTakeLittle) {
 
 /// Whether a module is planned for two CTAs an SM, and both its text and its notes say so.
 bool has_company(const EmittedTtgir& emitted) {
-  const bool limited = emitted.text.find("\"ttg.maxnreg\" = 128 : i32") != std::string::npos;
-  const bool noted = std::any_of(
-      emitted.notes.begin(), emitted.notes.end(),
-      [](const auto& note) { return note.find("two CTAs share an SM") != std::string::npos; });
+  const bool limited = emitted.text.find("ttg.maxnreg = 128 : i32") != std::string::npos;
+  const bool noted = std::any_of(emitted.notes.begin(), emitted.notes.end(), [](const auto& note) {
+    return note.find("two CTAs share an SM") != std::string::npos;
+  });
   EXPECT_EQ(limited, noted);
   return limited;
 }
