@@ -254,9 +254,10 @@ TEST(Device, BoxesTakeThePlaceOfTilesThatAreDoneWith) {
   ASSERT_TRUE(apart) << apart.error().message;
   const auto together = build_within(planned.parts(), shared_bytes(*apart) - 1);
   ASSERT_TRUE(together) << together.error().message;
-  EXPECT_TRUE(together->notes.empty());
+  EXPECT_TRUE(together->kernel.notes.empty());
+  EXPECT_FALSE(together->plan);
   constexpr std::int64_t kBox = 128 * 128 * 2, kBarriers = 8;
-  EXPECT_EQ(shared_bytes(*together), shared_bytes(*apart) - kBox + kBarriers);
+  EXPECT_EQ(shared_bytes(together->kernel), shared_bytes(*apart) - kBox + kBarriers);
 }
 
 /// The largest estimate of a role beyond what it has; negative: all fit.
