@@ -1,9 +1,7 @@
 #include "twill/driver/check_translation.h"
 
-#include <map>
+#include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -53,7 +51,10 @@ TEST(Translation, WhatIsSafeAndNotPlannedIsNamed) {
   EXPECT_NE(drained.find("WG0, with 2 iterations"), std::string::npos) << drained;
 }
 
-std::map<std::string, std::pair<int, int>> tally;
+/// Kinds of which some are about boxes and their warp, which no plan has: `verify` is for these.
+const std::set<std::string> kAboutBoxes = {
+    "arrival doubled",        "arrival dropped", "arrivals counted twice", "count too high",
+    "count too low",          "fence dropped",   "fence before the store", "store not awaited"};
 
 TEST(Translation, PlantedBugsAreNamed) {
   for (const char* kernel : {"gemm/sm_90/tma_128x256x64", "fa_fwd/sm_90/d64"}) {
@@ -62,16 +63,10 @@ TEST(Translation, PlantedBugsAreNamed) {
       EmittedTtgir edited = good;
       edited.text = mutant.text;
       const PrintedCheck check = check_translation(edited);
-      if (check.unchecked.empty() && check.broken.empty()) {
-        std::printf("%s %s line %d\n", kernel, mutant.kind.c_str(), mutant.line);
-        ++tally[mutant.kind].second;
-      } else {
-        ++tally[mutant.kind].first;
-      }
+      const bool named = !check.unchecked.empty() || !check.broken.empty();
+      EXPECT_TRUE(named || kAboutBoxes.contains(mutant.kind))
+          << kernel << ": " << mutant.kind << " at line " << mutant.line;
     }
-  }
-  for (const auto& [kind, counts] : tally) {
-    std::printf("%-28s named %4d, not %4d\n", kind.c_str(), counts.first, counts.second);
   }
 }
 
