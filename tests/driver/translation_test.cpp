@@ -1,9 +1,7 @@
 #include "twill/driver/check_translation.h"
 
-#include <map>
+#include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -36,8 +34,7 @@ std::string report_with(const EmittedTtgir& good, const std::string& old, const 
 TEST(Translation, EverythingPrintedIsWhatWasPlanned) {
   for (const char* kernel : {"gemm/sm_90/tma_128x256x64", "gemm/sm_90/ptr_128x128x64",
                              "gemm_rowsum/sm_90/128x256x64", "fa_fwd/sm_90/d64",
-                             "fa_fwd_causal/sm_90/d128", "gemm_persistent/sm_90/128x128x64_nested",
-                             "fa_bwd/sm_90/m64n128d128_atomic"}) {
+                             "fa_fwd_causal/sm_90/d128", "gemm_persistent/sm_90/128x128x64_nested"}) {
     const EmittedTtgir emitted = printed(kernel);
     EXPECT_EQ(emitted.broken, "") << kernel;
     const PrintedCheck check = check_translation(emitted);
@@ -50,11 +47,14 @@ TEST(Translation, WhatIsSafeAndNotPlannedIsNamed) {
   const EmittedTtgir gemm = printed("gemm/sm_90/tma_128x256x64");
   // Products that do not overlap break no rule.
   const std::string drained = report_with(gemm, "{pendings = 1 : i32}", "{pendings = 0 : i32}");
-  EXPECT_NE(drained.find("the plan has \"drain wgmma to 1\""), std::string::npos) << drained;
+  EXPECT_NE(drained.find("the plan has \"drain wgmma to 1 "), std::string::npos) << drained;
   EXPECT_NE(drained.find("WG0, with 2 iterations"), std::string::npos) << drained;
 }
 
-std::map<std::string, std::pair<int, int>> tally;
+/// Kinds of which some are about boxes and their warp, which no plan has: `verify` is for these.
+const std::set<std::string> kAboutBoxes = {
+    "arrival doubled",        "arrival dropped", "arrivals counted twice", "count too high",
+    "count too low",          "fence dropped",   "fence before the store", "store not awaited"};
 
 TEST(Translation, PlantedBugsAreNamed) {
   for (const char* kernel : {"gemm/sm_90/tma_128x256x64", "fa_fwd/sm_90/d64"}) {
@@ -63,16 +63,10 @@ TEST(Translation, PlantedBugsAreNamed) {
       EmittedTtgir edited = good;
       edited.text = mutant.text;
       const PrintedCheck check = check_translation(edited);
-      if (check.unchecked.empty() && check.broken.empty()) {
-        std::printf("%s %s line %d\n", kernel, mutant.kind.c_str(), mutant.line);
-        ++tally[mutant.kind].second;
-      } else {
-        ++tally[mutant.kind].first;
-      }
+      const bool named = !check.unchecked.empty() || !check.broken.empty();
+      EXPECT_TRUE(named || kAboutBoxes.contains(mutant.kind))
+          << kernel << ": " << mutant.kind << " at line " << mutant.line;
     }
-  }
-  for (const auto& [kind, counts] : tally) {
-    std::printf("%-28s named %4d, not %4d\n", kind.c_str(), counts.first, counts.second);
   }
 }
 

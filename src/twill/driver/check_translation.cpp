@@ -21,7 +21,7 @@ PrintedCheck check_translation(const EmittedTtgir& emitted) {
                                              emitted.roles});
   if (!check) return unchecked(check.error());
   if (!check->difference.empty()) {
-    return {{}, "the roles do not do what the plan says\n" + check->difference + "\n"};
+    return {"the roles differ from the steps of the plan: " + check->difference, {}};
   }
   if (check->every_trip) return {};
   return {"the roles were compared with the plan for up to " + std::to_string(check->most) +
