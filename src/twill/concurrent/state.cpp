@@ -7,7 +7,6 @@
 /// lead to them. Why this is enough: docs/decisions/0012-verify-ttgir.md.
 namespace twill::concurrent {
 namespace {
-
 constexpr std::int64_t kWithoutEnd = INT64_MAX;
 
 /// True if a value that the block of `frame`, of so many ops, defines can still be read: results of
@@ -16,7 +15,6 @@ bool is_live(const Reads& reads, const Frame& frame, std::size_t ops, bool inner
   if (reads.elsewhere || reads.last > std::min(frame.next, ops - 1)) return true;
   return !innermost && frame.next > 0 && reads.within.contains(frame.next - 1);
 }
-
 }  // namespace
 
 /// Writes one state. Times are written as ranks among those that may still be compared. Agents and

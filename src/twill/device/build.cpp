@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -102,6 +103,49 @@ std::optional<std::pair<ir::OpId, std::int64_t>> odd_extent(const ir::Program& p
   return std::nullopt;
 }
 
+/// Looks for a value that a block reads and that neither it nor a block around it has made before.
+class Definitions {
+ public:
+  /// The roles' values are those of the launch, too.
+  explicit Definitions(const Kernel& kernel) {
+    define(kernel.arguments);
+    for (const Node& node : kernel.setup) define(node.results);
+  }
+
+  bool hold_in(const Block& block) {
+    define(block.arguments);
+    for (const Node& node : block.nodes) {
+      if (!are_made(node.operands)) return false;
+      for (const Block& inner : node.blocks) {
+        if (!hold_in(inner)) return false;
+      }
+      define(node.results);
+    }
+    return are_made(block.yields);
+  }
+
+ private:
+  void define(const std::vector<ValueId>& values) { made_.insert(values.begin(), values.end()); }
+  bool are_made(const std::vector<ValueId>& values) const {
+    return std::all_of(values.begin(), values.end(),
+                       [&](ValueId value) { return made_.contains(value); });
+  }
+
+  std::set<ValueId> made_;
+};
+
+/// Refuses roles in whose order of steps a value would be read before it is made.
+Result<void> check_definitions(const Sketch& sketch, ir::OpId loop, const Kernel& kernel) {
+  for (const Role& role : kernel.roles) {
+    if (Definitions(kernel).hold_in(role.body)) continue;
+    return sketch.refuse(loop,
+                         "has a plan in which " + role.name +
+                             " would read a value of another iteration that it has not kept",
+                         "choose another strategy or pool (--strategy, --pool)");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Kernel> build(const Parts& parts) {
@@ -170,6 +214,7 @@ Result<Kernel> build(const Parts& parts) {
     used.push_back(builder.captures());
   }
   pass_captures(kernel, used);
+  TWILL_TRY_VOID(check_definitions(sketch, parts.loop, kernel));
   RoleBuilder back(sketch, memory, kernel, "the launch", kLaunchWarps, false);
   TWILL_TRY(kernel.finish, back.build_back());
   return kernel;

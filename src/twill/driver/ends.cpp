@@ -131,7 +131,7 @@ std::vector<std::size_t> best_first(const std::vector<Candidate>& candidates,
 
 /// A kernel is about ten problems. So it hurries after this part of the work limit of one problem,
 /// and at the fastest rates after half of that.
-constexpr std::uint64_t kHurry = 12;
+constexpr std::uint64_t kHurry = 6;
 
 /// Solves both rates of one kernel.
 class Ends {
