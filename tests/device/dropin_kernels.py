@@ -20,13 +20,13 @@ import fa_fwd_causal  # noqa: E402
 import gemm_batched  # noqa: E402
 import gemm_bias  # noqa: E402
 import gemm_rowsum  # noqa: E402
-import ttgir as measured  # noqa: E402 (bench/gpu/ttgir.py)
+import ttgir_cases as measured  # noqa: E402 (bench/gpu/ttgir_cases.py)
 
 
 def measured_case(name, *size, bar=0.0):
     """A case of bench/gpu/ttgir.py."""
-    case = measured.CASES[name]()[0](*size)
-    return Case(f"{name} {'x'.join(map(str, size))}", case.call, case.outs, case.flops, case.reference, bar)
+    case = measured.CASES[name][0](*size)
+    return Case(f"{name} {'x'.join(map(str, size))}", case.call, [out.tensor for out in case.outs], case.flops, case.reference, bar)
 
 
 def batched_case(batches, size):

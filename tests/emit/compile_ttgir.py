@@ -14,6 +14,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 
 os.environ["TRITON_DUMP_PTXAS_LOG"] = "1"  # Triton prints what its ptxas says with -v
+os.environ["TRITON_ALWAYS_COMPILE"] = "1"  # two kernels may have one text, and what is in the cache has no report
 
 
 def facts(path):

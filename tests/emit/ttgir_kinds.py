@@ -109,6 +109,10 @@ def added():
 KINDS = {kind.__name__: kind for kind in (printed, guarded, leaves_early, skipped, corrected, stored, added)}
 
 
+# Kinds that are not printed, with a piece of the reason that is given.
+REFUSED = {"sixteen_rows": "is a product by the threads themselves"}
+
+
 def write(folder):
     """The path of each kind's kernel, by name, in a folder."""
     paths = {path.stem: pathlib.Path(folder) / path.name for path in sorted((pathlib.Path(__file__).parent / "kinds").glob("*.ttgir"))}

@@ -14,6 +14,8 @@ import ttgir_kinds
 def complaint(twill, path):
     out = str(path) + ".printed.ttgir"
     done = subprocess.run([twill, "emit", "ttgir", str(path), "-o", out], capture_output=True, text=True)
+    if path.stem in ttgir_kinds.REFUSED:
+        return "" if done.returncode == 3 and ttgir_kinds.REFUSED[path.stem] in done.stderr else f"not refused as it should be: {done.stderr}"
     if done.returncode != 0:
         return f"emit ttgir ended with {done.returncode}: {done.stderr}"
     done = subprocess.run([twill, "run", out, "--against", str(path)], capture_output=True, text=True)

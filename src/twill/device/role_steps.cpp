@@ -424,9 +424,11 @@ Result<void> RoleBuilder::product(OpId id, At at) {
   std::optional<ir::OpId> dot;
   for (const extract::Source& source : origin.sources) {
     const ir::OpKind kind = sketch_.program().op(source.op).kind;
-    if (kind == ir::OpKind::mma) {  // by the threads, which have it at once
-      const ir::ValueId result = sketch_.program().op(source.op).results.front();
-      return clone(source.op, rows_of(id, result), at).map([](ValueId) {});
+    if (kind == ir::OpKind::mma) {
+      return sketch_.refuse(source.op,
+                            "is a product by the threads themselves, on whose module an assertion "
+                            "of Triton's compiler fails",
+                            "give it 64 rows or more");
     }
     if (kind == ir::OpKind::wgmma && !dot) {
       dot = source.op;
