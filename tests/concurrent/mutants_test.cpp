@@ -122,27 +122,23 @@ std::string text_of(const std::string& kernel) {
   return input->text;
 }
 
-std::string printed(const std::string& kernel, const std::string& pool) {
+std::string printed(const std::string& kernel) {
   driver::Request request;
   request.input = {kernel, text_of(kernel)};
-  request.pool = pool;
   const auto emitted = driver::emit_ttgir(request);
   if (!emitted) throw std::runtime_error(to_string(emitted.error()));
   return emitted->text;
 }
 
-const std::string kInOneGroup = "fa_simple/sm_90/m64n128d128.pre.ttgir";
-
 // One test, so that kinds which match nothing anywhere are seen.
 TEST(Mutants, are_found_or_harmless) {
   std::vector<std::string> modules = {kRoles, kCopies};
-  // In one group the last has no waits for slots of a first round, which pass at once.
   for (const char* kernel :
        {"gemm/sm_90/tma_128x256x64.pre.ttgir", "gemm/sm_90/tma_128x128x64.pre.ttgir",
         "gemm/sm_90/ptr_128x128x64.pre.ttgir", "dual_gemm/sm_90/128x128x64.pre.ttgir",
         "gemm_batched/sm_90/128x128x64.pre.ttgir", "fa_fwd/sm_90/d128.pre.ttgir",
-        "fa_fwd/sm_90/d64.pre.ttgir", "fa_simple/sm_90/m64n128d128.pre.ttgir"}) {
-    modules.push_back(printed(kernel, kernel == kInOneGroup ? "1x64" : ""));
+        "fa_fwd/sm_90/d64.pre.ttgir", "gemm_bias/sm_90/nn_128x128x64.pre.ttgir"}) {
+    modules.push_back(printed(kernel));
   }
   const std::size_t first_of_triton = modules.size();
   for (const char* foreign :
