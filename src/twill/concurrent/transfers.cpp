@@ -170,6 +170,9 @@ Result<void> Machine::allocate(Role& role, ir::OpId id) {
 /// A part of a buffer, which it must lie in.
 Result<void> Machine::view(Role& role, ir::OpId id) {
   const ir::Op& op = program_.op(id);
+  if (op.operands.empty() || op.results.empty()) {
+    return execute::cannot(program_, id, "takes no part of anything");
+  }
   TWILL_TRY(const View from, view_of(role, id, op.operands[0]));
   std::string outside;
   if (op.kind == OpKind::buffer_index && op.operands.size() > 1 && !from.shape.empty()) {
