@@ -324,7 +324,7 @@ bool may_share_an_sm(const Request& request, const Module& module) {
 /// Cycles that an SM takes for an iteration of one of its CTAs, by estimate.
 Result<std::optional<double>> sm_interval(const Request& request, const Module& module) {
   const PlannedLoop& planned = module.planned;
-  const plan::Plan& plan = planned.plan->plan();
+  const plan::Plan& plan = (module.printed.plan ? *module.printed.plan : *planned.plan).plan();
   TWILL_TRY(FullRate full, full_rate_of(request, *planned.reading, planned.outcome, plan));
   const machine::Description& machine = *planned.reading->kernel->machine;
   const auto& bracket = planned.outcome.bracket;
