@@ -231,7 +231,7 @@ Machine with_copying_warpgroup(Machine machine);
 Machine shared_by(Machine machine, int ctas);
 
 /// Registers of each thread at launch, with which ptxas still takes setmaxnreg: with 80 it does not
-/// (C7602), with 128 it does (CUDA 12.8 and 13.0, Triton 3.6).
+/// (C7602), with 128 it does (the ptxas of Triton 3.6).
 inline constexpr int kLeastAtLaunch = 128;
 
 /// Bytes of shared memory that each CTA takes beside its memory here: 1 KiB of the driver's (CUDA
