@@ -15,9 +15,6 @@ namespace {
 using problem::Problem;
 using schedule::Verdict;
 
-constexpr std::array<Verdict, 4> kVerdicts = {Verdict::optimal, Verdict::feasible,
-                                              Verdict::infeasible, Verdict::undecided};
-
 /// Words that follow the word of a reason.
 enum class Tail : std::uint8_t { nothing, unit, pipe, op, memory, ops, links, op_and_links, file };
 struct Spelling {
@@ -155,13 +152,8 @@ class ClaimsReader {
   }
 
   Result<void> verdict() {
-    const std::string_view word = in_.word();
-    for (const Verdict it : kVerdicts) {
-      if (schedule::name_of(it) != word) continue;
-      claims_.verdict = it;
-      return {};
-    }
-    return in_.fail(fmt::format("{} is no verdict", quoted(word)));
+    TWILL_TRY(claims_.verdict, verdict_in(in_));
+    return {};
   }
 
   Result<void> start_case() {

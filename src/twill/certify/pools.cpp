@@ -1,7 +1,6 @@
 #include "twill/certify/pools.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include <fmt/format.h>
@@ -106,13 +105,7 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
     if (word == "rate") {
       TWILL_TRY(out.rate, rate_in(in));
     } else if (word == "verdict") {
-      constexpr std::array<Verdict, 4> kVerdicts = {Verdict::optimal, Verdict::feasible,
-                                                    Verdict::infeasible, Verdict::undecided};
-      const std::string_view name = in.word();
-      const auto found = std::find_if(kVerdicts.begin(), kVerdicts.end(),
-                                      [&](Verdict it) { return schedule::name_of(it) == name; });
-      if (found == kVerdicts.end()) return in.fail(fmt::format("{} is no verdict", quoted(name)));
-      out.verdict = *found;
+      TWILL_TRY(out.verdict, verdict_in(in));
     } else if (word == "chosen") {
       out.chosen = rest_of(in);
     } else if (word == "fastest") {

@@ -67,6 +67,16 @@ Result<void> read_heading(WordReader& in, std::string_view word, std::int64_t ve
       found, version));
 }
 
+Result<schedule::Verdict> verdict_in(WordReader& in) {
+  using schedule::Verdict;
+  const std::string_view word = in.word();
+  for (const Verdict verdict :
+       {Verdict::optimal, Verdict::feasible, Verdict::infeasible, Verdict::undecided}) {
+    if (schedule::name_of(verdict) == word) return verdict;
+  }
+  return in.fail(fmt::format("{} is no verdict", quoted(word)));
+}
+
 Names::Names(const problem::Problem& problem) {
   const auto fill = [](Table& table, const auto& all) {
     for (std::size_t i = 0; i < all.size(); ++i) table.emplace(all[i].name, i);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "twill/problem/problem.h"
+#include "twill/schedule/schedule.h"
 #include "twill/support/diagnostic.h"
 
 namespace twill::certify {
@@ -43,6 +44,9 @@ class WordReader {
   std::string file_;
   int number_ = 0;
 };
+
+/// The next word as a verdict.
+Result<schedule::Verdict> verdict_in(WordReader& in);
 
 /// Finds ops, groups and memories by name. The Problem outlives it.
 class Names {

@@ -200,7 +200,8 @@ std::vector<std::vector<TileOpId>> meetings(const Body& body, const TileGraph& g
   // it. A constraint for them leads to refutations of three equal groups without a certificate.
   Sets linked = linked_in_registers(graph);
   std::vector<std::vector<TileOpId>> together;
-  for (auto& [root, ops] : members) {
+  for (auto& member : members) {
+    std::vector<TileOpId>& ops = member.second;
     const auto products = std::count_if(ops.begin(), ops.end(), [&](TileOpId op) {
       return graph.ops[op.index()].action == Action::product;
     });

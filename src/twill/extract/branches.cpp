@@ -149,7 +149,8 @@ class Keeper {
       if (!op.one_warp && !op.forwards) parts[op.part].insert(id);
     }
     if (parts.size() > 1) parts.erase(-1);
-    for (auto& [part, ops] : parts) {
+    for (auto& part : parts) {
+      std::set<TileOpId>& ops = part.second;
       std::vector<std::vector<TileOpId>> others;
       for (std::vector<TileOpId>& known : graph_.together) {
         const bool meets =

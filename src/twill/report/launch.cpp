@@ -31,8 +31,8 @@ std::string launch_text(const LaunchTime& launch) {
   std::string out =
       fmt::format("\nlaunch of {} x {} x {} CTAs of {} trips, on {} SMs at {:.0f} MHz\n", x, y, z,
                   trips_of(launch), launch.sms, launch.clock_mhz);
-  using Align = TextTable::Align;
-  TextTable table({Align::left, Align::right, Align::right, Align::left}, 2);
+  using enum TextTable::Align;
+  TextTable table({left, right, right, left}, 2);
   const auto add = [&](const char* what, double microseconds, const std::string& note) {
     table.add({what, fmt::format("{:.1f} us", microseconds),
                fmt::format("{:.1f} %", 100 * microseconds / launch.measured), note});

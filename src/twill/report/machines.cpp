@@ -5,8 +5,8 @@
 namespace twill::report {
 
 std::string machine_list(std::span<const machine::Machine> machines) {
-  using Align = TextTable::Align;
-  TextTable table({Align::left, Align::left, Align::left, Align::left});
+  using enum TextTable::Align;
+  TextTable table({left, left, left, left});
   for (const machine::Machine& machine : machines) {
     table.add({machine->name, machine->target, machine->measured ? "measured" : "model only",
                machine->about});

@@ -113,9 +113,9 @@ bool is_exchange(const Problem& problem, const Exchange& exchange) {
     if (exchange[i] >= n || exchange[exchange[i]] != i) return false;
     if (exchange[i] != i && !same_work(problem.ops()[i], problem.ops()[exchange[i]])) return false;
   }
-  using Full = std::tuple<std::size_t, std::size_t, int, EdgeKind>;
-  std::vector<Full> before;
-  std::vector<Full> after;
+  using WholeEdge = std::tuple<std::size_t, std::size_t, int, EdgeKind>;
+  std::vector<WholeEdge> before;
+  std::vector<WholeEdge> after;
   for (const Dependence& it : problem.dependences()) {
     before.emplace_back(it.from.index(), it.to.index(), it.distance, kind_of(it));
     after.emplace_back(exchange[it.from.index()], exchange[it.to.index()], it.distance,
