@@ -65,8 +65,27 @@ void RoleSteps::place(const std::vector<plan::Step>& steps, std::int64_t window,
     const std::int64_t iteration =
         of_tile ? step.instance.offset : plan::iteration_of(step.instance, window, all_.trips);
     const std::int64_t before = of_tile ? tiles_ : tiles_ * all_.trips;
+    place_acquire(step);
     steps_.push_back({&step, iteration, before + iteration, around});
   }
+}
+
+/// A box that lies where a tile lay is one more filling of the tile's buffer.
+void RoleSteps::place_acquire(const plan::Step& step) {
+  if (step.kind != StepKind::stage || !step.outside) return;
+  for (const auto& [entry, channel] : all_.what.laid) {
+    if (entry != *step.outside) continue;
+    plan::Step& added = added_.emplace_back();
+    added.kind = StepKind::acquire;
+    added.instance = step.instance;
+    added.channel = channel;
+    steps_.push_back({&added, 0, plan_[channel].depth, true});
+  }
+}
+
+bool RoleSteps::is_laid(plan::ChannelId channel) const {
+  return std::any_of(all_.what.laid.begin(), all_.what.laid.end(),
+                     [&](const auto& it) { return it.second == channel; });
 }
 
 void RoleSteps::add_tile() {
@@ -104,8 +123,9 @@ bool RoleSteps::shows(const Placed& placed) const {
   if (boxed && step.kind == StepKind::stage) return false;  // into a box, for a helper
   switch (step.kind) {
     case StepKind::acquire:
+      return !once || (is_laid(*step.channel) && placed.instance > 0);
     case StepKind::release:
-      return !once;
+      return !once || is_laid(*step.channel);
     case StepKind::expect:
     case StepKind::commit:
     case StepKind::wait:

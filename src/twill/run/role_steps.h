@@ -78,6 +78,8 @@ class RoleSteps {
 
   void add_tile();
   void place(const std::vector<plan::Step>& steps, std::int64_t window, bool around);
+  void place_acquire(const plan::Step& step);
+  bool is_laid(plan::ChannelId channel) const;
   bool shows(const Placed& placed) const;
   std::string pass(const Placed& placed);
   std::string check_computed(const Placed& placed);
@@ -105,6 +107,7 @@ class RoleSteps {
   const plan::Plan& plan_;
   const plan::Role& role_;
   std::vector<Placed> steps_;
+  std::deque<plan::Step> added_;  ///< that the plan lacks: boxes in the place of tiles
   std::size_t next_ = 0;
   std::int64_t tiles_ = 0;
   std::optional<ir::OpId> loop_;     ///< the planned one

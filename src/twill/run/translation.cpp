@@ -53,6 +53,12 @@ class Comparer {
     TWILL_TRY(guide_, concurrent::make_guide(program_, what_.function, 0));
     const auto counted = planned_loop();
     if (!counted) return made;
+    if (counted->form == guide_.zero) {  // the text says how many, and there are no others
+      TWILL_TRY(made.difference, compare_with(*counted, counted->more));
+      made.most = counted->more;
+      made.every_trip = compared_ && made.difference.empty();
+      return made;
+    }
     const std::int64_t most = longest_spread(what_.plan) + std::min(period_, kLongestPeriod) + 1;
     for (std::int64_t trips = 0; trips <= most; ++trips) {
       TWILL_TRY(made.difference, compare_with(*counted, trips));
