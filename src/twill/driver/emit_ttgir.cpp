@@ -69,19 +69,20 @@ Result<device::Fitted> tree_of(const Reading& reading, const report::Outcome& ou
 
 /// Door of TTGIR, in any spelling.
 const Door& ttgir_door() {
-  static const Door kDoor = {
-      [](const Reading& reading, const report::Outcome& outcome,
-         const plan::ProvenPlan& plan) -> std::optional<Diagnostic> {
-        const auto tree = tree_of(reading, outcome, plan);
-        if (!tree) return tree.error();
-        const auto text = emit::ttgir_kernel(reading.kernel->program, tree->kernel, dialect::Spelling{});
-        return text ? std::nullopt : std::optional(text.error());
-      },
-      [](const plan::Plan& plan) {
-        return std::none_of(
-            plan.mechanisms.begin(), plan.mechanisms.end(),
-            [](const plan::Mechanism how) { return how == plan::Mechanism::tcgen05; });
-      }};
+  static const Door kDoor = {[](const Reading& reading, const report::Outcome& outcome,
+                                const plan::ProvenPlan& plan) -> std::optional<Diagnostic> {
+                               const auto tree = tree_of(reading, outcome, plan);
+                               if (!tree) return tree.error();
+                               const auto text = emit::ttgir_kernel(
+                                   reading.kernel->program, tree->kernel, dialect::Spelling{});
+                               return text ? std::nullopt : std::optional(text.error());
+                             },
+                             [](const plan::Plan& plan) {
+                               return std::none_of(plan.mechanisms.begin(), plan.mechanisms.end(),
+                                                   [](const plan::Mechanism how) {
+                                                     return how == plan::Mechanism::tcgen05;
+                                                   });
+                             }};
   return kDoor;
 }
 
@@ -371,12 +372,9 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
   if (may_share_an_sm(request, module)) {
     TWILL_TRY(module, with_company(request, choice, std::move(module)));
   }
-  EmittedTtgir emitted{std::move(module.planned),
-                       std::move(module.printed.text),
-                       std::move(module.printed.notes),
-                       std::move(module.printed.roles),
-                       std::move(module.printed.laid),
-                       {}};
+  EmittedTtgir emitted{std::move(module.planned),       std::move(module.printed.text),
+                       std::move(module.printed.notes), std::move(module.printed.roles),
+                       std::move(module.printed.laid),  {}};
   if (module.printed.plan) emitted.planned.plan = *std::move(module.printed.plan);
   for (const PrintedCheck& check : {check_printed(emitted.text), check_translation(emitted)}) {
     emitted.broken += check.broken;

@@ -32,8 +32,8 @@ struct Translated {
 };
 
 struct TranslationCheck {
-  std::string difference;  ///< the first one, with its place; empty: there is none
-  std::int64_t most = 0;   ///< trips up to which text and plan were compared
+  std::string difference;   ///< the first one, with its place; empty: there is none
+  std::int64_t most = 0;    ///< trips up to which text and plan were compared
   bool every_trip = false;  ///< beyond these, both repeat themselves
 };
 
