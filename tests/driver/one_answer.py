@@ -28,7 +28,7 @@ def headline_of(text):
 def placed(ops):
     """Who runs what, how and when, from the first issue on: a plan may begin its windows elsewhere, which keeps every rule."""
     first = min(it["issue_cycle"] for it in ops)
-    return [(it["name"], it["group"], it["way"], it["issue_cycle"] - first) for it in ops]
+    return [(it["name"], it["group"], it["alternative"], it["issue_cycle"] - first) for it in ops]
 
 
 class Story:

@@ -89,7 +89,7 @@ Result<report::Outcome> given_schedule(const Request& request, const Reading& re
   TWILL_TRY(report::Outcome outcome, reading.kernel
                                          ? given_of_kernel(request, *reading.kernel, given)
                                          : given_of_text(request, *reading.loop, std::move(given)));
-  outcome.strategy = "given";
+  outcome.strategy = "imported";
   return outcome;
 }
 
