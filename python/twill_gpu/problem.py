@@ -59,7 +59,7 @@ def _lines(problem: Mapping[str, Any]) -> Iterator[str]:
         yield f"same-group {' '.join(ops)}"
     for transfer in problem["transfers"]:
         loads = "".join(f" load {load['load']} for {load['reader']}" for load in transfer["loads"])
-        yield f"hand-off {transfer['value']} store {transfer['store']}{loads}"
+        yield f"transfer {transfer['value']} store {transfer['store']}{loads}"
 
 
 def _ops_of(transfer: Mapping[str, Any]) -> Iterable[str]:
@@ -95,7 +95,7 @@ def _op(op: Mapping[str, Any]) -> Iterator[str]:
         yield f"  source {_quoted(source)}"
     if not alone:
         for alternative in alternatives:
-            yield " ".join(["  way", alternative["name"], *_alternative(alternative)])
+            yield " ".join(["  alternative", alternative["name"], *_alternative(alternative)])
 
 
 def _alternative(alternative: Mapping[str, Any]) -> list[str]:

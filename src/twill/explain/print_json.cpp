@@ -58,7 +58,7 @@ const char* name_of(Kind kind) {
     case Kind::footprint:
       return "footprint";
     case Kind::hand_off:
-      return "hand-off";
+      return "transfer-op";
     case Kind::transfer:
       return "transfer";
     case Kind::wait:
