@@ -65,8 +65,9 @@ TEST(Translation, ADifferenceIsAnError) {
   EXPECT_NE(check_translation(edited).broken, "");
 }
 
-// Boxes in the place of tiles that are done with, values that a role has in registers still, a role
-// of the plan that has the name of the warp that stores boxes, and a loop of a constant length.
+// Boxes lie in the place of tiles that are done with. Values that a role wrote, it has in registers
+// still. A role of the plan is called like the warp that stores boxes. A loop has a constant
+// length.
 TEST(Translation, WhatTheTextAddsIsCompared) {
   const EmittedTtgir bias = printed("fa_fwd_bias/sm_90/d64_causal");
   ASSERT_FALSE(bias.laid.empty());
