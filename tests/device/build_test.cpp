@@ -251,7 +251,7 @@ TEST(Device, BarriersCountThePlansReleases) {
 
 /// Boxes that do not fit lie where tiles lay that are done with, before rings lose a copy.
 TEST(Device, BoxesTakeThePlaceOfTilesThatAreDoneWith) {
-  const Planned planned("fa_bwd/sm_90/m64n128d128_tmared");
+  const Planned planned("fa_bwd/sm_90/m64n128d128_atomic");
   const auto apart = build(planned.parts());
   ASSERT_TRUE(apart) << apart.error().message;
   const auto together = build_within(planned.parts(), shared_bytes(*apart) - 1);
