@@ -265,9 +265,9 @@ Problem loop_with_memory_order() {
 }
 
 std::vector<Problem> subjects() {
-  return {bundled("fig1"),      bundled("gemm"),       bundled("fwd_h1"),
-          bundled("fwd_h1big"), bundled("fwd_b1"),     infeasible_loop(),
-          loop_with_ways(),     loop_with_hand_offs(), loop_with_register_budget(),
+  return {bundled("fig1"),       bundled("gemm"),         bundled("fwd_h1"),
+          bundled("fwd_h1big"),  bundled("fwd_b1"),       infeasible_loop(),
+          loop_with_ways(),      loop_with_hand_offs(),   loop_with_register_budget(),
           loop_with_placement(), loop_with_memory_order()};
 }
 

@@ -93,7 +93,8 @@ TEST(Memory, AStoreWhosePlacesAreNotKnownIsOrderedWithItself) {
     return R"(
       %ta2 = ttg.convert_layout %ta : tensor<128x64xf16, #blocked> -> tensor<128x64xf16, #blocked>
       tt.descriptor_store %c_desc[%c0, )" +
-           at + R"(], %ta2 : !tt.tensordesc<tensor<128x64xf16, #shared>>, tensor<128x64xf16, #blocked>
+           at +
+           R"(], %ta2 : !tt.tensordesc<tensor<128x64xf16, #shared>>, tensor<128x64xf16, #blocked>
 )";
   };
   for (const auto& [store, ordered] :

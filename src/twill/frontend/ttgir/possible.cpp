@@ -31,8 +31,7 @@ Wrong dealt(const std::string& key, const std::vector<std::int64_t>& extents,
     return "'" + key + "' is " + list_of(extents) + ", but powers of two are wanted";
   }
   std::int64_t product = 1;
-  for (const std::int64_t extent : extents)
-    product = std::min(product * extent, kMany);
+  for (const std::int64_t extent : extents) product = std::min(product * extent, kMany);
   if (!all || product == *all) return {};
   return "'" + key + "' is " + list_of(extents) + ", but a warp has " + std::to_string(*all) +
          " threads";
@@ -164,7 +163,8 @@ std::optional<std::int64_t> warps_of(const ir::Program& program, ir::OpId op) {
     const ir::Op& roles = program.op(*holder);
     const ir::RegionId region = program.block(it.block).region;
     const bool partitions = roles.kind == ir::OpKind::warp_roles && roles.regions.back() == region;
-    for (std::size_t i = 0; partitions && i < std::min(it.regions.size(), roles.warps.size()); ++i) {
+    for (std::size_t i = 0; partitions && i < std::min(it.regions.size(), roles.warps.size());
+         ++i) {
       if (it.regions[i] == inside) return roles.warps[i];
     }
     inside = region;

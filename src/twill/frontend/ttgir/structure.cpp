@@ -341,7 +341,7 @@ class Checker {
 
   const ir::Program& program_;
   std::map<std::string_view, ir::OpId> by_name_;
-  std::set<ir::Attribute> looked_at_;                            ///< layouts
+  std::set<ir::Attribute> looked_at_;                          ///< layouts
   std::set<std::pair<ir::Attribute, std::int64_t>> of_warps_;  ///< layouts, by who has their tiles
 };
 
