@@ -293,8 +293,8 @@ class Walk {
     return {};
   }
 
-  /// Other structures of the same pool and costs that are as fast. They hand over as many values, so
-  /// none are searched for where these alone need more than the memory.
+  /// Other structures of the same pool and costs that are as fast. They hand over as many values,
+  /// so none are searched for where these alone need more than the memory.
   Result<void> add_equally_fast() {
     if (!leave_share(first_->problem, *first_->answer.schedule, 0)) return {};
     Request each = limited_;
