@@ -209,6 +209,13 @@ class Surroundings {
     });
   }
 
+  /// Whether an op, or an op in its regions, uses the allocation.
+  bool uses_within(ir::OpId id, ir::OpId allocation) const {
+    const std::vector<ir::OpId> all = ir::walk(program_, id);
+    return std::any_of(all.begin(), all.end(),
+                       [&](ir::OpId op) { return uses(program_.op(op), allocation); });
+  }
+
   // --- What is done -----------------------------------------------------------------------------
 
   /// The name and place of an op of the text.
@@ -230,7 +237,7 @@ class Surroundings {
     around.what.when = when;
     name(id, around.what);
     for (const auto& [allocation, resident] : resident_of_) {
-      if (allocation != id && uses(op, allocation)) around.reads.push_back(resident);
+      if (allocation != id && uses_within(id, allocation)) around.reads.push_back(resident);
     }
     around.what.writes = writes(id);
     around.tensor = loop_users_of(tensor_memory_of(id));
