@@ -51,7 +51,7 @@ def failures_of(row):
     if row["refused"]:
         return
     for which in ("ratio", "ratio_gpu"):
-        if row[which] is not None and row[which] < dropin_rows.SLOWEST and not row["always"]:  # nobody gets what no race has chosen
+        if row[which] is not None and row[which] < dropin_rows.SLOWEST and not row["always"]:  # launches get only what a race has chosen
             yield f"{which} {row[which]:.3f}"
     if row["bar"] and row["ratio"] < row["bar"]:
         yield f"ratio {row['ratio']:.3f}, wanted {row['bar']}"

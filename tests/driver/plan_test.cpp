@@ -137,8 +137,8 @@ TEST(PlanOfAKernel, TilesOfDifferentTripCountsAreTold) {
   EXPECT_FALSE(plan.kernel->same_trips);
 }
 
-// Protects tiles that a loop behind the main loop reads: the next tile's copy of the queries may not
-// come before that loop is over.
+// Protects tiles that a loop behind the main loop reads: the next tile's queries come once that
+// loop is over.
 TEST(PlanOfAKernel, HoldsATileThatALoopBehindReads) {
   const plan::Plan plan = plan_of("fa_fwd_causal/sm_90/d128");
   const plan::Outside* loop = outside(plan, "scf.for");
