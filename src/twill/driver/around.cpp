@@ -197,15 +197,20 @@ class Surroundings {
     std::set<problem::OpId> readers;
     for (std::size_t v = 0; v < outcome_.origins.size(); ++v) {
       for (const extract::Source& source : outcome_.origins[v].sources) {
-        if (uses(program_.op(source.op), allocation)) readers.insert(problem::OpId(v));
+        if (uses(source.op, allocation)) readers.insert(problem::OpId(v));
       }
     }
     return {readers.begin(), readers.end()};
   }
 
-  bool uses(const ir::Op& op, ir::OpId allocation) const {
-    return std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId value) {
-      return is_memdesc(program_, value) && origin_of(value) == allocation;
+  /// Whether an op, or an op in its regions, uses the allocation.
+  bool uses(ir::OpId id, ir::OpId allocation) const {
+    const std::vector<ir::OpId> all = ir::walk(program_, id);
+    return std::any_of(all.begin(), all.end(), [&](ir::OpId op) {
+      const auto& operands = program_.op(op).operands;
+      return std::any_of(operands.begin(), operands.end(), [&](ir::ValueId value) {
+        return is_memdesc(program_, value) && origin_of(value) == allocation;
+      });
     });
   }
 
@@ -230,7 +235,7 @@ class Surroundings {
     around.what.when = when;
     name(id, around.what);
     for (const auto& [allocation, resident] : resident_of_) {
-      if (allocation != id && uses(op, allocation)) around.reads.push_back(resident);
+      if (allocation != id && uses(id, allocation)) around.reads.push_back(resident);
     }
     around.what.writes = writes(id);
     around.tensor = loop_users_of(tensor_memory_of(id));
