@@ -71,7 +71,40 @@ struct Ledger::Step {
 };
 
 void Ledger::add(const std::shared_ptr<execute::Tile>& storage, std::string name, Space space) {
-  buffers_[storage.get()] = {storage, std::move(name), space, {Run{}}};
+  const auto end = static_cast<std::int64_t>(storage->size());
+  buffers_[storage.get()] = {storage, std::move(name), space, {Run{}}, false, end};
+}
+
+void Ledger::record_bytes(const View& view) {
+  const auto found = buffers_.find(view.storage.get());
+  if (found == buffers_.end() || found->second.in_bytes || !view.storage->own) return;
+  Buffer& buffer = found->second;
+  const execute::Placement& placement = *view.storage->own;
+  buffer.end = static_cast<std::int64_t>(view.storage->bytes.size());
+  std::vector<State> states(view.storage->bytes.size(), 0);
+  for (std::size_t run = 0; run < buffer.runs.size(); ++run) {
+    const auto end = run + 1 < buffer.runs.size()
+                         ? static_cast<std::size_t>(buffer.runs[run + 1].first)
+                         : placement.at.size();
+    for (auto i = static_cast<std::size_t>(buffer.runs[run].first); i < end; ++i) {
+      std::fill_n(states.begin() + static_cast<std::ptrdiff_t>(placement.at[i]), placement.width,
+                  buffer.runs[run].state);
+    }
+  }
+  buffer.in_bytes = true;
+  buffer.runs.clear();
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (buffer.runs.empty() || buffer.runs.back().state != states[i]) {
+      buffer.runs.push_back({static_cast<std::int64_t>(i), states[i]});
+    }
+  }
+}
+
+const std::vector<execute::Range>& Ledger::byte_ranges(const View& view) {
+  const auto [place, added] = bytes_->try_emplace(
+      {view.as.get(), view.storage.get(), view.offset, view.shape, view.strides});
+  if (added) place->second = execute::byte_ranges(view);
+  return place->second;
 }
 
 void Ledger::read(const View& view, const Access& access, const Knowledge& known) {
@@ -90,6 +123,12 @@ void Ledger::touch(const View& view, Step& step) {
   const auto found = buffers_.find(view.storage.get());
   if (found == buffers_.end()) return;
   step.space = found->second.space;
+  if (found->second.in_bytes) {
+    for (const execute::Range& range : byte_ranges(view)) {
+      change(found->second, range.begin, range.end, step);
+    }
+    return;
+  }
   for_each_row(view, [&](std::int64_t first, std::int64_t stride, std::int64_t count) {
     if (stride == 1) return change(found->second, first, first + count, step);
     for (std::int64_t i = 0; i < count; ++i) {
@@ -107,7 +146,7 @@ void Ledger::change(Buffer& buffer, std::int64_t first, std::int64_t end, Step& 
         runs.begin(), runs.end(), at, [](std::int64_t x, const Run& run) { return x < run.first; });
     const auto index = static_cast<std::size_t>(behind - runs.begin());
     if (runs[index - 1].first == at) return index - 1;
-    if (at >= static_cast<std::int64_t>(buffer.storage->size())) return index;
+    if (at >= buffer.end) return index;
     runs.insert(behind, Run{at, runs[index - 1].state});
     return index;
   };
@@ -213,6 +252,11 @@ std::string Ledger::name(const View& view) const {
   if (found == buffers_.end()) return "a buffer";
   const execute::Shape& shape = view.storage->shape;
   std::string name = "%" + found->second.name;
+  if (view.as) {
+    const std::vector<execute::Range> bytes = execute::byte_ranges(view);
+    return "bytes " + std::to_string(bytes.front().begin) + " to " +
+           std::to_string(bytes.back().end - 1) + " of " + name;
+  }
   if (shape.empty() || shape.size() <= view.shape.size() || shape[0] == 0) return name;
   return name + "[" + std::to_string(view.offset / (execute::size_of(shape) / shape[0])) + "]";
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "twill/concurrent/clock.h"
@@ -41,6 +42,10 @@ class Ledger {
   /// A buffer that nobody has written. `name`: of the value that stands for it.
   void add(const std::shared_ptr<execute::Tile>& storage, std::string name, Space space);
 
+  /// The view's buffer is looked at with another type from now on: its bytes are recorded in place
+  /// of its elements.
+  void record_bytes(const execute::View& view);
+
   /// The access begins when `known` is; `view` is a part of an added buffer.
   /// Cost: linear in the rows of the view that do not follow each other in memory.
   void read(const execute::View& view, const Access& access, const Knowledge& known);
@@ -67,11 +72,18 @@ class Ledger {
     std::string name;
     Space space = Space::shared;
     std::vector<Run> runs;  ///< of all elements, in order
+    bool in_bytes = false;  ///< else in elements
+    std::int64_t end = 0;   ///< of the last element, or byte
   };
+  /// The bytes of views that were met, by the type, the offset and the shape.
+  using Key = std::tuple<const execute::Placement*, const execute::Tile*, std::int64_t,
+                         execute::Shape, execute::Shape>;
+  using Known = std::map<Key, std::vector<execute::Range>>;
   struct Step;
   friend class StateText;
 
   void touch(const execute::View& view, Step& step);
+  const std::vector<execute::Range>& byte_ranges(const execute::View& view);
   void change(Buffer& buffer, std::int64_t first, std::int64_t end, Step& step);
   State after(State before, Step& step);
   void check_read(const Past& past, const Step& step);
@@ -84,6 +96,7 @@ class Ledger {
   const ir::Program& program_;
   Findings& findings_;
   std::map<const execute::Tile*, Buffer> buffers_;
+  std::shared_ptr<Known> bytes_ = std::make_shared<Known>();  ///< one for all copies of this
   std::vector<Access> accesses_;
   std::vector<Past> states_ = {Past()};
   std::map<Past, State> numbers_ = {{Past(), 0}};

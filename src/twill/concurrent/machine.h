@@ -154,6 +154,7 @@ class Machine {
   Result<void> drain_queue(std::size_t role, Work::Kind kind, const Queue& queue,
                            std::uint32_t until);
   Result<Barrier*> barrier_of(const Role& role, ir::OpId op, ir::ValueId value);
+  Result<execute::View> mbarrier_at(const Role& role, ir::OpId op, ir::ValueId value) const;
   Visit visit_of(const Role& role, ir::OpId op) const;
 
   // named.cpp: inline assembly
@@ -165,6 +166,7 @@ class Machine {
   Result<bool> transfer(std::size_t role, ir::OpId op);
   Result<void> allocate(Role& role, ir::OpId op);
   Result<void> view(Role& role, ir::OpId op);
+  Result<void> look_otherwise(Role& role, ir::OpId op);
   Result<void> access(Role& role, ir::OpId op);
   Result<void> multiply(Role& role, ir::OpId op);
   Result<void> await_products(Role& role, ir::OpId op);
@@ -195,7 +197,7 @@ class Machine {
   std::deque<Role> roles_;
   std::deque<Work> work_;
   std::vector<std::pair<Visit, std::string>> loads_;  ///< that landed: their agents and buffers
-  std::map<std::int64_t, std::shared_ptr<execute::Tile>> named_;  ///< named barriers, by number
+  std::map<std::int64_t, std::shared_ptr<execute::Storage>> named_;  ///< named barriers, by number
   std::map<ir::OpId, std::int64_t> trips_;
   std::mt19937_64 draw_;
   std::size_t agents_ = 0;

@@ -330,8 +330,8 @@ class StateText {
     for (const auto& [number, its_agent, times] : ordered_) {
       for (const Clock* clock : {&known.done, &known.visible}) {
         const std::uint32_t time = clock->at(its_agent);
-        const auto later = std::find_if(times->begin(), times->end(),
-                                        [&](std::uint32_t it) { return it > time; });
+        const auto later =
+            std::find_if(times->begin(), times->end(), [&](std::uint32_t it) { return it > time; });
         put_number(later - times->begin());
       }
     }
@@ -375,6 +375,8 @@ class StateText {
     if (const auto* view = std::get_if<execute::View>(&known)) {
       put('v', value.index(), buffer(view->storage.get()), view->offset);
       for (const std::int64_t stride : view->strides) put(',', stride);
+      const auto& others = view->storage->others;
+      if (view->as) put('A', std::find(others.begin(), others.end(), view->as) - others.begin());
       return;
     }
     const auto* tile = std::get_if<execute::TilePtr>(&known);
@@ -387,7 +389,7 @@ class StateText {
     for (const execute::Tile* storage : storages_) {
       const auto found = ledger.buffers_.find(storage);
       if (found == ledger.buffers_.end()) continue;
-      put('B', storage->size());
+      put('B', storage->size(), found->second.in_bytes);
       for (const Ledger::Run& run : found->second.runs) {
         put('e', run.first);
         const Ledger::Past& past = ledger.states_[run.state];

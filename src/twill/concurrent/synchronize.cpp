@@ -18,9 +18,19 @@ Visit Machine::visit_of(const Role& role, ir::OpId op) const {
   return {role.agent, role.time, op, role.where()};
 }
 
+/// Where an op says that there is an mbarrier.
+Result<execute::View> Machine::mbarrier_at(const Role& role, ir::OpId op, ir::ValueId value) const {
+  TWILL_TRY(execute::View view, view_of(role, op, value));
+  if (view.as) {
+    return execute::cannot(program_, op,
+                           "uses an mbarrier in memory that is looked at with another type");
+  }
+  return view;
+}
+
 /// Null, with a finding, if there is no mbarrier: the run ends there.
 Result<Barrier*> Machine::barrier_of(const Role& role, ir::OpId op, ir::ValueId value) {
-  TWILL_TRY(const execute::View view, view_of(role, op, value));
+  TWILL_TRY(const execute::View view, mbarrier_at(role, op, value));
   Barrier* barrier = barriers_.find(view);
   if (barrier != nullptr) return barrier;
   findings_.add({Rule::barrier, op, std::nullopt,
@@ -41,7 +51,7 @@ Result<bool> Machine::may_pass(const Role& role, ir::OpId id) const {
   const auto phase = ir::operand_in(op, ir::Role::phase);
   if (!value || !phase) return execute::cannot(program_, id, "is not known");
   if (skip) return true;
-  TWILL_TRY(const execute::View view, view_of(role, id, *value));
+  TWILL_TRY(const execute::View view, mbarrier_at(role, id, *value));
   TWILL_TRY(const std::int64_t parity, role.values.integer(id, *phase));
   const auto found = barriers_.all().find({view.storage.get(), view.offset});
   return found == barriers_.all().end() || Barriers::passes(found->second, parity);
@@ -57,7 +67,7 @@ Result<bool> Machine::synchronize(std::size_t index, ir::OpId id) {
     case OpKind::barrier_end: {
       const auto value = ir::operand_in(program_.op(id), ir::Role::barrier);
       if (!value) return execute::cannot(program_, id, "is not known");
-      TWILL_TRY(const execute::View view, view_of(role, id, *value));
+      TWILL_TRY(const execute::View view, mbarrier_at(role, id, *value));
       barriers_.end(view);
       return true;
     }
@@ -95,7 +105,7 @@ Result<void> Machine::init_barrier(Role& role, ir::OpId id) {
   const ir::Op& op = program_.op(id);
   const auto value = ir::operand_in(op, ir::Role::barrier);
   if (!value || !op.count || *op.count < 1) return execute::cannot(program_, id, "is not known");
-  TWILL_TRY(const execute::View view, view_of(role, id, *value));
+  TWILL_TRY(const execute::View view, mbarrier_at(role, id, *value));
   tick(role);
   barriers_.init(view, ledger_.name(view), *op.count, agents_++);
   return {};

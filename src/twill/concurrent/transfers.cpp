@@ -109,6 +109,10 @@ Result<bool> Machine::transfer(std::size_t index, ir::OpId id) {
       TWILL_TRY_VOID(view(role, id));
       return true;
     }
+    case OpKind::buffer_cast: {
+      TWILL_TRY_VOID(look_otherwise(role, id));
+      return true;
+    }
     case OpKind::shared_load:
     case OpKind::shared_store:
     case OpKind::tensor_load:
@@ -153,7 +157,8 @@ Result<void> Machine::allocate(Role& role, ir::OpId id) {
   if (elements < 0) return execute::cannot(program_, id, "has no known size");
   if (elements > kMostElements) return execute::cannot(program_, id, "is larger than any memory");
   const bool floating = type->element->kind == ir::TypeKind::floating;
-  const auto storage = std::make_shared<execute::Tile>(execute::poison(type->shape, floating));
+  const auto storage =
+      std::make_shared<execute::Storage>(execute::poison(type->shape, floating), type);
   const View all{storage, 0, type->shape, execute::strides_of(type->shape)};
   role.values.set(op.results[0], all);
   const Space space = op.kind == OpKind::tensor_alloc ? Space::tensor : Space::shared;
@@ -194,6 +199,29 @@ Result<void> Machine::view(Role& role, ir::OpId id) {
   if (outside.empty()) return role.values.step(id);
   findings_.add({Rule::bounds, id, std::nullopt,
                  role.where() + " takes " + outside + " in " + ledger_.name(from)});
+  stopped_ = true;
+  return {};
+}
+
+/// The same memory with another type.
+Result<void> Machine::look_otherwise(Role& role, ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  if (op.operands.empty() || op.results.empty()) {
+    return execute::cannot(program_, id, "takes no part of anything");
+  }
+  TWILL_TRY(const View from, view_of(role, id, op.operands[0]));
+  const auto other = execute::cast(from, ir::type_of(program_, op.results[0]));
+  if (!other) {
+    return execute::cannot(program_, id, "looks at memory with a layout that is not known");
+  }
+  ledger_.record_bytes(from);
+  const std::int64_t has = execute::byte_ranges(from).back().end;
+  const std::int64_t needs = execute::byte_ranges(*other).back().end;
+  role.values.set(op.results[0], *other);
+  if (needs <= has) return {};
+  findings_.add({Rule::bounds, id, std::nullopt,
+                 role.where() + " takes " + std::to_string(needs - has) +
+                     " bytes more than there are in " + ledger_.name(from)});
   stopped_ = true;
   return {};
 }

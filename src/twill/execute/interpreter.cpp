@@ -28,6 +28,7 @@ bool works_in_tile_memory(OpKind kind) {
     case OpKind::buffer_index:
     case OpKind::buffer_slice:
     case OpKind::buffer_reshape:
+    case OpKind::buffer_cast:
     case OpKind::tensor_alloc:
     case OpKind::tensor_load:
     case OpKind::tensor_store:
@@ -91,8 +92,9 @@ class Arguments {
     }
     const double stated = number_of(name, floating);
     if (!floating && !holds(type, stated)) {
-      return cannot(program_, function_, "has the argument %" + name + " of type " + type->text +
-                                             ", which is given a number that it cannot hold");
+      return cannot(program_, function_,
+                    "has the argument %" + name + " of type " + type->text +
+                        ", which is given a number that it cannot hold");
     }
     return scalar(type, stated);
   }

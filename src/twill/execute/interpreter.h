@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "twill/execute/memory.h"
+#include "twill/execute/placement.h"
 #include "twill/execute/tile.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/program.h"
@@ -27,12 +28,14 @@ struct Launch {
   std::array<std::int64_t, 3> programs{4, 2, 1};  ///< of the grid: x, y, z
 };
 
-/// A tile in shared or tensor memory, or a view of one.
+/// A tile in shared or tensor memory, or a view of one. Offset and strides count elements of the
+/// type it is looked at with: the allocation's, or that of `as`.
 struct View {
-  std::shared_ptr<Tile> storage;
+  std::shared_ptr<Storage> storage;
   std::int64_t offset = 0;
   Shape shape;
   Shape strides;
+  std::shared_ptr<const Placement> as = nullptr;  ///< null: the allocation's own type
 };
 
 /// Value of the interpreter; `monostate` for a token or a value that is never read.
@@ -41,6 +44,13 @@ using Value = std::variant<std::monostate, TilePtr, Descriptor, View>;
 Tile read(const View& view);
 /// Precondition: as many elements, and both numbers or both integers.
 void write(const View& view, const Tile& tile);
+
+/// The same memory with another type, from the view's first byte on. Nullopt where a layout is not
+/// known, or the view's elements do not follow each other in shared memory.
+std::optional<View> cast(const View& view, ir::Type type);
+/// The bytes of the view's elements, as [first, end), in order, where none follows on another.
+/// Precondition: the allocation's memory has been looked at with another type.
+std::vector<Range> byte_ranges(const View& view);
 
 /// The sizes and strides that Triton passes behind a descriptor of rank R: R arguments of type i32,
 /// then R of type i64, outermost first. Empty if they are not there, or argument number `argument`

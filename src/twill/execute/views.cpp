@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <bit>
 
 #include "twill/execute/elementwise.h"
 #include "twill/execute/evaluate.h"
+#include "twill/execute/integers.h"
 #include "twill/execute/interpreter.h"
 #include "twill/ir/operands.h"
 
@@ -11,9 +13,16 @@ namespace {
 
 using ir::OpKind;
 
-View view_of_all(std::shared_ptr<Tile> storage) {
+View view_of_all(std::shared_ptr<Storage> storage) {
   View view{storage, 0, storage->shape, strides_of(storage->shape)};
   return view;
+}
+
+const Placement& placement_in(const View& view) { return view.as ? *view.as : *view.storage->own; }
+
+bool is_floating(const View& view) {
+  return view.as ? view.as->type->element->kind == ir::TypeKind::floating
+                 : view.storage->is_floating();
 }
 
 /// Calls visit(i, place): element i of the view lies there in its storage.
@@ -42,10 +51,63 @@ void drop_first(View& view) {
   view.strides.erase(view.strides.begin());
 }
 
+std::size_t byte_at(const Placement& placement, std::size_t element) {
+  return static_cast<std::size_t>(placement.at[element]);
+}
+
+void put_element(const Tile& tile, std::size_t i, const Placement& placement, std::uint8_t* bytes) {
+  const ir::Type element = placement.type->element;
+  std::uint64_t bits = 0;
+  if (!tile.is_floating()) {
+    bits = static_cast<std::uint64_t>(tile.integers()[i]);
+  } else if (element->bits == 32) {
+    bits = std::bit_cast<std::uint32_t>(tile.numbers()[i]);  // NaNs keep what else they say
+  } else {
+    bits = bits_of(element, static_cast<double>(tile.numbers()[i]));
+  }
+  for (std::int64_t b = 0; b < placement.width; ++b, bits >>= 8U) {
+    bytes[b] = static_cast<std::uint8_t>(bits & 0xffU);
+  }
+}
+
+void get_element(Tile& tile, std::size_t i, const Placement& placement, const std::uint8_t* bytes) {
+  const ir::Type element = placement.type->element;
+  std::uint64_t bits = 0;
+  for (std::int64_t b = placement.width; b > 0; --b) bits = bits << 8U | bytes[b - 1];
+  if (!tile.is_floating()) {
+    tile.integers()[i] = wrapped(static_cast<std::int64_t>(bits), element->bits);
+  } else if (element->bits == 32) {
+    tile.numbers()[i] = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+  } else {
+    tile.numbers()[i] = static_cast<float>(value_of(element, bits));
+  }
+}
+
+/// Has the storage's contents lie in bytes; false where the layout is not known.
+bool has_bytes(Storage& storage) {
+  if (!storage.bytes.empty()) return true;
+  if (storage.type == nullptr) return false;
+  storage.own = placement_of(storage.type, 0);
+  if (!storage.own) return false;
+  const auto last = *std::max_element(storage.own->at.begin(), storage.own->at.end());
+  storage.bytes.resize(static_cast<std::size_t>(last + storage.own->width));
+  for (std::size_t i = 0; i < storage.own->at.size(); ++i) {
+    put_element(storage, i, *storage.own, &storage.bytes[byte_at(*storage.own, i)]);
+  }
+  return true;
+}
+
 }  // namespace
 
 Tile read(const View& view) {
-  Tile tile = poison(view.shape, view.storage->is_floating());
+  Tile tile = poison(view.shape, is_floating(view));
+  if (!view.storage->bytes.empty()) {
+    const Placement& placement = placement_in(view);
+    for_each_place(view, [&](std::size_t i, std::size_t place) {
+      get_element(tile, i, placement, &view.storage->bytes[byte_at(placement, place)]);
+    });
+    return tile;
+  }
   for_each_place(view, [&](std::size_t i, std::size_t place) {
     if (tile.is_floating()) {
       tile.numbers()[i] = view.storage->numbers()[place];
@@ -57,6 +119,12 @@ Tile read(const View& view) {
 }
 
 void write(const View& view, const Tile& tile) {
+  if (!view.storage->bytes.empty()) {
+    const Placement& placement = placement_in(view);
+    return for_each_place(view, [&](std::size_t i, std::size_t place) {
+      put_element(tile, i, placement, &view.storage->bytes[byte_at(placement, place)]);
+    });
+  }
   for_each_place(view, [&](std::size_t i, std::size_t place) {
     if (tile.is_floating()) {
       view.storage->numbers()[place] = tile.numbers()[i];
@@ -66,6 +134,43 @@ void write(const View& view, const Tile& tile) {
   });
 }
 
+std::vector<Range> byte_ranges(const View& view) {
+  const Placement& placement = placement_in(view);
+  std::vector<std::int64_t> bytes;
+  for_each_place(view,
+                 [&](std::size_t, std::size_t place) { bytes.push_back(placement.at[place]); });
+  std::sort(bytes.begin(), bytes.end());
+  std::vector<Range> ranges;
+  for (const std::int64_t byte : bytes) {
+    if (!ranges.empty() && ranges.back().end >= byte) {
+      ranges.back().end = byte + placement.width;
+    } else {
+      ranges.push_back({byte, byte + placement.width});
+    }
+  }
+  return ranges;
+}
+
+std::optional<View> cast(const View& view, ir::Type type) {
+  Storage& storage = *view.storage;
+  if (!has_bytes(storage) || view.shape.empty()) return std::nullopt;
+  const std::vector<Range> from = byte_ranges(view);
+  const bool whole = from.size() == 1 || type->space == ir::MemorySpace::tensor;
+  if (from.empty() || !whole) return std::nullopt;
+  const auto same = [&](const auto& other) {
+    return other->type == type && other->base == from.front().begin;
+  };
+  auto found = std::find_if(storage.others.begin(), storage.others.end(), same);
+  if (found == storage.others.end()) {
+    auto made = placement_of(type, from.front().begin);
+    if (!made) return std::nullopt;
+    storage.others.push_back(std::make_shared<const Placement>(std::move(*made)));
+    found = storage.others.end() - 1;
+  }
+  View result{view.storage, 0, type->shape, strides_of(type->shape), *found};
+  return result;
+}
+
 Result<View> Interpreter::view_of(ir::OpId reader, ir::ValueId value) const {
   const View* view = std::get_if<View>(&this->value(value));
   if (view == nullptr) return cannot(program_, reader, "needs memory that was not allocated");
@@ -73,8 +178,8 @@ Result<View> Interpreter::view_of(ir::OpId reader, ir::ValueId value) const {
 }
 
 Result<void> Interpreter::write_view(ir::OpId op, const View& view, const Tile& tile) {
-  const bool fits = size_of(view.shape) == size_of(tile.shape) &&
-                    view.storage->is_floating() == tile.is_floating();
+  const bool fits =
+      size_of(view.shape) == size_of(tile.shape) && is_floating(view) == tile.is_floating();
   if (!fits) return cannot(program_, op, "writes a tile that does not fit");
   write(view, tile);
   return {};
@@ -86,7 +191,7 @@ Result<void> Interpreter::allocate(ir::OpId id) {
   const ir::Type element = scalar_of(type);
   if (element_count(type) < 0) return cannot(program_, id, "has no known size");
   const bool floating = element->kind == ir::TypeKind::floating;
-  const View view = view_of_all(std::make_shared<Tile>(poison(type->shape, floating)));
+  const View view = view_of_all(std::make_shared<Storage>(poison(type->shape, floating), type));
   set(op.results[0], view);
   const auto source = ir::operand_in(op, ir::Role::source);
   if (!source) return {};
@@ -116,7 +221,13 @@ Result<void> Interpreter::view(ir::OpId id) {
     if (fits) drop_first(view);
   } else if (op.kind == OpKind::buffer_reshape) {
     fits = view.strides == strides_of(view.shape) && size_of(view.shape) == size_of(shape);
-    view = {view.storage, view.offset, shape, strides_of(shape)};
+    view = {view.storage, view.offset, shape, strides_of(shape), view.as};
+  } else if (op.kind == OpKind::buffer_cast) {
+    const auto other = cast(view, ir::type_of(program_, op.results[0]));
+    if (!other) return cannot(program_, id, "looks at memory with a layout that is not known");
+    const auto from = byte_ranges(view), to = byte_ranges(*other);
+    fits = from.front().begin <= to.front().begin && to.back().end <= from.back().end;
+    view = *other;
   } else {
     const auto& offsets = op.offsets;
     fits = op.kind == OpKind::buffer_slice && offsets && offsets->size() == view.shape.size() &&
