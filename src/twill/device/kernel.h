@@ -52,6 +52,7 @@ enum class NodeKind : unsigned char {
   allocate,   ///< a buffer, without what is in it; or `numbers[0]` barriers
   element,    ///< copy number `operands[1]` of a ring of buffers or barriers
   rows,       ///< a part of a buffer, from `numbers` on
+  overlay,    ///< the memory of a buffer, or of a ring, as a buffer of another type
   read,       ///< a tile out of a buffer
   write,      ///< tile, buffer
   relayout,   ///< a tile in another layout
