@@ -158,7 +158,12 @@ std::string merged_in_words(const ir::Program& program,
 
 /// Why a kernel is refused, with the line of the user's source where that is known.
 tl::unexpected<Diagnostic> refused_in_source(const Request& request, Diagnostic why) {
-  if (why.location.file == request.input.name) {
+  const bool is_source = request.input.tasks || is_tasks(request.input);
+  if (request.input.tasks && why.source_line.empty() &&
+      why.location.file == request.input.tasks->file) {
+    why.source_line = line_of(request.input.tasks->text, why.location.line);
+  }
+  if (!is_source && why.location.file == request.input.name) {
     why.message =
         frontend::ttgir::with_source(std::move(why.message), request.input.text, why.location.line);
   }
