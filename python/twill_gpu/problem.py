@@ -17,14 +17,16 @@ class Problem:
 
     @classmethod
     def from_dict(cls, problem: Mapping[str, Any]) -> Problem:
-        """The problem of a JSON object as `twill loop --json` prints it.
+        """The problem of a JSON object as `twill loop --json` prints it, of version 2 or 1.
 
         Raises TwillError for another format or version, and for a member that is missing or unknown. What the numbers mean
         is judged by the program when the problem is solved.
         """
-        if problem.get("format") != "twill-problem" or problem.get("version") != 1:
-            raise TwillError("a problem has format \"twill-problem\" and version 1")
+        if problem.get("format") != "twill-problem" or problem.get("version") not in (1, 2):
+            raise TwillError("a problem has format \"twill-problem\" and version 1 or 2")
         try:
+            if problem["version"] == 1:
+                problem = _of_version_1(problem)
             return cls("\n".join(_lines(problem)) + "\n")
         except KeyError as missing:
             raise TwillError(f"the problem lacks {missing}") from None
@@ -32,6 +34,12 @@ class Problem:
     def to_dict(self, program: Program | None = None) -> dict[str, Any]:
         """The problem as JSON, by the program. Raises Refused for text that is no problem."""
         return (program or find_program()).ask(["loop", "-"], self.text)
+
+
+def _of_version_1(problem: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The problem under the names of version 2."""
+    ops = [{**op, "alternatives": op["ways"]} for op in problem["ops"]]
+    return {**problem, "ops": ops, "transfers": problem["hand_offs"]}
 
 
 def _lines(problem: Mapping[str, Any]) -> Iterator[str]:
@@ -43,19 +51,19 @@ def _lines(problem: Mapping[str, Any]) -> Iterator[str]:
     yield from _resources(problem)
     for op in problem["ops"]:
         yield from _op(op)
-    handed = {op: hand_off for hand_off in problem["hand_offs"] for op in _ops_of(hand_off)}
+    transfer_ops = {op for transfer in problem["transfers"] for op in _ops_of(transfer)}
     for dependence in problem["dependences"]:
-        if dependence["from"] not in handed and dependence["to"] not in handed:
+        if dependence["from"] not in transfer_ops and dependence["to"] not in transfer_ops:
             yield _dependence(dependence)
     for ops in problem["same_group"]:
         yield f"same-group {' '.join(ops)}"
-    for hand_off in problem["hand_offs"]:
-        loads = "".join(f" load {load['load']} for {load['reader']}" for load in hand_off["loads"])
-        yield f"hand-off {hand_off['value']} store {hand_off['store']}{loads}"
+    for transfer in problem["transfers"]:
+        loads = "".join(f" load {load['load']} for {load['reader']}" for load in transfer["loads"])
+        yield f"transfer {transfer['value']} store {transfer['store']}{loads}"
 
 
-def _ops_of(hand_off: Mapping[str, Any]) -> Iterable[str]:
-    return [hand_off["store"], *(load["load"] for load in hand_off["loads"])]
+def _ops_of(transfer: Mapping[str, Any]) -> Iterable[str]:
+    return [transfer["store"], *(load["load"] for load in transfer["loads"])]
 
 
 def _resources(problem: Mapping[str, Any]) -> Iterator[str]:
@@ -74,9 +82,9 @@ def _resources(problem: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _op(op: Mapping[str, Any]) -> Iterator[str]:
-    ways = op["ways"]
-    alone = len(ways) == 1 and not ways[0]["name"]
-    words = ["op", op["name"], *(_way(ways[0]) if alone else ())]
+    alternatives = op["alternatives"]
+    alone = len(alternatives) == 1 and not alternatives[0]["name"]
+    words = ["op", op["name"], *(_alternative(alternatives[0]) if alone else ())]
     words += ["warps", str(op["warps"]), "registers", str(op["registers"])]
     for footprint in op["footprint"]:
         words += ["occupies", footprint["memory"], str(footprint["amount"])]
@@ -86,14 +94,14 @@ def _op(op: Mapping[str, Any]) -> Iterator[str]:
     for source in op["source"]:
         yield f"  source {_quoted(source)}"
     if not alone:
-        for way in ways:
-            yield " ".join(["  way", way["name"], *_way(way)])
+        for alternative in alternatives:
+            yield " ".join(["  alternative", alternative["name"], *_alternative(alternative)])
 
 
-def _way(way: Mapping[str, Any]) -> list[str]:
-    words = [] if way["unit"] is None else ["on", way["unit"], "for", str(way["occupancy"])]
-    words += ["latency", str(way["latency"]), "issue", str(way["issue"])]
-    for pipe in way["pipes"]:
+def _alternative(alternative: Mapping[str, Any]) -> list[str]:
+    words = [] if alternative["unit"] is None else ["on", alternative["unit"], "for", str(alternative["occupancy"])]
+    words += ["latency", str(alternative["latency"]), "issue", str(alternative["issue"])]
+    for pipe in alternative["pipes"]:
         words += ["uses", pipe["pipe"], str(pipe["demand"])]
     return words
 

@@ -209,7 +209,7 @@ TEST(Certificates, CoverEveryCombinationOfWays) {
   claims.erase(claims.find(last), last.size());
   auto result = certify::check_files(files);
   ASSERT_TRUE(result && result->rejection);
-  EXPECT_EQ(result->rejection->reason, "a combination of ways is in no case");
+  EXPECT_EQ(result->rejection->reason, "a combination of alternatives is in no case");
   claims = good;
   claims.replace(claims.find("exchange a b"), 12, "exchange a c");
   result = certify::check_files(files);

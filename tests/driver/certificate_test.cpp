@@ -160,7 +160,7 @@ TEST(Certificates, OfProblemsThatWereEdited) {
 TEST(Certificates, OfOtherOptionsAreOfOtherProblems) {
   const std::string verdict = lines_of(good(), "verdict").front();
   for (const std::string option :
-       {"subtile 64", "hand-offs", "spare-registers 64", "normalize 300"}) {
+       {"subtile 64", "transfer-ops", "spare-registers 64", "normalize 300"}) {
     const std::string found =
         rule(objection(with("pools", verdict, "option " + option + "\n" + verdict)));
     EXPECT_EQ(found, "anew") << option;

@@ -28,7 +28,7 @@ def headline_of(text):
 def placed(ops):
     """Who runs what, how and when, from the first issue on: a plan may begin its windows elsewhere, which keeps every rule."""
     first = min(it["issue_cycle"] for it in ops)
-    return [(it["name"], it["group"], it["way"], it["issue_cycle"] - first) for it in ops]
+    return [(it["name"], it["group"], it["alternative"], it["issue_cycle"] - first) for it in ops]
 
 
 class Story:
@@ -88,7 +88,7 @@ class Story:
             plan = json.loads(planned.read_text())
             self.expect("plan", "the schedule", (plan["initiation_interval"], placed(plan["ops"])),
                         (answer["initiation_interval"], placed(answer["ops"])))
-            if "\nhand-off " not in answer["problem"]["text"]:  # a plan has what the groups leave of these
+            if "\ntransfer " not in answer["problem"]["text"]:  # a plan has what the groups leave of these
                 self.expect("plan", "the problem", plan["problem"]["hash"], answer["problem"]["hash"])
         if run := self.json("simulate"):
             self.expect("simulate", "the interval", (run["interval"], run["initiation_interval"]), (simulated, answer["initiation_interval"]))

@@ -168,7 +168,7 @@ TEST(Explain, PrintsTheSameAgain) {
     const std::string text = explanation_json(heading(), one);
     EXPECT_EQ(text, explanation_json(heading(), two));
     const auto json = nlohmann::json::parse(text);
-    EXPECT_EQ(json["core"]["members"].size(), one.core.members.size());
+    EXPECT_EQ(json["core"]["requirements"].size(), one.core.members.size());
     EXPECT_EQ(json["optimum"]["initiation_interval"], one.answer.schedule->initiation_interval);
     std::size_t begin = 0;
     const std::string lines = shown(one);

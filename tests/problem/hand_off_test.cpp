@@ -41,9 +41,8 @@ Parts good_hand_off() {
   parts.dependences[0].distance = 1;
   parts.dependences[0].blocking = true;
   parts.dependences[1].in_place = true;
-  parts.hand_offs = {{OpId(kValue),
-                      OpId(kPut),
-                      {{OpId(kGet), OpId(kReader)}, {OpId(kGetOther), OpId(kOther)}}}};
+  parts.hand_offs = {
+      {OpId(kValue), OpId(kPut), {{OpId(kGet), OpId(kReader)}, {OpId(kGetOther), OpId(kOther)}}}};
   return parts;
 }
 
@@ -154,7 +153,7 @@ const std::vector<HandOffRefusal> kRefusals = {
      [](Parts& p) {
        p.ops[kGet].ways = {{"x", {}, 0, 1, 1, {}}, {"y", {}, 0, 1, 1, {}}};
      },
-     Part::hand_off, 0, "several ways"},
+     Part::hand_off, 0, "several alternatives"},
     {"load_of_variable_latency", [](Parts& p) { p.ops[kGet].variable_latency = true; },
      Part::hand_off, 0, "variable latency"},
     {"value_of_load_group", [](Parts& p) { p.ops[kValue].variable_latency = true; }, Part::hand_off,
@@ -162,7 +161,7 @@ const std::vector<HandOffRefusal> kRefusals = {
     {"reader_of_other_width", [](Parts& p) { p.ops[kReader].warps = p.ops[kGet].warps = 8; },
      Part::hand_off, 0, "another width"},
     {"transfer", [](Parts& p) { p.dependences[0].transfer = 1; }, Part::hand_off, 0,
-     "a transfer and a hand-off"},
+     "a delay of its own for a transfer"},
     {"load_where_it_is_updated_in_place",
      [](Parts& p) {
        p.ops[kOther].footprint = {{MemoryId(0), 1}};

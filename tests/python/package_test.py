@@ -99,6 +99,14 @@ class Problems(unittest.TestCase):
             problem = twill.ask(["loop", str(path)])
             self.assertEqual(twill_gpu.Problem.from_dict(problem).to_dict(), problem, path.name)
 
+    def test_version_1_is_read(self):
+        for name in ("fig1", "fwd_h1"):
+            problem = twill_gpu.find_program().ask(["loop", str(ROOT / "loops" / f"{name}.loop")])
+            ops = [{"ways" if key == "alternatives" else key: value for key, value in op.items()} for op in problem["ops"]]
+            old = {"hand_offs" if key == "transfers" else key: value for key, value in problem.items()}
+            read = twill_gpu.Problem.from_dict({**old, "ops": ops, "version": 1})
+            self.assertEqual(read.to_dict(), problem, name)
+
     def test_quotes_and_bytes_in_sources(self):
         problem = twill_gpu.find_program().ask(["loop", "-"], FIG1)
         problem["ops"][0]["source"] = ['a "b" \\ c\n\td \x01']
@@ -107,11 +115,11 @@ class Problems(unittest.TestCase):
 
     def test_other_formats_are_refused(self):
         problem = twill_gpu.find_program().ask(["loop", "-"], FIG1)
-        for change in ({"version": 2}, {"format": "twill-schedule"}):
+        for change in ({"version": 3}, {"format": "twill-schedule"}):
             with self.assertRaises(twill_gpu.TwillError):
                 twill_gpu.Problem.from_dict({**problem, **change})
-        del problem["ops"][0]["ways"]
-        with self.assertRaisesRegex(twill_gpu.TwillError, "lacks 'ways'"):
+        del problem["ops"][0]["alternatives"]
+        with self.assertRaisesRegex(twill_gpu.TwillError, "lacks 'alternatives'"):
             twill_gpu.Problem.from_dict(problem)
 
 

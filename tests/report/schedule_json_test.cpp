@@ -55,6 +55,18 @@ TEST(ScheduleJson, RoundTrips) {
   EXPECT_EQ(read->schedule, *printed.answer.schedule);
 }
 
+// Files that an earlier Twill wrote stay readable.
+TEST(ScheduleJson, ReadsTheVersionBefore) {
+  const Outcome printed = outcome();
+  std::string text = replaced(schedule_json(printed, {}), "\"version\": 2", "\"version\": 1");
+  while (text.find("\"alternative\"") != std::string::npos) {
+    text = replaced(text, "\"alternative\"", "\"way\"");
+  }
+  const auto read = read_schedule_json(text, "tiny.json");
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(read->schedule, *printed.answer.schedule);
+}
+
 // Seconds differ from run to run, so they may appear only on request.
 TEST(ScheduleJson, TimingOnlyOnRequest) {
   EXPECT_EQ(schedule_json(outcome(), {}).find("seconds"), std::string::npos);
@@ -69,7 +81,7 @@ TEST(ScheduleJson, RefusesWhatItCannotTrust) {
       {"{\"version\": 1e999}", "not valid JSON"},
       {"[]", "/format"},
       {replaced(good, "twill-schedule", "other"), "not a schedule"},
-      {replaced(good, "\"version\": 1", "\"version\": 99"), "version 99"},
+      {replaced(good, "\"version\": 2", "\"version\": 99"), "version 99"},
       {replaced(good, "\"hash\": \"", "\"hash\": \"0"), "hash"},
       {replaced(good, "\"group\": \"WG0\"", "\"group\": \"nobody\""), "unknown group 'nobody'"},
       {replaced(good, "\"name\": \"mul\"", "\"name\": \"load\""), "second time"},

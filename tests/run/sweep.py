@@ -29,9 +29,9 @@ STRATEGIES = ("twill", "modulo", "triton", "cypress", "sequential")
 VARIANTS = [("--strategy", strategy, *more)
             for strategy in STRATEGIES
             for more in ((), ("--tiles", "one"), ("--tiles", "persistent"), ("--cluster", "2"), ("--subtile", "0"), ("--subtile", "64"))]
-VARIANTS += [("--strategy", "triton", "--ping-pong"), ("--strategy", "modulo", "--hand-offs"), ("--pins",)]
+VARIANTS += [("--strategy", "triton", "--ping-pong"), ("--strategy", "modulo", "--transfer-ops"), ("--pins",)]
 VARIANTS += [("--alternative", str(n)) for n in range(1, 5)]
-VARIANTS += [("--spare-registers", str(n), *more) for n in range(0, 49, 8) for more in ((), ("--hand-offs",)) if n or more]
+VARIANTS += [("--spare-registers", str(n), *more) for n in range(0, 49, 8) for more in ((), ("--transfer-ops",)) if n or more]
 PLAIN = ("--strategy", "twill")
 
 

@@ -164,7 +164,7 @@ TEST(LeastInterval, RefusesOrdersThatDoNotFitTheLoop) {
             "the order is for 2 ops, 1 groups and 2 units; loop 'drawn' has 3, 1 and 2");
   EXPECT_EQ(refused([](Order& o) { o.ops[1].stage = -1; }),
             "op 'exp' is in stage -1; stages are 0 to 1000");
-  EXPECT_EQ(refused([](Order& o) { o.ops[1].way = 1; }), "op 'exp' has no way 1");
+  EXPECT_EQ(refused([](Order& o) { o.ops[1].way = 1; }), "op 'exp' has no alternative 1");
   EXPECT_EQ(refused([](Order& o) { o.ops[1].group = GroupId(9); }),
             "op 'exp' is in a group that the pool does not have");
   EXPECT_EQ(refused([](Order& o) { o.groups[0].pop_back(); }),

@@ -124,8 +124,8 @@ op mma on TC for 512 latency 640 issue 4 uses ALU 3 registers 64 async
   source "quote \" backslash \\ newline \n bell \x07"
 op exp registers 32
 	# a way by way comment
-  way mufu on TC for 16 latency 20 uses ALU 4
-  way poly latency 90 issue 80  # no unit
+  alternative mufu on TC for 16 latency 20 uses ALU 4
+  alternative poly latency 90 issue 80  # no unit
 
 load -> mma blocking
 mma -> mma distance 1 delay 0 in-place
@@ -136,7 +136,7 @@ schedule interval 1024
   load at 0 in VL
   slow at 3 in VL
   mma at 2048 in WG0
-  exp at 4096 in WG0 way poly
+  exp at 4096 in WG0 alternative poly
 
 order
   group VL: load slow
@@ -145,6 +145,18 @@ order
 
 # the end
 )";
+
+// Words that the glossary replaced are read as before.
+TEST(LoopText, ReadsOldWords) {
+  std::string old(kEverything);
+  for (std::size_t at; (at = old.find(" alternative ")) != std::string::npos;) {
+    old.replace(at, std::string_view(" alternative ").size(), " way ");
+  }
+  EXPECT_EQ(parsed(old).problem, parsed(std::string(kEverything)).problem);
+  const std::string ops = "loop x\ngroup G registers 9\nop a\nop b\nop s\nop l\na -> b\n";
+  EXPECT_EQ(parsed(ops + "hand-off a store s load l for b\n").problem,
+            parsed(ops + "transfer a store s load l for b\n").problem);
+}
 
 TEST(LoopText, RoundTripsEverything) {
   const LoopText loop = parsed(std::string(kEverything));

@@ -36,7 +36,7 @@ same-group exp mma
 TEST(ProblemJson, IsWhatTheReferenceDescribes) {
   const nlohmann::ordered_json json = nlohmann::ordered_json::parse(json_of(kText));
   nlohmann::ordered_json expected = nlohmann::ordered_json::parse(R"({
-    "format": "twill-problem", "version": 1, "name": "small", "hash": "?",
+    "format": "twill-problem", "version": 2, "name": "small", "hash": "?",
     "relaxed": ["one-stream"], "objectives": ["groups", "crossings", "length"],
     "minimum_compute_groups": 1,
     "units": [{"name": "TC"}], "pipes": [{"name": "ALU", "port": false}],
@@ -45,11 +45,11 @@ TEST(ProblemJson, IsWhatTheReferenceDescribes) {
     "ops": [
       {"name": "mma", "warps": 4, "registers": 0, "footprint": [{"memory": "SMEM", "amount": 7}],
        "asynchronous": true, "variable_latency": false, "streaming": false,
-       "ways": [{"name": "", "unit": "TC", "occupancy": 8, "latency": 9, "issue": 1, "pipes": []}],
+       "alternatives": [{"name": "", "unit": "TC", "occupancy": 8, "latency": 9, "issue": 1, "pipes": []}],
        "source": ["mma @ 3:4"]},
       {"name": "exp", "warps": 4, "registers": 5, "footprint": [],
        "asynchronous": false, "variable_latency": false, "streaming": false,
-       "ways": [{"name": "mufu", "unit": "TC", "occupancy": 2, "latency": 2, "issue": 2,
+       "alternatives": [{"name": "mufu", "unit": "TC", "occupancy": 2, "latency": 2, "issue": 2,
                  "pipes": [{"pipe": "ALU", "demand": 3}]},
                 {"name": "poly", "unit": null, "occupancy": 0, "latency": 4, "issue": 0,
                  "pipes": []}],
@@ -60,7 +60,7 @@ TEST(ProblemJson, IsWhatTheReferenceDescribes) {
       {"from": "exp", "to": "mma", "distance": 0, "delay": null, "blocking": false,
        "carries_value": true, "read_hold": 2, "in_place": false, "transfer": 0}],
     "same_group": [["mma", "exp"]],
-    "hand_offs": []
+    "transfers": []
   })");
   expected["hash"] = problem_hash(parse_loop(kText, "test.loop")->problem);
   EXPECT_EQ(json.dump(1), expected.dump(1));
@@ -70,7 +70,7 @@ TEST(ProblemJson, ListsHandOffs) {
   const auto json = nlohmann::ordered_json::parse(
       json_of("loop x\ngroup G registers 9\ngroup H registers 9\nop a registers 1\nop b\nop put\n"
               "op get registers 1\na -> b\nhand-off a store put load get for b\n"));
-  EXPECT_EQ(json["hand_offs"].dump(),
+  EXPECT_EQ(json["transfers"].dump(),
             R"([{"value":"a","store":"put","loads":[{"load":"get","reader":"b"}]}])");
   EXPECT_EQ(json["dependences"].size(), 4U) << "with those of store and load";
 }

@@ -1,4 +1,4 @@
-// Protects: rule `hand-off`. Stores and loads exist exactly if a value changes groups, go with their
+// Protects: rule `transfer-op`. Stores and loads exist exactly if a value changes groups, go with their
 // op, and where they exist, every rule is about them; where they do not, none is.
 
 #include <string>
@@ -40,11 +40,11 @@ TEST(HandOff, IsThereExactlyIfTheValueCrosses) {
   EXPECT_EQ(complaints("6\n  a at 0 in G\n  b at 7 in H\n  put at 3 in G\n  get at 5 in H\n"),
             Lines{});
   EXPECT_EQ(complaints("6\n  a at 0 in G\n  b at 3 in G\n  put at 3 in G\n"),
-            Lines{"hand-off: put is scheduled, but what it moves stays in its group"});
+            Lines{"transfer-op: put is scheduled, but what it moves stays in its group"});
   EXPECT_EQ(complaints("6\n  a at 0 in G\n  b at 7 in H\n  put at 3 in G\n"),
-            Lines{"hand-off: get is missing, but what it moves goes to another group"});
+            Lines{"transfer-op: get is missing, but what it moves goes to another group"});
   EXPECT_EQ(complaints("6\n  a at 0 in G\n  b at 7 in H\n  put at 3 in G\n  get at 5 in G\n"),
-            Lines{"hand-off: get runs in group G, but b, with which it goes, in H"});
+            Lines{"transfer-op: get runs in group G, but b, with which it goes, in H"});
 }
 
 TEST(HandOff, IsReadyAfterStoreAndLoad) {

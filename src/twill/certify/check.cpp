@@ -167,7 +167,7 @@ class Checker {
       }
       ways = {problem::Way(ways[way])};
     }
-    if (several != it.ways.size()) return tl::unexpected(std::string("an op has no way"));
+    if (several != it.ways.size()) return tl::unexpected(std::string("an op has no alternative"));
     auto posed = problem::pose(std::move(parts));
     if (!posed) return tl::unexpected(posed.error().message);
     return *std::move(posed);
@@ -204,7 +204,7 @@ class Checker {
                         std::size_t level, bool any) {
     const auto found = certificate_.proofs.find(file);
     if (found == certificate_.proofs.end()) return reject("there is no proof " + file);
-    if (any) return reject("a proof is about one combination of ways");
+    if (any) return reject("a proof is about one combination of alternatives");
     const Subject& subject = found->second.subject;
     if (subject.interval != wanted.interval) {
       return reject(file, 0,
@@ -237,7 +237,7 @@ class Checker {
       return objection.empty() || reject("never: " + objection);
     }
     for (const problem::Op& op : chosen.ops()) {
-      if (op.ways.size() > 1) return reject("a proof is about one combination of ways");
+      if (op.ways.size() > 1) return reject("a proof is about one combination of alternatives");
     }
     const auto found = certificate_.proofs.find(reason.file);
     if (found == certificate_.proofs.end()) return reject("there is no proof " + reason.file);
@@ -296,7 +296,7 @@ class Checker {
     std::size_t count = 0;
     do {
       if (++count * ways.size() > kMostCombined) {
-        return reject("there are too many combinations of ways");
+        return reject("there are too many combinations of alternatives");
       }
       if (covered.contains(ways)) continue;
       const bool alike = std::any_of(maps.begin(), maps.end(), [&](const auto& map) {
@@ -304,7 +304,7 @@ class Checker {
         for (std::size_t op = 0; op < ways.size(); ++op) moved[op] = ways[map[op]];
         return moved < ways;
       });
-      if (!alike) return reject("a combination of ways is in no case");
+      if (!alike) return reject("a combination of alternatives is in no case");
     } while (advance(ways));
     return true;
   }
@@ -406,7 +406,7 @@ std::vector<std::string> rules_of(const Problem& problem) {
     if (problem.in_force(it)) rules.emplace_back(problem::name_of(it));
   }
   rules.emplace_back("minimum-groups");
-  if (!problem.hand_offs().empty()) rules.emplace_back("hand-off");
+  if (!problem.hand_offs().empty()) rules.emplace_back("transfer-op");
   const bool budgets = problem.in_force(problem::Rule::registers);
   if (budgets && !problem.register_budgets().empty()) rules.emplace_back("register-budget");
   return rules;

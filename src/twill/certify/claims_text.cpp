@@ -170,7 +170,8 @@ class ClaimsReader {
       const auto& ways = problem_.ops()[op].ways;
       const auto way = std::find_if(ways.begin(), ways.end(),
                                     [&](const problem::Way& w) { return w.name == name; });
-      if (way == ways.end()) return in_.fail(fmt::format("there is no way {}", quoted(name)));
+      if (way == ways.end())
+        return in_.fail(fmt::format("there is no alternative {}", quoted(name)));
       it.ways.emplace_back(op, static_cast<std::size_t>(way - ways.begin()));
     }
     return {};

@@ -71,7 +71,7 @@ std::string objection_to_hand_offs(const Problem& problem, const std::vector<std
   }
   for (const auto& [value, store, load, reader] : moves) {
     if (moves.contains({map[value], map[store], map[load], map[reader]})) continue;
-    return fmt::format("an exchange does not keep the hand-off of {} to {}",
+    return fmt::format("an exchange does not keep the transfer of {} to {}",
                        problem.ops()[value].name, problem.ops()[reader].name);
   }
   return {};
@@ -178,7 +178,7 @@ std::string objection_to(const Problem& problem, const Facts& facts, const Subje
       }
     }
   }
-  if (!facts.ops[subject.anchor].always()) return "the anchor is an op of a hand-off";
+  if (!facts.ops[subject.anchor].always()) return "the anchor is an op of a transfer";
   return objection_to_tiles(problem, subject);
 }
 

@@ -198,7 +198,7 @@ std::optional<Reason> about(const problem::Reduced& part, Reason reason) {
 }
 
 constexpr std::string_view kMayBeMissing =
-    "this speaks of an op of a hand-off, which may not exist";
+    "this speaks of an op of a transfer, which may not exist";
 
 }  // namespace
 

@@ -30,7 +30,7 @@ const std::array<OptionGroup, 6>& option_groups() {
   static const std::array<OptionGroup, 6> groups = {{
       {"The loop and its costs",
        {"kernel", "map", "machine", "loop", "subtile", "pool", "rate", "strict",
-        "already-pipelined", "may-overlap", "hand-offs", "load-latency", "normalize", "literal",
+        "already-pipelined", "may-overlap", "transfer-ops", "load-latency", "normalize", "literal",
         "ii", "length"}},
       {"The schedule",
        {"strategy", "depth", "ping-pong", "schedule", "alternatives", "alternative", "within",

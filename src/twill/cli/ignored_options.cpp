@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 11> kOfKernels = {"--machine",
                                                          "--pool",
                                                          "--strict",
                                                          "--may-overlap",
-                                                         "--hand-offs",
+                                                         "--transfer-ops",
                                                          "--rate",
                                                          "--cluster",
                                                          "--spare-registers",
@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 11> kOfKernels = {"--machine",
 /// Options that say how a plan is made; the machine is apart.
 constexpr std::array<std::string_view, 20> kOfPlanning = {
     "--already-pipelined", "--loop",         "--subtile",  "--pool",           "--strict",
-    "--hand-offs",         "--load-latency", "--strategy", "--depth",          "--ping-pong",
+    "--transfer-ops",         "--load-latency", "--strategy", "--depth",          "--ping-pong",
     "--alternative",       "--within",       "--schedule", "--tiles",          "--rate",
     "--cluster",           "--work-limit",   "--pins",     "--spare-registers",  "--may-overlap"};
 

@@ -82,7 +82,7 @@ Result<EmittedText> emit_smtlib(const Request& request, machine::Rate rate,
     for (const problem::Op& op : posed.problem.ops()) ways += op.ways.size();
     if (ways > emit::kMostSmtlibWays) {
       return fail({request.input.name},
-                  fmt::format("{} ways of ops are too many to print every pair of", ways),
+                  fmt::format("{} alternatives of ops are too many to print every pair of", ways),
                   fmt::format("at most {} are", emit::kMostSmtlibWays));
     }
     return EmittedText{emit::smtlib(posed.problem, ii), std::move(posed.warnings)};

@@ -16,7 +16,7 @@ tl::unexpected<Diagnostic> of_another(const Request& request, const report::Outc
       {request.given->name},
       "the schedule is of another loop than " + request.input.name +
           ": this is not posed as the Problem with hash " + given.problem_hash.substr(0, 12),
-      "give the options it was made with (--machine, --loop, --subtile, --strict, --hand-offs), "
+      "give the options it was made with (--machine, --loop, --subtile, --strict, --transfer-ops), "
       "or find a new one with `twill schedule`");
 }
 
@@ -89,7 +89,7 @@ Result<report::Outcome> given_schedule(const Request& request, const Reading& re
   TWILL_TRY(report::Outcome outcome, reading.kernel
                                          ? given_of_kernel(request, *reading.kernel, given)
                                          : given_of_text(request, *reading.loop, std::move(given)));
-  outcome.strategy = "given";
+  outcome.strategy = "imported";
   return outcome;
 }
 

@@ -25,9 +25,9 @@ Result<void> check_hand_offs(const Request& request, bool has_some) {
   if (!has_some) return {};
   if (request.strategy.strategy != strategy::Strategy::twill) {
     return fail({request.input.name},
-                "only the strategy twill decides on hand-offs; '" +
+                "only the strategy twill decides on transfers; '" +
                     std::string(name_of(request.strategy.strategy)) + "' takes them for a delay",
-                request.hand_offs ? "leave --hand-offs out" : "take its hand-off lines out");
+                request.hand_offs ? "leave --transfer-ops out" : "take its transfer lines out");
   }
   return {};
 }

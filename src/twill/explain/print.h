@@ -21,7 +21,7 @@ struct Heading {
 /// columns of plain ASCII.
 std::string explanation_text(const Heading& heading, const Explanation& it);
 
-inline constexpr int kExplanationJsonVersion = 1;
+inline constexpr int kExplanationJsonVersion = 2;
 
 /// The explanation as JSON with every detail, documented in docs/reference/cli.md. Same
 /// explanation, same bytes.

@@ -58,7 +58,7 @@ const char* name_of(Kind kind) {
     case Kind::footprint:
       return "footprint";
     case Kind::hand_off:
-      return "hand-off";
+      return "transfer-op";
     case Kind::transfer:
       return "transfer";
     case Kind::wait:
@@ -182,7 +182,7 @@ std::string explanation_json(const Heading& heading, const Explanation& it) {
                            : Json();
   Json core = Json::array();
   for (const Member& member : it.core.members) core.push_back(member_json(it.problem, member));
-  json["core"] = {{"minimal", it.core.minimal}, {"members", std::move(core)}};
+  json["core"] = {{"minimal", it.core.minimal}, {"requirements", std::move(core)}};
   json["helps"] = Json::array();
   for (const Help& help : it.sensitivity.helps) json["helps"].push_back(help_json(help));
   Json useless = it.sensitivity.useless;

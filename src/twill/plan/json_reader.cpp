@@ -153,9 +153,9 @@ Result<Step> read_step(const Node& node, const Known& scope) {
     TWILL_TRY(const std::size_t op, node.reference("op", scope.ops));
     step.op = OpId(op);
   }
-  if (node.has("outside")) {
-    TWILL_TRY(const int outside, node.small("outside"));
-    if (outside < 0) return node.wrong("/outside is below 0");
+  if (node.has("prologue_epilogue_op")) {
+    TWILL_TRY(const int outside, node.small("prologue_epilogue_op"));
+    if (outside < 0) return node.wrong("/prologue_epilogue_op is below 0");
     step.outside = static_cast<std::size_t>(outside);
   }
   if (node.has("channel")) {
@@ -263,7 +263,7 @@ Result<Buffer> read_buffer(const Node& node, const Known& scope) {
   TWILL_TRY(buffer.depth, node.small("depth"));
   TWILL_TRY(buffer.initial, node.small("initial"));
   TWILL_TRY(buffer.staging, node.flag("staging", false));
-  TWILL_TRY(buffer.resident, node.flag("resident", false));
+  TWILL_TRY(buffer.resident, node.flag("invariant", false));
   TWILL_TRY(buffer.readers, read_references<OpId>(node, "readers", scope.ops));
   return buffer;
 }
@@ -304,7 +304,7 @@ Result<void> read_op(const Node& node, const Known& scope, std::size_t op, Plan&
   TWILL_TRY(const std::size_t group, node.reference("group", scope.groups));
   at.group = GroupId(group);
   const Names ways = index_of(plan.problem.ops()[op].ways);
-  TWILL_TRY(const std::size_t way, node.reference("way", ways));
+  TWILL_TRY(const std::size_t way, node.reference("alternative", ways));
   at.way = static_cast<int>(way);
   using M = Mechanism;
   TWILL_TRY(plan.mechanisms[op],
@@ -413,7 +413,7 @@ Result<void> read_kernel(const Node& root, const Known& scope, Plan& plan) {
   TWILL_TRY(kernel.cluster, node.small("cluster"));
   TWILL_TRY(kernel.axis, node.named("axis", {Axis::x, Axis::y, Axis::z}));
   TWILL_TRY(kernel.same_trips, node.flag("same_trips", false));
-  TWILL_TRY(const std::vector<Node> around, node.list("around"));
+  TWILL_TRY(const std::vector<Node> around, node.list("prologue_epilogue_ops"));
   TWILL_TRY_VOID(read_all(around, scope, read_outside, kernel.around));
   TWILL_TRY(const std::vector<Node> sums, node.list("partial_sums"));
   TWILL_TRY_VOID(read_all(sums, scope, read_partial_sum, kernel.partial_sums));

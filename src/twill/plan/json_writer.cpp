@@ -30,7 +30,7 @@ OrderedJson step_json(const Plan& plan, const Step& step) {
                       {"from", name_of(step.instance.from)},
                       {"offset", step.instance.offset}};
   if (step.op) json["op"] = plan.problem[*step.op].name;
-  if (step.outside) json["outside"] = *step.outside;
+  if (step.outside) json["prologue_epilogue_op"] = *step.outside;
   if (step.channel) json["channel"] = plan[*step.channel].name;
   if (step.by != By::every_warp) json["by"] = name_of(step.by);
   if (step.arrival != Arrival::threads) json["arrival"] = name_of(step.arrival);
@@ -88,7 +88,7 @@ OrderedJson buffer_json(const Plan& plan, const Buffer& buffer) {
           {"depth", buffer.depth},
           {"initial", buffer.initial},
           {"staging", buffer.staging},
-          {"resident", buffer.resident},
+          {"invariant", buffer.resident},
           {"readers", op_names(plan, buffer.readers)}};
 }
 
@@ -116,7 +116,7 @@ OrderedJson op_json(const Plan& plan, std::size_t index) {
   return {{"name", op.name},
           {"issue_cycle", at.issue},
           {"group", plan.problem[at.group].name},
-          {"way", op.ways[static_cast<std::size_t>(at.way)].name},
+          {"alternative", op.ways[static_cast<std::size_t>(at.way)].name},
           {"mechanism", name_of(plan.mechanisms[index])},
           {"home", name_or_null(plan, value.home)},
           {"staged", name_or_null(plan, value.staged)},
@@ -158,19 +158,20 @@ OrderedJson kernel_json(const Plan& plan) {
                               {"readers", op_names(plan, value.readers)},
                               {"roles", role_names(plan, value.roles)}});
   }
-  OrderedJson around = OrderedJson::array();
+  OrderedJson prologue_epilogue = OrderedJson::array();
   for (const Outside& outside : plan.kernel->around) {
-    around.push_back({{"when", outside.when == Outside::When::before ? "before" : "after"},
-                      {"what", outside.what},
-                      {"line", outside.line},
-                      {"column", outside.column},
-                      {"mechanism", name_of(outside.mechanism)},
-                      {"roles", role_names(plan, outside.roles)},
-                      {"buffers", buffer_names(plan, outside.buffers)},
-                      {"bytes", outside.bytes},
-                      {"reads", buffer_names(plan, outside.reads)},
-                      {"tensor", tensor_json(plan, outside)},
-                      {"writes", outside.writes}});
+    prologue_epilogue.push_back(
+        {{"when", outside.when == Outside::When::before ? "before" : "after"},
+         {"what", outside.what},
+         {"line", outside.line},
+         {"column", outside.column},
+         {"mechanism", name_of(outside.mechanism)},
+         {"roles", role_names(plan, outside.roles)},
+         {"buffers", buffer_names(plan, outside.buffers)},
+         {"bytes", outside.bytes},
+         {"reads", buffer_names(plan, outside.reads)},
+         {"tensor", tensor_json(plan, outside)},
+         {"writes", outside.writes}});
   }
   return {{"name", plan.kernel->name},
           {"loop", plan.kernel->loop},
@@ -180,7 +181,7 @@ OrderedJson kernel_json(const Plan& plan) {
           {"cluster", plan.kernel->cluster},
           {"axis", name_of(plan.kernel->axis)},
           {"same_trips", plan.kernel->same_trips},
-          {"around", std::move(around)},
+          {"prologue_epilogue_ops", std::move(prologue_epilogue)},
           {"rematerialized", std::move(rematerialized)},
           {"partial_sums", partial_sums_json(plan)}};
 }

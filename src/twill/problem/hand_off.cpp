@@ -62,7 +62,7 @@ class Checker {
       const HandOff& it = parts_.hand_offs[index_];
       if (handed[it.value.index()]) {
         return complain(name(it.value) + " is handed over twice",
-                        "name all its loads in one hand-off");
+                        "name all its loads in one transfer");
       }
       handed[it.value.index()] = true;
       if (Complaint bad = check_ends(it)) return bad;
@@ -80,7 +80,7 @@ class Checker {
 
   Complaint check_ids(const HandOff& it) {
     if (it.loads.empty()) {
-      return complain("a hand-off without a load", "name a load for each reader in another group");
+      return complain("a transfer without a load", "name a load for each reader in another group");
     }
     std::vector<OpId> all = {it.value, it.store};
     for (const HandOff::Load& load : it.loads) {
@@ -89,7 +89,7 @@ class Checker {
     }
     for (const OpId id : all) {
       if (id.index() < parts_.ops.size()) continue;
-      return complain("a hand-off names an op that does not exist",
+      return complain("a transfer names an op that does not exist",
                       "the loop has " + std::to_string(parts_.ops.size()) + " ops");
     }
     if (Complaint bad = take(it.store)) return bad;
@@ -101,7 +101,7 @@ class Checker {
 
   Complaint take(OpId id) {
     if (used_[id.index()]) {
-      return complain(name(id) + " stands twice in hand-offs",
+      return complain(name(id) + " stands twice in transfers",
                       "give each value a store, and each of its readers a load, of its own");
     }
     used_[id.index()] = true;
@@ -130,7 +130,7 @@ class Checker {
 
   Complaint check_ordinary(OpId id) const {
     if (errands_[id.index()]) {
-      return complain(name(id) + " is itself the store or load of a hand-off",
+      return complain(name(id) + " is itself the store or load of a transfer",
                       "hand over values of ops that are always there");
     }
     if (!op(id).variable_latency) return {};
@@ -141,11 +141,12 @@ class Checker {
   /// Checks a transfer op beside the op whose group it shares.
   Complaint check_errand(OpId id, OpId home) const {
     if (op(id).ways.size() != 1) {
-      return complain(name(id) + " has several ways", "a store or load of a hand-off has one");
+      return complain(name(id) + " has several alternatives",
+                      "a store or load of a transfer has one");
     }
     if (op(id).variable_latency) {
       return complain(name(id) + " has variable latency",
-                      "a store or load of a hand-off runs in the group of " + name(home));
+                      "a store or load of a transfer runs in the group of " + name(home));
     }
     if (op(id).warps == op(home).warps) return {};
     return complain(name(id) + " is not as wide as " + name(home) + ", whose group it shares",
@@ -159,7 +160,7 @@ class Checker {
     for (const Dependence& it : parts_.dependences) {
       if (it.from != value || it.to != reader) continue;
       if (it.transfer != 0) {
-        return complain("dependence " + edge + " has a transfer and a hand-off",
+        return complain("dependence " + edge + " has a delay of its own for a transfer",
                         "drop the transfer: store and load say what crossing takes");
       }
       if (it.carries_value) ++count;
@@ -182,7 +183,7 @@ class Checker {
     if (count == 1) return {};
     return complain(edge + (count == 0 ? " is no dependence with a value"
                                        : " are several dependences with a value"),
-                    "a hand-off is about exactly one");
+                    "a transfer is about exactly one");
   }
 
   /// Whether both have results in one memory. Updated in place, they would be one buffer, but only
@@ -211,8 +212,8 @@ class Checker {
       if (std::find(made.begin(), made.end(), it) != made.end()) continue;
       return Objection{Part::dependence, i,
                        "dependence " + name(it.from) + " -> " + name(it.to) +
-                           " is about a store or load of a hand-off",
-                       "drop it: their dependences follow from the hand-off"};
+                           " is about a store or load of a transfer",
+                       "drop it: their dependences follow from the transfer"};
     }
     return {};
   }
@@ -221,7 +222,7 @@ class Checker {
     for (std::size_t i = 0; i < parts_.same_group.size(); ++i) {
       for (const OpId id : parts_.same_group[i]) {
         if (!errands_[id.index()]) continue;
-        return Objection{Part::same_group, i, name(id) + " is a store or load of a hand-off",
+        return Objection{Part::same_group, i, name(id) + " is a store or load of a transfer",
                          "drop it: it follows its value or reader into its group"};
       }
     }
@@ -290,7 +291,7 @@ Reduced reduce(const Problem& problem, Exists exists, Crosses crosses) {
   parts.hand_offs.clear();
   std::vector<OpId> before = keep(parts, kept);
   Result<Problem> posed = pose(std::move(parts));
-  TWILL_CHECK(posed.has_value(), "a Problem stays well-formed without hand-offs");
+  TWILL_CHECK(posed.has_value(), "a Problem stays well-formed without transfers");
   return {*std::move(posed), std::move(before)};
 }
 

@@ -35,7 +35,7 @@ std::string_view word_for(Part part) {
     case Part::same_group:
       return "same-group";
     case Part::hand_off:
-      return "hand-off";
+      return "transfer";
     case Part::register_budget:
       return "register-budget";
   }
@@ -160,7 +160,7 @@ Complaint check_uses(std::size_t op, const std::string& owner, const Uses& uses,
 
 Complaint check_way(const Parts& parts, std::size_t index, const Way& way) {
   std::string owner = called(Part::op, parts.ops[index].name);
-  if (!way.name.empty()) owner += ", way " + in_quotes(way.name) + ",";
+  if (!way.name.empty()) owner += ", alternative " + in_quotes(way.name) + ",";
   if (way.unit && way.unit->index() >= parts.units.size()) {
     return Objection{Part::op, index, owner + " names a unit that does not exist",
                      "the loop has " + std::to_string(parts.units.size()) + " units"};
@@ -189,19 +189,19 @@ Complaint check_ways(const Parts& parts, std::size_t index) {
   const std::string owner = called(Part::op, op.name);
   if (op.ways.empty() || op.ways.size() > kMostOfAKind) {
     return Objection{Part::op, index,
-                     owner + " has " + std::to_string(op.ways.size()) + " ways to be done",
+                     owner + " has " + std::to_string(op.ways.size()) + " alternatives",
                      "give it between 1 and " + std::to_string(kMostOfAKind)};
   }
   for (std::size_t i = 0; i < op.ways.size(); ++i) {
     const std::string& name = op.ways[i].name;
     const bool needs_name = op.ways.size() > 1 || !name.empty();
     if (needs_name && !is_identifier(name)) {
-      return Objection{Part::op, index, owner + " has a way called " + in_quotes(name),
-                       "an op with several ways gives each a name, spelled like an op's"};
+      return Objection{Part::op, index, owner + " has an alternative called " + in_quotes(name),
+                       "an op with several alternatives gives each a name, spelled like an op's"};
     }
     const auto same = [&](const Way& other) { return other.name == name; };
     if (std::any_of(op.ways.begin(), op.ways.begin() + static_cast<std::ptrdiff_t>(i), same)) {
-      return Objection{Part::op, index, owner + " has two ways called " + in_quotes(name),
+      return Objection{Part::op, index, owner + " has two alternatives called " + in_quotes(name),
                        "rename one of them"};
     }
     if (Complaint bad = check_way(parts, index, op.ways[i])) return bad;

@@ -189,9 +189,9 @@ std::string limits_json(const Limits& limits) {
   json["pool"] = limits.answer ? Json(limits.answer->pool) : Json(nullptr);
   json["measured"] = limits.measured ? Json(*limits.measured) : Json(nullptr);
   if (limits.launch) json["launch"] = Json::parse(launch_json(*limits.launch));
-  json["given"] = limits.given ? given_json(*limits.given) : Json(nullptr);
-  json["ends"] = Json::array();
-  for (const RatedBounds& end : limits.ends) json["ends"].push_back(end_json(end));
+  json["imported"] = limits.given ? given_json(*limits.given) : Json(nullptr);
+  json["price_lists"] = Json::array();
+  for (const RatedBounds& end : limits.ends) json["price_lists"].push_back(end_json(end));
   return json.dump(2) + "\n";
 }
 

@@ -51,7 +51,7 @@ struct Limits {
 /// limiter, and all other bounds with their slack.
 std::string limits_text(const Limits& limits);
 
-inline constexpr int kLimitsJsonVersion = 1;
+inline constexpr int kLimitsJsonVersion = 2;
 
 /// The limits as JSON with every bound, documented in docs/reference/cli.md. Same limits, same
 /// bytes.

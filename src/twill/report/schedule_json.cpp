@@ -110,7 +110,7 @@ Json ops(const Outcome& outcome, const schedule::Schedule& found) {
                     {"stage", schedule::stage_of(found, OpId(i))},
                     {"slot", schedule::slot_of(found, OpId(i))},
                     {"group", problem[at.group].name},
-                    {"way", op.ways[static_cast<std::size_t>(at.way)].name},
+                    {"alternative", op.ways[static_cast<std::size_t>(at.way)].name},
                     {"source", op.source},
                     {"line", i < outcome.lines.size() ? outcome.lines[i] : std::string()},
                     {"rows", rows(outcome, i)}});

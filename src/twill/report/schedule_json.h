@@ -9,7 +9,7 @@
 namespace twill::report {
 
 /// "format": the version below; a reader refuses other versions.
-inline constexpr int kScheduleJsonVersion = 1;
+inline constexpr int kScheduleJsonVersion = 2;
 
 /// The outcome as JSON, documented in docs/reference/schedule-json.md. The same outcome gives the
 /// same bytes; seconds stand in it only if `printing.timing`.

@@ -13,6 +13,8 @@ namespace {
 
 using UnorderedJson = nlohmann::json;
 
+constexpr int kVersionBefore = kScheduleJsonVersion - 1;
+
 /// Looks up members by path in a JSON value; messages name the path.
 class Reader {
  public:
@@ -81,9 +83,11 @@ Result<schedule::Placement> read_placement(const Reader& reader, const Unordered
   if (!groups.contains(group))
     return reader.wrong(path + " names an unknown group '" + group + "'");
   placement.group = problem::GroupId(groups.at(group));
-  TWILL_TRY(const std::string way, reader.text(json, path, "way"));
+  const char* const member = json.contains("way") ? "way" : "alternative";  // version 1: way
+  TWILL_TRY(const std::string way, reader.text(json, path, member));
   const auto ways = index_of(op.ways);
-  if (!ways.contains(way)) return reader.wrong(path + " names an unknown way '" + way + "'");
+  if (!ways.contains(way))
+    return reader.wrong(path + " names an unknown alternative '" + way + "'");
   placement.way = static_cast<int>(ways.at(way));
   return placement;
 }
@@ -173,7 +177,7 @@ Result<ScheduleFile> read_schedule_json(std::string_view text, const std::string
   if (format != "twill-schedule")
     return reader.wrong("not a schedule: /format is '" + format + "'");
   TWILL_TRY(const std::int64_t version, reader.number(json, "", "version"));
-  if (version != kScheduleJsonVersion) {
+  if (version != kScheduleJsonVersion && version != kVersionBefore) {
     return reader.wrong("version " + std::to_string(version) + " of the format is not known here");
   }
   TWILL_TRY(problem::Problem problem, read_problem(reader, json, file));

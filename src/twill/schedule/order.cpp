@@ -44,7 +44,7 @@ Result<void> check_steps(const Problem& problem, const Order& order) {
                                   kLargestStage));
     }
     if (step.way < 0 || static_cast<std::size_t>(step.way) >= op.ways.size()) {
-      return fail({}, fmt::format("op '{}' has no way {}", op.name, step.way));
+      return fail({}, fmt::format("op '{}' has no alternative {}", op.name, step.way));
     }
     if (step.group.index() >= problem.groups().size()) {
       return fail({}, fmt::format("op '{}' is in a group that the pool does not have", op.name));

@@ -54,7 +54,7 @@ Json json_of(const Problem& problem, const Op& op) {
       {"asynchronous", op.asynchronous},
       {"variable_latency", op.variable_latency},
       {"streaming", op.streaming},
-      {"ways", array_of(op.ways, [&](const Way& way) { return json_of(problem, way); })},
+      {"alternatives", array_of(op.ways, [&](const Way& way) { return json_of(problem, way); })},
       {"source", op.source}};
 }
 
@@ -86,7 +86,7 @@ std::string problem_json(const Problem& problem) {
   const auto named = [](const auto& it) -> Json { return {{"name", it.name}}; };
   Json json = {
       {"format", "twill-problem"},
-      {"version", 1},
+      {"version", 2},
       {"name", problem.name()},
       {"hash", problem_hash(problem)},
       {"relaxed", names_of(problem.relaxed())},
@@ -114,7 +114,7 @@ std::string problem_json(const Problem& problem) {
       {"same_group", array_of(problem.same_group(), [&](const std::vector<problem::OpId>& ops) {
          return array_of(ops, [&](problem::OpId op) -> Json { return problem[op].name; });
        })},
-      {"hand_offs", array_of(problem.hand_offs(), [&](const problem::HandOff& it) -> Json {
+      {"transfers", array_of(problem.hand_offs(), [&](const problem::HandOff& it) -> Json {
          return {{"value", problem[it.value].name},
                  {"store", problem[it.store].name},
                  {"loads", array_of(it.loads, [&](const problem::HandOff::Load& load) -> Json {

@@ -21,7 +21,7 @@ Candidate candidate_of(const Problem& problem, const std::vector<int>& ways) {
     of_op = {of_op[static_cast<std::size_t>(ways[i])]};
   }
   Result<Problem> posed = problem::pose(std::move(parts));
-  TWILL_CHECK(posed.has_value(), "a Problem stays well-formed if ways are taken away");
+  TWILL_CHECK(posed.has_value(), "a Problem stays well-formed if alternatives are taken away");
   schedule::Bound bound = schedule::min_ii(*posed);
   return {ways, *std::move(posed), std::move(bound)};
 }

@@ -154,7 +154,7 @@ class Solver {
   }
 
   std::string why_not_done() const {
-    if (!open_ && !complete_) return "not all combinations of ways were tried";
+    if (!open_ && !complete_) return "not all combinations of alternatives were tried";
     if (!open_) {
       return fmt::format("no schedule has an II of {} or less, and larger ones were not asked for",
                          *options_.most_interval);

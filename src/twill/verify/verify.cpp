@@ -33,7 +33,7 @@ void check_op(const Problem& problem, const Schedule& schedule, OpId op,
   }
   if (at.way < 0 || at.way >= ways) {
     findings.add(malformed({op}, at.way, ways,
-                           fmt::format("{} takes way {}, but has {}", name, at.way, ways)));
+                           fmt::format("{} takes alternative {}, but has {}", name, at.way, ways)));
   }
   if (group >= groups) {
     findings.add(
@@ -112,16 +112,16 @@ void check_hand_offs(const Problem& problem, const Schedule& schedule, Findings&
     const std::string& name = problem.ops()[i].name;
     std::string message;
     if (at.exists && !needed) {
-      message = fmt::format("hand-off: {} is scheduled, but what it moves stays in its group", name);
+      message = fmt::format("transfer-op: {} is scheduled, but what it moves stays in its group", name);
     } else if (!at.exists && needed) {
-      message = fmt::format("hand-off: {} is missing, but what it moves goes to another group", name);
+      message = fmt::format("transfer-op: {} is missing, but what it moves goes to another group", name);
     } else if (at.exists && at.group != groups[home.index()]) {
-      message = fmt::format("hand-off: {} runs in group {}, but {}, with which it goes, in {}", name,
+      message = fmt::format("transfer-op: {} runs in group {}, but {}, with which it goes, in {}", name,
                             problem[at.group].name, problem[home].name,
                             problem[groups[home.index()]].name);
     }
     if (message.empty()) continue;
-    if (!findings.add({"hand-off", {OpId(i), home}, 0, at.exists, needed, std::move(message)})) {
+    if (!findings.add({"transfer-op", {OpId(i), home}, 0, at.exists, needed, std::move(message)})) {
       return;
     }
   }

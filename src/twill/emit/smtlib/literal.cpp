@@ -331,7 +331,7 @@ Result<std::string> smtlib_literal(const Problem& problem, const StraightLine& s
     }
   }
   if (!problem.hand_offs().empty()) {
-    return fail({}, "the paper has no transfer ops: there, hand-offs are a delay without a cost",
+    return fail({}, "the paper has no transfer ops: there, transfers are a delay without a cost",
                 "ask of the loop with transfers, or without --literal");
   }
   if (problem.in_force(Rule::registers) && !problem.register_budgets().empty()) {

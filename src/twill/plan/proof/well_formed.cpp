@@ -42,7 +42,7 @@ class Checker {
       const auto ways = plan_.problem.ops()[v].ways.size();
       const int way = plan_.schedule.ops[v].way;
       if (way < 0 || static_cast<std::size_t>(way) >= ways) {
-        wrong(fmt::format("{} has no way {}", plan_.problem.ops()[v].name, way));
+        wrong(fmt::format("{} has no alternative {}", plan_.problem.ops()[v].name, way));
       }
     }
     if (plan_.roles.size() > static_cast<std::size_t>(kMostOfAnything) || plan_.roles.empty()) {

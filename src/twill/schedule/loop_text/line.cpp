@@ -201,4 +201,16 @@ tl::unexpected<Diagnostic> LoopLine::expected(std::string_view what, std::string
                  std::move(hint));
 }
 
+Result<std::size_t> WordsOfLine::next(LoopLine& line) {
+  const int column = line.peek().column;
+  TWILL_TRY(const std::size_t word, line.one_of(what_, words_));
+  const std::uint32_t bit = std::uint32_t{1} << word;
+  const bool may_repeat = words_[word] == "uses" || words_[word] == "occupies";
+  if ((seen_ & bit) != 0 && !may_repeat) {
+    return line.fail_at(column, in_quotes(words_[word]) + " is said twice", "say it once");
+  }
+  seen_ |= bit;
+  return word;
+}
+
 }  // namespace twill::schedule

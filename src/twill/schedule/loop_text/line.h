@@ -62,4 +62,22 @@ class LoopLine {
   Token token_;
 };
 
+/// The words of one line, each of which may be said once; `uses` and `occupies` as often as wanted,
+/// each time about another pipe or memory.
+class WordsOfLine {
+ public:
+  /// `what` names in messages what is expected.
+  explicit WordsOfLine(std::span<const std::string_view> words,
+                       std::string_view what = "another property or the end of the line")
+      : words_(words), what_(what) {}
+
+  /// The index of the line's next word. Fails for a word that is none of them or is said again.
+  Result<std::size_t> next(LoopLine& line);
+
+ private:
+  std::span<const std::string_view> words_;
+  std::string_view what_;
+  std::uint32_t seen_ = 0;
+};
+
 }  // namespace twill::schedule

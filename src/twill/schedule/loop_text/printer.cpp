@@ -146,7 +146,7 @@ void add_op(const Problem& problem, std::size_t index, std::vector<Statement>& o
   }
   if (plain) return;
   for (const Way& way : op.ways) {
-    Words way_words("  way " + way.name);
+    Words way_words("  alternative " + way.name);
     add_way(problem, op, way, way_words);
     out.push_back({{Section::op, index, line++}, std::move(way_words).text()});
   }
@@ -174,7 +174,7 @@ void add_same_group(const Problem& problem, std::size_t index, std::vector<State
 
 void add_hand_off(const Problem& problem, std::size_t index, std::vector<Statement>& out) {
   const problem::HandOff& it = problem.hand_offs()[index];
-  Words words("hand-off " + problem[it.value].name);
+  Words words("transfer " + problem[it.value].name);
   words << "store" << problem[it.store].name;
   for (const problem::HandOff::Load& load : it.loads) {
     words << "load" << problem[load.op].name << "for" << problem[load.reader].name;
@@ -191,7 +191,7 @@ void add_schedule(const Problem& problem, const Schedule& schedule, std::vector<
     if (!placement.exists) continue;
     Words words("  " + op.name);
     words << "at" << placement.issue << "in" << problem[placement.group].name;
-    if (op.ways.size() > 1) words << "way" << op.ways[static_cast<std::size_t>(placement.way)].name;
+    if (op.ways.size() > 1) words << "alternative" << op.ways[static_cast<std::size_t>(placement.way)].name;
     for (const Address& it : schedule.addresses) {
       if (it.value == OpId(i)) words << "offset" << problem[it.memory].name << it.offset;
     }

@@ -19,36 +19,8 @@ constexpr std::array<std::string_view, 10> kOpWords = {
     "on",    "latency",          "issue",    "uses", "warps", "registers", "occupies",
     "async", "variable-latency", "streaming"};
 constexpr std::array<std::string_view, 8> kDependenceWords = {
-    "distance", "delay", "blocking", "order-only", "read-hold", "in-place", "transfer",
-    "through-memory"};
-
-/// Words that may stand on a line several times, each time about another pipe or memory.
-bool may_repeat(std::string_view word) { return word == "uses" || word == "occupies"; }
-
-/// The words of one line, each of which may be said once.
-class WordsOfLine {
- public:
-  /// `what` names in messages what is expected.
-  explicit WordsOfLine(std::span<const std::string_view> words,
-                       std::string_view what = "another property or the end of the line")
-      : words_(words), what_(what) {}
-
-  Result<std::size_t> next(LoopLine& line) {
-    const int column = line.peek().column;
-    TWILL_TRY(const std::size_t word, line.one_of(what_, words_));
-    const std::uint32_t bit = std::uint32_t{1} << word;
-    if ((seen_ & bit) != 0 && !may_repeat(words_[word])) {
-      return line.fail_at(column, in_quotes(words_[word]) + " is said twice", "say it once");
-    }
-    seen_ |= bit;
-    return word;
-  }
-
- private:
-  std::span<const std::string_view> words_;
-  std::string_view what_;
-  std::uint32_t seen_ = 0;
-};
+    "distance",  "delay",    "blocking", "order-only",
+    "read-hold", "in-place", "transfer", "through-memory"};
 
 }  // namespace
 
@@ -68,10 +40,14 @@ Result<Position> LoopProblemReader::read(LoopLine& line) {
 Result<Position> LoopProblemReader::read_statement(LoopLine& line) {
   using Reader = Result<Position> (LoopProblemReader::*)(LoopLine&);
   static constexpr std::array<std::string_view, 16> kWords = {
-      "loop", "relax",  "minimize", "minimum-compute-groups",
-      "unit", "pipe",   "memory",   "group",
-      "op",   "source", "way",      "same-group",
-      "hand-off", "register-budget", "schedule", "order"};
+      "loop",        "relax",
+      "minimize",    "minimum-compute-groups",
+      "unit",        "pipe",
+      "memory",      "group",
+      "op",          "source",
+      "alternative", "same-group",
+      "transfer",    "register-budget",
+      "schedule",    "order"};
   static constexpr std::array<Reader, 14> kReaders = {
       &LoopProblemReader::read_loop,     &LoopProblemReader::read_relax,
       &LoopProblemReader::read_minimize, &LoopProblemReader::read_minimum_compute_groups,
@@ -87,6 +63,10 @@ Result<Position> LoopProblemReader::read_statement(LoopLine& line) {
       line.take();
       return line.expected("'->'", "a dependence is written 'A -> B'");
     }
+  }
+  if (first.spelling == "way" || first.spelling == "hand-off") {  // as they were called once
+    line.take();
+    return first.spelling == "way" ? read_way(line) : read_hand_off(line);
   }
   TWILL_TRY(const std::size_t word, line.one_of("a statement", kWords));
   return (this->*kReaders[word])(line);
@@ -313,8 +293,8 @@ Result<Position> LoopProblemReader::read_source(LoopLine& line) {
   }
   OpDraft& draft = drafts_.back();
   if (!draft.ways.empty()) {
-    return line.fail_at(1, "a 'source' line after a 'way' line",
-                        "put the sources of an op before its ways");
+    return line.fail_at(1, "a 'source' line after an 'alternative' line",
+                        "put the sources of an op before its alternatives");
   }
   TWILL_TRY(std::string source, line.text("a text in double quotes"));
   draft.op.source.push_back(std::move(source));
@@ -323,14 +303,14 @@ Result<Position> LoopProblemReader::read_source(LoopLine& line) {
 
 Result<Position> LoopProblemReader::read_way(LoopLine& line) {
   if (!in_op_) {
-    return line.fail_at(1, "a 'way' line belongs to the op above it, and there is none");
+    return line.fail_at(1, "an 'alternative' line belongs to the op above it, and there is none");
   }
   OpDraft& draft = drafts_.back();
   if (draft.own_is_used) {
     return line.fail_at(1, "op " + in_quotes(draft.op.name) + " already says how it is done",
-                        "move its 'on', 'latency', 'issue' and 'uses' to 'way' lines");
+                        "move its 'on', 'latency', 'issue' and 'uses' to 'alternative' lines");
   }
-  TWILL_TRY(const Token name, line.word("the name of the way"));
+  TWILL_TRY(const Token name, line.word("the name of the alternative"));
   WayDraft way;
   way.way.name = name.spelling;
   WordsOfLine words(kWayWords);

@@ -68,7 +68,8 @@ Result<Position> LoopScheduleReader::read_placement(LoopLine& line) {
   TWILL_TRY(const std::size_t group, names_.groups().read(line));
   int way = 0;
   if (problem_.ops()[op].ways.size() > 1) {
-    TWILL_TRY_VOID(line.keyword("way"));
+    const bool before = line.peek().spelling == "way";  // as in texts of before
+    TWILL_TRY_VOID(line.keyword(before ? "way" : "alternative"));
     TWILL_TRY(way, read_way(line, OpId(op)));
   }
   placements_[op] = Placement{issue, GroupId(group), way};
@@ -106,7 +107,7 @@ Result<int> LoopScheduleReader::read_way(LoopLine& line, OpId op) const {
   std::vector<std::string_view> names;
   for (const problem::Way& way : problem_[op].ways) names.push_back(way.name);
   TWILL_TRY(const std::size_t way,
-            line.one_of("a way of op " + in_quotes(problem_[op].name), names));
+            line.one_of("an alternative of op " + in_quotes(problem_[op].name), names));
   return static_cast<int>(way);
 }
 
