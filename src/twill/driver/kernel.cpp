@@ -124,8 +124,8 @@ tl::unexpected<Diagnostic> no_loop(const Input& input) {
 
 /// "OP @ 161:12 and 162:14 (attn.py:31)"
 std::string merged_in_words(const ir::Program& program, const frontend::ttgir::MergedOp& merged) {
-  const Location kept = ir::text_location(program, merged.kept);
-  const Location removed = ir::text_location(program, merged.removed);
+  const ir::Op& kept = program.op(merged.kept);
+  const ir::Op& removed = program.op(merged.removed);
   std::string words = fmt::format("{} @ {}:{} and {}:{}", program.op(merged.removed).name,
                                   kept.line, kept.column, removed.line, removed.column);
   if (const auto source = ir::source_location(program, merged.removed)) {
@@ -308,6 +308,8 @@ Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, ma
 }
 
 std::string loop_source(const Kernel& kernel) {
+  const Location place = ir::text_location(kernel.program, kernel.choice.loop);
+  if (place == ir::source_location(kernel.program, kernel.choice.loop)) return "";
   return source_line(kernel.program, kernel.choice.loop);
 }
 
