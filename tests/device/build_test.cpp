@@ -270,9 +270,9 @@ TEST(Device, BoxesLieInRings) {
   ASSERT_TRUE(kernel) << kernel.error().message;
   constexpr std::int64_t kCopy = 2 * 128 * 64 * 2, kBarriers = 8;
   EXPECT_EQ(shared_bytes(*kernel), 3 * (kCopy + 2 * kBarriers) + kBarriers);
-  const auto overlay = std::find_if(kernel->setup.begin(), kernel->setup.end(), [](const Node& node) {
-    return node.kind == NodeKind::overlay;
-  });
+  const auto overlay =
+      std::find_if(kernel->setup.begin(), kernel->setup.end(),
+                   [](const Node& node) { return node.kind == NodeKind::overlay; });
   ASSERT_NE(overlay, kernel->setup.end());
   EXPECT_EQ((*kernel)[overlay->operands[0]].name, "load0");
   EXPECT_EQ((*kernel)[overlay->results[0]].name, "store2");

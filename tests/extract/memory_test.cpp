@@ -77,6 +77,39 @@ TEST(Memory, AStoreThatMovesByLessThanItsTileIsOrderedWithItself) {
   }
 }
 
+// Places that are loaded may be those of an iteration before, and so are boxes that stay: one bulk
+// store does not wait for another.
+TEST(Memory, AStoreWhosePlacesAreNotKnownIsOrderedWithItself) {
+  const std::string loaded = R"(
+      %chosen = tt.load %numbers : tensor<128x128x!tt.ptr<i32>, #blocked>
+      %there = tt.addptr %base, %chosen : tensor<128x128x!tt.ptr<f16>, #blocked>, tensor<128x128xi32, #blocked>
+      tt.store %there, %hb : tensor<128x128x!tt.ptr<f16>, #blocked>
+)";
+  const std::string front = kPlaces + R"(
+    %table = tt.splat %idx : !tt.ptr<i32> -> tensor<128x128x!tt.ptr<i32>, #blocked>
+    %numbers = tt.addptr %table, %within : tensor<128x128x!tt.ptr<i32>, #blocked>, tensor<128x128xi32, #blocked>
+)";
+  const auto box = [](const std::string& at) {
+    return R"(
+      %ta2 = ttg.convert_layout %ta : tensor<128x64xf16, #blocked> -> tensor<128x64xf16, #blocked>
+      tt.descriptor_store %c_desc[%c0, )" +
+           at +
+           R"(], %ta2 : !tt.tensordesc<tensor<128x64xf16, #shared>>, tensor<128x64xf16, #blocked>
+)";
+  };
+  for (const auto& [store, ordered] :
+       {std::pair(kHalves + loaded, true), {box("%c0"), true}, {box("%i"), false}}) {
+    std::string text = hopper_kernel(loads() + product() + store, "%d", front);
+    const std::string pointer = "%ptr: !tt.ptr<f16>";
+    const auto at = text.find(pointer);
+    ASSERT_NE(at, std::string::npos);
+    text.insert(at, "%idx: !tt.ptr<i32>, %c_desc: !tt.tensordesc<tensor<128x64xf16, #shared>>, ");
+    const Extraction loop = extracted(text, "h200", kWhole);
+    const problem::Dependence* again = find_dependence(loop.problem, "store", "store", 1);
+    EXPECT_EQ(again != nullptr && again->through_memory, ordered) << store;
+  }
+}
+
 // The order of the text decides: a load in front of the store reads what the iteration before left.
 TEST(Memory, LoadsInFrontOfAStoreReadTheIterationBefore) {
   const std::string body = loads() + product() + kHalves + kLoad + kStore;

@@ -294,9 +294,10 @@ TEST(Around, StagingLiesInARingWhereMemoryIsShort) {
   ASSERT_EQ(good.channels.size(), 3U);
   Plan plan = good;
   const std::string after = kinds(plan, role_named(plan, "C").after);
-  EXPECT_NE(after.find("commit ld left by C [t]; wait ld left by D [t]; drain bulk-store to 0 reading; "
-                       "rendezvous; stage store @ 4:1 [t]; "),
-            std::string::npos)
+  EXPECT_NE(
+      after.find("commit ld left by C [t]; wait ld left by D [t]; drain bulk-store to 0 reading; "
+                 "rendezvous; stage store @ 4:1 [t]; "),
+      std::string::npos)
       << after;
   const auto proven = prove(good);
   EXPECT_TRUE(proven.has_value()) << text_of(proven.error());
@@ -313,7 +314,8 @@ TEST(Around, StagingLiesInARingWhereMemoryIsShort) {
   EXPECT_EQ(rule_of(plan), "memory");
   plan = good;
   for (Role& role : plan.roles) {  // products still read the ring
-    std::erase_if(role.sections.drain, [](const Step& step) { return step.kind == StepKind::drain_groups; });
+    std::erase_if(role.sections.drain,
+                  [](const Step& step) { return step.kind == StepKind::drain_groups; });
   }
   EXPECT_FALSE(rule_of(plan).empty());
 }

@@ -286,8 +286,8 @@ class Layout {
     return std::nullopt;
   }
 
-  /// The ring in which the plan stages that store, if it has room for the box and lies empty by then.
-  /// A loop behind the store may load through rings, too.
+  /// The ring in which the plan stages that store, if it has room for the box and lies empty by
+  /// then. A loop behind the store may load through rings, too.
   std::optional<Ring> ring_below(std::size_t index, ir::Type box) {
     const auto& around = plan().kernel->around;
     for (std::size_t i = index + 1; i < around.size(); ++i) {
@@ -295,7 +295,9 @@ class Layout {
     }
     const auto& staged = around[index].buffers;
     for (const auto& [id, ring] : memory_.rings) {
-      const auto is_here = [&](plan::BufferId staging) { return lies_in(plan()[staging], plan()[id]); };
+      const auto is_here = [&](plan::BufferId staging) {
+        return lies_in(plan()[staging], plan()[id]);
+      };
       const bool below = !plan()[id].resident && !staged.empty() &&
                          std::all_of(staged.begin(), staged.end(), is_here);
       if (below && fits(box, ring) && !overlaid_.contains(ring.value)) return ring;

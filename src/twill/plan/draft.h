@@ -137,5 +137,8 @@ void split_registers(Draft& draft);
 void make_partial_sums(Draft& draft, const Setting& setting);
 /// Adds the steps of roles before and after the loop, and the channels for them.
 Result<void> make_tile_steps(Draft& draft);
+/// Adds steps and channels by which roles learn that others are done with a buffer of the loop in
+/// which they stage what they store. Precondition: all other steps are there.
+void make_overlays(Draft& draft);
 
 }  // namespace twill::plan

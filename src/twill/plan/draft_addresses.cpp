@@ -414,20 +414,21 @@ bool lacks_copies(Space& space, const Setting& setting) {
 /// Copies of all rings.
 int copies_of_rings(const Draft& draft) {
   int copies = 0;
-  for (const std::vector<OpId>& ring : draft.rings) copies += draft.plan[*draft.home(ring[0])].depth;
+  for (const std::vector<OpId>& ring : draft.rings)
+    copies += draft.plan[*draft.home(ring[0])].depth;
   return copies;
 }
 
-/// Lays out a memory. Where it is too small for the loop's buffers, or for rings that hide their
-/// latency, the staging of a CTA's only tile lies in a ring, which nobody uses any more by then.
+/// Lays out a memory. Where loops lack memory, or rings copies that hide latency, the staging of a
+/// CTA's only tile lies in a ring. The ring is empty by then.
 Result<void> fill_beside_staging(Space& space, Amount reserved, const Setting& setting) {
   Draft& draft = space.draft;
   const Amount all = space.capacity;
   const Draft before = draft;
   space.capacity = place_residents(space, reserved, false);
   auto apart = fill(space, setting);
-  const bool may_overlay =
-      draft.plan.kernel && draft.plan.kernel->tiles == Tiles::one_per_cta && !staging_in(space).empty();
+  const bool may_overlay = draft.plan.kernel && draft.plan.kernel->tiles == Tiles::one_per_cta &&
+                           !staging_in(space).empty();
   if (!may_overlay || (apart && !lacks_copies(space, setting))) return apart;
   Draft overlaid = before;
   Space other{overlaid, space.memory, all, space.buffers, space.alignment};

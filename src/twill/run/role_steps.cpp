@@ -222,8 +222,8 @@ bool RoleSteps::is_of_helpers(const concurrent::Role& state, ir::OpId op) const 
   }
   const auto& operands = all_.what.module.op(op).operands;
   return std::any_of(operands.begin(), operands.end(), [&](ir::ValueId operand) {
-    const auto at = spot(state, operand);
-    return at && all_.of_helpers.contains(at->storage);
+    const auto* view = std::get_if<execute::View>(&state.values.value(operand));
+    return view != nullptr && all_.of_helpers.contains({view->storage.get(), view->type_number()});
   });
 }
 

@@ -198,8 +198,8 @@ class AroundCheck {
     }
   }
 
-  /// Checks staging that lies in a buffer of the loop: all accesses of the loop to any copy of that
-  /// buffer are over when the role stages. So printers may lay the staged tile over all its copies.
+  /// Checks staging that lies in a buffer of the loop. All accesses of the loop to any copy of it
+  /// are over when the role stages, so printers may lay the tile over all copies.
   void check_overlaid(BufferId staging) {
     for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
       const Buffer& buffer = plan_.buffers[b];
@@ -222,7 +222,8 @@ class AroundCheck {
     for (std::size_t v = 0; v < plan_.values.size(); ++v) {
       const Value& value = plan_.values[v];
       if (value.home == buffer) ops.insert(OpId(v));
-      if (value.staged && (value.home == buffer || value.staged == buffer)) stagings.insert(OpId(v));
+      if (value.staged && (value.home == buffer || value.staged == buffer))
+        stagings.insert(OpId(v));
     }
     for (const problem::Dependence& d : plan_.problem.dependences()) {
       if (d.carries_value && read_from(plan_, d.from, d.to) == buffer) ops.insert(d.to);

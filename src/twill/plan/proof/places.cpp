@@ -80,8 +80,7 @@ class PlaceCheck {
       }
       const auto index = static_cast<std::size_t>(memory - memories.begin());
       const auto& reserved = plan_.limits.reserved;
-      const Amount capacity =
-          memory->capacity + (index < reserved.size() ? reserved[index] : 0);
+      const Amount capacity = memory->capacity + (index < reserved.size() ? reserved[index] : 0);
       const Amount end = buffer.offset + buffer.size * buffer.depth;
       const bool counts = buffer.resident || plan_.problem.in_force(problem::Rule::memory);
       if (end > capacity && counts) {
