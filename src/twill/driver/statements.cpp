@@ -110,8 +110,8 @@ class Statements {
     return std::find(core_.begin(), core_.end(), i) != core_.end();
   }
 
-  /// Whether there is a schedule with a smaller value of this statement, others as stated or, if
-  /// they are free, as small as they can be.
+  /// Whether a smaller value of this statement has a schedule: others as stated or, if they are
+  /// free, as small as they can be.
   bool possible_with(std::size_t statement, const std::vector<bool>& is_free) {
     const Values smaller = smaller_values(statement);
     for (std::size_t subset = 0; subset < std::size_t{1} << stated_.size(); ++subset) {
@@ -190,7 +190,7 @@ class Statements {
     return fmt::format("'{} = {}'", settings_[i]->tunable, value);
   }
 
-  /// What of the values with a schedule is not as stated.
+  /// The values with a schedule that are not as stated.
   std::string changed() const {
     std::vector<std::string> all;
     for (std::size_t i = 0; i < stated_.size(); ++i) {

@@ -279,10 +279,10 @@ Result<Tuned> tune(const std::string& path, const Request& request) {
 }
 
 std::string to_text(const Tuned& tuned) {
-  std::string out = fmt::format("# {}: {}\n", tuned.mapping,
-                                tuned.holes.empty()
-                                    ? "nothing is left open"
-                                    : fmt::format("{} choices of values", tuned.points.size()));
+  std::string out =
+      fmt::format("# {}: {}\n", tuned.mapping,
+                  tuned.holes.empty() ? "nothing is left open"
+                                      : fmt::format("{} choices of values", tuned.points.size()));
   add_count(tuned, Fate::illegal, "no kernel", out);
   add_count(tuned, Fate::infeasible, "no schedule, proven", out);
   add_count(tuned, Fate::unplanned, "no plan that could be printed", out);
