@@ -87,8 +87,8 @@ TEST(ScheduleLoop, RateCanBeAskedFor) {
   EXPECT_EQ(slowest->bracket->fastest, fastest->bracket->fastest);
 }
 
-// Protects: the rate that was asked for decides, also where loads come late and the loop is planned
-// once more with their latency: that plan is faster, but of the other rate.
+// Protects: the rate that was asked for decides. Here loads come late, and the loop is planned once
+// more with their latency. That plan is simulated to be faster, but is of the other rate.
 TEST(ScheduleLoop, LateLoadsChangeNotTheRateThatWasAskedFor) {
   Request request = request_for("kernels/fa_fwd/sm_90/d128m64.pre.ttgir");
   request.rate = machine::Rate::slowest;
