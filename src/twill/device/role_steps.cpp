@@ -97,8 +97,11 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
     case StepKind::take:
       // Turns at the tensor core cost more as barriers of Triton than they gain.
       return {};
+    case StepKind::rendezvous:
+      // Triton puts barriers where warps share a buffer, and none for global memory.
+      if (keeps_memory_order()) emit(NodeKind::meet);
+      return {};
     case StepKind::peek:
-    case StepKind::rendezvous:  // Triton puts barriers of a role's warps where they are needed
     case StepKind::leave:
       return {};
   }
@@ -220,6 +223,14 @@ bool RoleBuilder::stores_boxes() const {
     return sketch_.plan().mechanisms[op.index()] == plan::Mechanism::bulk_store;
   };
   return std::any_of(mine_.begin(), mine_.end(), is_store);
+}
+
+/// Whether the order of the role's own accesses to global memory matters.
+bool RoleBuilder::keeps_memory_order() const {
+  const auto& edges = sketch_.plan().problem.dependences();
+  return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
+    return it.through_memory && is_mine(it.to);
+  });
 }
 
 /// Writes the rows of an op of the plan into its ring.
