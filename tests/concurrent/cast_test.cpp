@@ -57,8 +57,8 @@ std::string store(const std::string& tile, const std::string& at, const std::str
   return "      ttg.local_store %" + tile + ", %" + at + " : " + type + "\n";
 }
 
-/// kRoles, whose result is written through a tile of 64 x 128 that lies in the ring of A: into its
-/// half, which is that slot of the ring.
+/// Makes kRoles write its result through a tile of 64 x 128 in the ring of A: one half of it, which
+/// is that slot of the ring.
 std::string through_wide_tile(int number) {
   std::string text = replaced(kRoles, kOwnTile, "");
   text = replaced(text, kStore,
@@ -198,7 +198,7 @@ TEST(Cast, halves_are_slots) {
 }
 
 TEST(Cast, unwritten_bytes) {
-  // With no iteration nobody has written the slot that is stored.
+  // With no iteration, the slot that is stored is not written.
   expect_broken(replaced(replaced(through_wide_tile(0), "%cs = ttg.memdesc_index %as[%c0]",
                                   "%cs = ttg.memdesc_index %as[%c1]"),
                          "%sum = scf.for %i = %c0 to %n", "%sum = scf.for %i = %n to %n"),
@@ -244,7 +244,7 @@ TEST(Cast, beside_the_buffer) {
   EXPECT_EQ(program.op(made.findings[0].op).line, line_with(text, "%wide ="));
 }
 
-// A layout that nobody knows is refused at its line.
+// A layout that is not known is refused at its line.
 TEST(Cast, unknown_layout) {
   const std::string text =
       replaced(replaced(through_wide_tile(0), "      %h = arith.truncf %sum",

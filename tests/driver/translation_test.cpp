@@ -1,5 +1,3 @@
-#include "twill/driver/check_translation.h"
-
 #include <set>
 #include <string>
 
@@ -7,9 +5,10 @@
 
 #include "../concurrent/mutants.h"
 #include "request.h"
+#include "twill/driver/check_translation.h"
 
 // Protects: what `twill emit ttgir` prints does what the plan says, step by step. A text that does
-// something else is named, also where it would be safe.
+// something else is an error, also where it would be safe.
 namespace twill::driver {
 namespace {
 
@@ -32,9 +31,10 @@ std::string report_with(const EmittedTtgir& good, const std::string& old, const 
 }
 
 TEST(Translation, EverythingPrintedIsWhatWasPlanned) {
-  for (const char* kernel : {"gemm/sm_90/tma_128x256x64", "gemm/sm_90/ptr_128x128x64",
-                             "gemm_rowsum/sm_90/128x256x64", "fa_fwd/sm_90/d64",
-                             "fa_fwd_causal/sm_90/d128", "gemm_persistent/sm_90/128x128x64_nested"}) {
+  for (const char* kernel :
+       {"gemm/sm_90/tma_128x256x64", "gemm/sm_90/ptr_128x128x64", "gemm_rowsum/sm_90/128x256x64",
+        "fa_fwd/sm_90/d64", "fa_fwd_causal/sm_90/d128",
+        "gemm_persistent/sm_90/128x128x64_nested"}) {
     const EmittedTtgir emitted = printed(kernel);
     EXPECT_EQ(emitted.broken, "") << kernel;
     const PrintedCheck check = check_translation(emitted);
@@ -53,8 +53,46 @@ TEST(Translation, WhatIsSafeAndNotPlannedIsNamed) {
 
 /// Kinds of which some are about boxes and their warp, which no plan has: `verify` is for these.
 const std::set<std::string> kAboutBoxes = {
-    "arrival doubled",        "arrival dropped", "arrivals counted twice", "count too high",
-    "count too low",          "fence dropped",   "fence before the store", "store not awaited"};
+    "arrival doubled", "arrival dropped", "arrivals counted twice", "count too high",
+    "count too low",   "fence dropped",   "fence before the store", "store not awaited"};
+
+// A difference is an error: nothing may be written then.
+TEST(Translation, ADifferenceIsAnError) {
+  EmittedTtgir edited = printed("gemm/sm_90/tma_128x256x64");
+  const std::size_t at = edited.text.find("{pendings = 1 : i32}");
+  ASSERT_NE(at, std::string::npos);
+  edited.text.replace(at, std::string("{pendings = 1 : i32}").size(), "{pendings = 0 : i32}");
+  EXPECT_NE(check_translation(edited).broken, "");
+}
+
+// Boxes lie in the place of tiles that are done with. Values that a role wrote, it has in registers
+// still. A role of the plan is called like the warp that stores boxes. A loop has a constant
+// length.
+TEST(Translation, WhatTheTextAddsIsCompared) {
+  const EmittedTtgir bias = printed("fa_fwd_bias/sm_90/d64_causal");
+  ASSERT_FALSE(bias.laid.empty());
+  EXPECT_EQ(check_translation(bias).broken, "");
+
+  // A plan whose box lies elsewhere: the text waits for nothing.
+  EmittedTtgir apart = bias;
+  apart.laid.clear();
+  EXPECT_NE(check_translation(apart).broken.find("ttng.arrive_barrier"), std::string::npos);
+
+  // A text that fills the box before all roles are done with the tile.
+  EmittedTtgir early = bias;
+  const std::string stage = "// stage tt.descriptor_store";
+  const std::size_t from = early.text.find("ttng.wait_barrier", early.text.find(stage));
+  early.text.erase(from, early.text.find('\n', from) - from);
+  const std::string how = check_translation(early).broken;
+  EXPECT_NE(how.find("acquire ttg.local_alloc"), std::string::npos) << how;
+
+  const EmittedTtgir backward = printed("fa_bwd_subtiled/sm_90/m64n2x64d128w8");
+  EXPECT_EQ(check_translation(backward).broken, "");
+
+  const auto counted = emit_ttgir(request_for("kernels/tasks/split_k.task"), {});
+  ASSERT_TRUE(counted) << to_string(counted.error());
+  EXPECT_EQ(check_translation(*counted).broken + check_translation(*counted).unchecked, "");
+}
 
 TEST(Translation, PlantedBugsAreNamed) {
   for (const char* kernel : {"gemm/sm_90/tma_128x256x64", "fa_fwd/sm_90/d64"}) {

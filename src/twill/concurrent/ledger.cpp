@@ -79,15 +79,15 @@ void Ledger::record_bytes(const View& view) {
   const auto found = buffers_.find(view.storage.get());
   if (found == buffers_.end() || found->second.in_bytes || !view.storage->own) return;
   Buffer& buffer = found->second;
-  const execute::Placement& placement = *view.storage->own;
+  const execute::ByteLayout& layout = *view.storage->own;
   buffer.end = static_cast<std::int64_t>(view.storage->bytes.size());
   std::vector<State> states(view.storage->bytes.size(), 0);
   for (std::size_t run = 0; run < buffer.runs.size(); ++run) {
     const auto end = run + 1 < buffer.runs.size()
                          ? static_cast<std::size_t>(buffer.runs[run + 1].first)
-                         : placement.at.size();
+                         : layout.at.size();
     for (auto i = static_cast<std::size_t>(buffer.runs[run].first); i < end; ++i) {
-      std::fill_n(states.begin() + static_cast<std::ptrdiff_t>(placement.at[i]), placement.width,
+      std::fill_n(states.begin() + static_cast<std::ptrdiff_t>(layout.at[i]), layout.width,
                   buffer.runs[run].state);
     }
   }

@@ -76,7 +76,7 @@ class Ledger {
     std::int64_t end = 0;   ///< of the last element, or byte
   };
   /// The bytes of views that were met, by the type, the offset and the shape.
-  using Key = std::tuple<const execute::Placement*, const execute::Tile*, std::int64_t,
+  using Key = std::tuple<const execute::ByteLayout*, const execute::Tile*, std::int64_t,
                          execute::Shape, execute::Shape>;
   using Known = std::map<Key, std::vector<execute::Range>>;
   struct Step;

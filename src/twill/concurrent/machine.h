@@ -197,7 +197,8 @@ class Machine {
   std::deque<Role> roles_;
   std::deque<Work> work_;
   std::vector<std::pair<Visit, std::string>> loads_;  ///< that landed: their agents and buffers
-  std::map<std::int64_t, std::shared_ptr<execute::Storage>> named_;  ///< named barriers, by number
+  std::map<std::int64_t, std::shared_ptr<execute::TileMemory>>
+      named_;  ///< named barriers, by number
   std::map<ir::OpId, std::int64_t> trips_;
   std::mt19937_64 draw_;
   std::size_t agents_ = 0;

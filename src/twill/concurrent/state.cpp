@@ -373,10 +373,8 @@ class StateText {
     }
     const execute::Value& known = role.values.value(value);
     if (const auto* view = std::get_if<execute::View>(&known)) {
-      put('v', value.index(), buffer(view->storage.get()), view->offset);
+      put('v', value.index(), buffer(view->storage.get()), view->offset, view->type_number());
       for (const std::int64_t stride : view->strides) put(',', stride);
-      const auto& others = view->storage->others;
-      if (view->as) put('A', std::find(others.begin(), others.end(), view->as) - others.begin());
       return;
     }
     const auto* tile = std::get_if<execute::TilePtr>(&known);

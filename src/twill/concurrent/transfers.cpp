@@ -158,7 +158,7 @@ Result<void> Machine::allocate(Role& role, ir::OpId id) {
   if (elements > kMostElements) return execute::cannot(program_, id, "is larger than any memory");
   const bool floating = type->element->kind == ir::TypeKind::floating;
   const auto storage =
-      std::make_shared<execute::Storage>(execute::poison(type->shape, floating), type);
+      std::make_shared<execute::TileMemory>(execute::poison(type->shape, floating), type);
   const View all{storage, 0, type->shape, execute::strides_of(type->shape)};
   role.values.set(op.results[0], all);
   const Space space = op.kind == OpKind::tensor_alloc ? Space::tensor : Space::shared;

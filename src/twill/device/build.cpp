@@ -179,6 +179,17 @@ Result<void> check_memory_order(const Sketch& sketch) {
   return {};
 }
 
+/// Name of the warp that stores boxes, which no role of the plan has.
+std::string name_of_boxes_role(const plan::Plan& plan) {
+  const auto is_of_plan = [&](const std::string& name) {
+    return std::any_of(plan.roles.begin(), plan.roles.end(),
+                       [&](const plan::Role& role) { return role.name == name; });
+  };
+  std::string name = "STORE";
+  while (is_of_plan(name)) name += "_BOXES";
+  return name;
+}
+
 }  // namespace
 
 Result<Kernel> build(const Parts& parts) {
@@ -213,6 +224,9 @@ Result<Kernel> build(const Parts& parts) {
     kernel.values.push_back({value.name, value.type});
   }
   TWILL_TRY(Memory memory, lay_out(sketch, parts.boxes_in_residents, kernel));
+  for (const auto& [index, box] : memory.boxes) {
+    if (box.lay) kernel.laid.emplace_back(index, *box.lay);
+  }
   {
     const Memory nothing;
     RoleBuilder front(sketch, nothing, kernel, "the launch", kLaunchWarps, false);
@@ -234,9 +248,10 @@ Result<Kernel> build(const Parts& parts) {
     used.push_back(builder.captures());
   }
   if (!memory.boxes.empty()) {
-    RoleBuilder builder(sketch, memory, kernel, "STORE", 1, true);
+    const std::string name = name_of_boxes_role(plan);
+    RoleBuilder builder(sketch, memory, kernel, name, 1, true);
     TWILL_TRY(Block body, builder.build_stores());
-    kernel.roles.push_back({"STORE", 1, kStoreRegisters, std::move(body)});
+    kernel.roles.push_back({name, 1, kStoreRegisters, std::move(body)});
     used.push_back(builder.captures());
   }
   pass_captures(kernel, used);

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "twill/ir/program.h"
+#include "twill/plan/plan.h"
 #include "twill/support/id.h"
 
 /// A kernel as a tree, without a line of text: what a proven plan and its Program become before a
@@ -52,6 +54,7 @@ enum class NodeKind : unsigned char {
   allocate,   ///< a buffer, without what is in it; or `numbers[0]` barriers
   element,    ///< copy number `operands[1]` of a ring of buffers or barriers
   rows,       ///< a part of a buffer, from `numbers` on
+  overlay,    ///< the memory of a buffer, or of a ring, as a buffer of another type
   read,       ///< a tile out of a buffer
   write,      ///< tile, buffer
   relayout,   ///< a tile in another layout
@@ -118,6 +121,9 @@ struct Kernel {
   std::vector<Node> finish;        ///< once all roles are done
   int registers_at_launch = 0;     ///< of each thread; 0: what the compiler chooses
   std::vector<std::string> notes;  ///< what was decided here and is not in the plan
+  /// Entries around the loop whose boxes lie where a tile of that channel lay: who fills one waits
+  /// until all roles have released the tile.
+  std::vector<std::pair<std::size_t, plan::ChannelId>> laid;
 
   const Value& operator[](ValueId id) const { return values[id.index()]; }
 };

@@ -225,14 +225,6 @@ bool RoleBuilder::stores_boxes() const {
   return std::any_of(mine_.begin(), mine_.end(), is_store);
 }
 
-/// Whether the order of the role's own accesses to global memory matters.
-bool RoleBuilder::keeps_memory_order() const {
-  const auto& edges = sketch_.plan().problem.dependences();
-  return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
-    return it.through_memory && is_mine(it.to);
-  });
-}
-
 /// Writes the rows of an op of the plan into its ring.
 Result<void> RoleBuilder::write_part(OpId id, ir::ValueId value, plan::BufferId buffer, At at) {
   const Rows rows = rows_of(id, value);

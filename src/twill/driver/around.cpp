@@ -219,10 +219,9 @@ class Surroundings {
   /// The name and place of an op of the text.
   template <typename Named>
   void name(ir::OpId id, Named& named) const {
-    const Location where = ir::text_location(program_, id);
     named.what = ir::op_words(program_, id);
-    named.line = where.line;
-    named.column = where.column;
+    named.line = program_.op(id).line;
+    named.column = program_.op(id).column;
   }
 
   void add(ir::OpId id, When when) {
@@ -384,8 +383,7 @@ class Surroundings {
   // --- Row sums ---------------------------------------------------------------------------------
 
   plan::Place place_of(ir::OpId op) const {
-    const Location where = ir::text_location(program_, op);
-    return {ir::op_words(program_, op), where.line, where.column};
+    return {ir::op_words(program_, op), program_.op(op).line, program_.op(op).column};
   }
 
   /// The ops of the Problem for any of these, but for ops that only forward values.

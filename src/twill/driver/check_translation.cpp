@@ -18,10 +18,10 @@ PrintedCheck check_translation(const EmittedTtgir& emitted) {
   const PlannedLoop& planned = emitted.planned;
   const auto check = run::compare_with_plan({*module, *function, planned.reading->kernel->program,
                                              planned.outcome.origins, planned.plan->plan(),
-                                             emitted.roles});
+                                             emitted.roles, emitted.laid});
   if (!check) return unchecked(check.error());
   if (!check->difference.empty()) {
-    return {"the roles differ from the steps of the plan: " + check->difference, {}};
+    return {{}, "the roles differ from the steps of the plan: " + check->difference + "\n"};
   }
   if (check->every_trip) return {};
   return {"the roles were compared with the plan for up to " + std::to_string(check->most) +

@@ -6,8 +6,8 @@
 namespace twill::driver {
 
 /// Reads a printed module back and compares its roles with the steps of the plan. So the proof of
-/// the plan is a proof of the text. A difference is told, and is no failure: the text is proven by
-/// itself. Precondition: there is a text. Cost: some 20 runs without tiles.
+/// the plan is a proof of the text. A difference is a bug of ours. Precondition: there is a text.
+/// Cost: some 20 runs without tiles.
 PrintedCheck check_translation(const EmittedTtgir& emitted);
 
 }  // namespace twill::driver

@@ -69,19 +69,20 @@ Result<device::Fitted> tree_of(const Reading& reading, const report::Outcome& ou
 
 /// Door of TTGIR, in any spelling.
 const Door& ttgir_door() {
-  static const Door kDoor = {
-      [](const Reading& reading, const report::Outcome& outcome,
-         const plan::ProvenPlan& plan) -> std::optional<Diagnostic> {
-        const auto tree = tree_of(reading, outcome, plan);
-        if (!tree) return tree.error();
-        const auto text = emit::ttgir_kernel(reading.kernel->program, tree->kernel, dialect::Spelling{});
-        return text ? std::nullopt : std::optional(text.error());
-      },
-      [](const plan::Plan& plan) {
-        return std::none_of(
-            plan.mechanisms.begin(), plan.mechanisms.end(),
-            [](const plan::Mechanism how) { return how == plan::Mechanism::tcgen05; });
-      }};
+  static const Door kDoor = {[](const Reading& reading, const report::Outcome& outcome,
+                                const plan::ProvenPlan& plan) -> std::optional<Diagnostic> {
+                               const auto tree = tree_of(reading, outcome, plan);
+                               if (!tree) return tree.error();
+                               const auto text = emit::ttgir_kernel(
+                                   reading.kernel->program, tree->kernel, dialect::Spelling{});
+                               return text ? std::nullopt : std::optional(text.error());
+                             },
+                             [](const plan::Plan& plan) {
+                               return std::none_of(plan.mechanisms.begin(), plan.mechanisms.end(),
+                                                   [](const plan::Mechanism how) {
+                                                     return how == plan::Mechanism::tcgen05;
+                                                   });
+                             }};
   return kDoor;
 }
 
@@ -141,6 +142,7 @@ struct Printed {
   std::vector<std::string> reasons = {};  ///< why its code would not be good
   int missing = 0;                        ///< registers that roles need beyond those they have
   std::vector<std::string> roles = {};    ///< names of the tree's roles
+  std::vector<std::pair<std::size_t, plan::ChannelId>> laid = {};  ///< as the tree has it
   std::optional<plan::ProvenPlan> plan = {};  ///< with fewer copies than the answer's
 };
 
@@ -174,6 +176,7 @@ Result<Printed> print(const Reading& reading, const report::Outcome& outcome,
   TWILL_TRY(std::string text, emit::ttgir_kernel(program, tree, *choice.spelling));
   Printed out{std::move(text), tree.notes};
   for (const device::Role& role : tree.roles) out.roles.push_back(role.name);
+  out.laid = tree.laid;
   out.plan = std::move(fitted.plan);
   if (choice.judge) {
     TWILL_TRY(out.reasons, choice.judge(out.text));
@@ -337,8 +340,8 @@ Result<std::optional<double>> sm_interval(const Request& request, const Module& 
                         bracket ? static_cast<double>(bracket->fastest) : 0, machine.ctas_per_sm);
 }
 
-/// The module for two CTAs an SM, if an SM is faster with it by more than the model errs. Each CTA
-/// uses units that the other leaves idle. Else the module at hand.
+/// The module for two CTAs an SM, if an SM is no slower with it in the steady state, by estimate.
+/// One CTA begins while the other ends, and uses units that it leaves idle. Else the module at hand.
 Result<Module> with_company(const Request& request, const TtgirChoice& choice, Module alone) {
   Request shared = request;
   shared.ctas_per_sm = kCtasTogether;
@@ -348,7 +351,7 @@ Result<Module> with_company(const Request& request, const TtgirChoice& choice, M
   if (!together || !together->planned.plan || !together->printed.reasons.empty()) return alone;
   TWILL_TRY(const auto one, sm_interval(request, alone));
   TWILL_TRY(const auto two, sm_interval(shared, *together));
-  if (!one || !two || schedule::kCoRunError * *two >= *one) return alone;
+  if (!one || !two || *two > *one) return alone;
   together->printed.notes.push_back(
       fmt::format("two CTAs share an SM, which takes {:.1f} cycles for an iteration of one, by "
                   "estimate; with a CTA alone on it {:.1f}",
@@ -365,15 +368,13 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
   TtgirChoice choice = wanted;
   if (!choice.spelling) choice.spelling = dialect::spelling_of(request.input.text);
   TWILL_TRY(Module module, best_module(request, choice));
-  if (!module.planned.plan) return EmittedTtgir{std::move(module.planned), {}, {}, {}, {}};
+  if (!module.planned.plan) return EmittedTtgir{std::move(module.planned), {}, {}, {}, {}, {}};
   if (may_share_an_sm(request, module)) {
     TWILL_TRY(module, with_company(request, choice, std::move(module)));
   }
-  EmittedTtgir emitted{std::move(module.planned),
-                       std::move(module.printed.text),
-                       std::move(module.printed.notes),
-                       std::move(module.printed.roles),
-                       {}};
+  EmittedTtgir emitted{std::move(module.planned),       std::move(module.printed.text),
+                       std::move(module.printed.notes), std::move(module.printed.roles),
+                       std::move(module.printed.laid),  {}};
   if (module.printed.plan) emitted.planned.plan = *std::move(module.printed.plan);
   for (const PrintedCheck& check : {check_printed(emitted.text), check_translation(emitted)}) {
     emitted.broken += check.broken;

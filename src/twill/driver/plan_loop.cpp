@@ -4,6 +4,7 @@
 
 #include "twill/driver/kernel.h"
 #include "twill/driver/stated.h"
+#include "twill/driver/statements.h"
 #include "twill/driver/walk.h"
 #include "twill/support/stopwatch.h"
 
@@ -56,8 +57,9 @@ Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const
   if (request.limits.tally != nullptr) *request.limits.tally += work;
   TWILL_TRY(PlannedLoop answer, std::move(walked));
   if (reading->kernel) {
-    const auto why = limit_too_small(counted, *reading, answer.outcome);
-    if (why) answer.outcome.warnings.push_back(*why);
+    auto why = limit_too_small(counted, *reading, answer.outcome);
+    if (!why) why = statements_without_schedule(counted, answer.outcome);
+    if (why) answer.outcome.warnings.push_back(*std::move(why));
   }
   answer.outcome.work = work;
   return answer;

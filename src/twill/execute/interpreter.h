@@ -7,8 +7,8 @@
 #include <string>
 #include <variant>
 
+#include "twill/execute/byte_layout.h"
 #include "twill/execute/memory.h"
-#include "twill/execute/placement.h"
 #include "twill/execute/tile.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/program.h"
@@ -31,11 +31,12 @@ struct Launch {
 /// A tile in shared or tensor memory, or a view of one. Offset and strides count elements of the
 /// type it is looked at with: the allocation's, or that of `as`.
 struct View {
-  std::shared_ptr<Storage> storage;
+  std::shared_ptr<TileMemory> storage;
   std::int64_t offset = 0;
   Shape shape;
   Shape strides;
-  std::shared_ptr<const Placement> as = nullptr;  ///< null: the allocation's own type
+  std::shared_ptr<const ByteLayout> as = nullptr;  ///< null: the allocation's own type
+  std::size_t type_number() const { return as ? as->number : 0; }
 };
 
 /// Value of the interpreter; `monostate` for a token or a value that is never read.

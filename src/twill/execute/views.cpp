@@ -13,12 +13,14 @@ namespace {
 
 using ir::OpKind;
 
-View view_of_all(std::shared_ptr<Storage> storage) {
+View view_of_all(std::shared_ptr<TileMemory> storage) {
   View view{storage, 0, storage->shape, strides_of(storage->shape)};
   return view;
 }
 
-const Placement& placement_in(const View& view) { return view.as ? *view.as : *view.storage->own; }
+const ByteLayout& byte_layout_in(const View& view) {
+  return view.as ? *view.as : *view.storage->own;
+}
 
 bool is_floating(const View& view) {
   return view.as ? view.as->type->element->kind == ir::TypeKind::floating
@@ -51,12 +53,12 @@ void drop_first(View& view) {
   view.strides.erase(view.strides.begin());
 }
 
-std::size_t byte_at(const Placement& placement, std::size_t element) {
-  return static_cast<std::size_t>(placement.at[element]);
+std::size_t byte_at(const ByteLayout& layout, std::size_t element) {
+  return static_cast<std::size_t>(layout.at[element]);
 }
 
-void put_element(const Tile& tile, std::size_t i, const Placement& placement, std::uint8_t* bytes) {
-  const ir::Type element = placement.type->element;
+void put_element(const Tile& tile, std::size_t i, const ByteLayout& layout, std::uint8_t* bytes) {
+  const ir::Type element = layout.type->element;
   std::uint64_t bits = 0;
   if (!tile.is_floating()) {
     bits = static_cast<std::uint64_t>(tile.integers()[i]);
@@ -65,15 +67,15 @@ void put_element(const Tile& tile, std::size_t i, const Placement& placement, st
   } else {
     bits = bits_of(element, static_cast<double>(tile.numbers()[i]));
   }
-  for (std::int64_t b = 0; b < placement.width; ++b, bits >>= 8U) {
+  for (std::int64_t b = 0; b < layout.width; ++b, bits >>= 8U) {
     bytes[b] = static_cast<std::uint8_t>(bits & 0xffU);
   }
 }
 
-void get_element(Tile& tile, std::size_t i, const Placement& placement, const std::uint8_t* bytes) {
-  const ir::Type element = placement.type->element;
+void get_element(Tile& tile, std::size_t i, const ByteLayout& layout, const std::uint8_t* bytes) {
+  const ir::Type element = layout.type->element;
   std::uint64_t bits = 0;
-  for (std::int64_t b = placement.width; b > 0; --b) bits = bits << 8U | bytes[b - 1];
+  for (std::int64_t b = layout.width; b > 0; --b) bits = bits << 8U | bytes[b - 1];
   if (!tile.is_floating()) {
     tile.integers()[i] = wrapped(static_cast<std::int64_t>(bits), element->bits);
   } else if (element->bits == 32) {
@@ -84,10 +86,10 @@ void get_element(Tile& tile, std::size_t i, const Placement& placement, const st
 }
 
 /// Has the storage's contents lie in bytes; false where the layout is not known.
-bool has_bytes(Storage& storage) {
+bool has_bytes(TileMemory& storage) {
   if (!storage.bytes.empty()) return true;
   if (storage.type == nullptr) return false;
-  storage.own = placement_of(storage.type, 0);
+  storage.own = byte_layout_of(storage.type, 0);
   if (!storage.own) return false;
   const auto last = *std::max_element(storage.own->at.begin(), storage.own->at.end());
   storage.bytes.resize(static_cast<std::size_t>(last + storage.own->width));
@@ -102,9 +104,9 @@ bool has_bytes(Storage& storage) {
 Tile read(const View& view) {
   Tile tile = poison(view.shape, is_floating(view));
   if (!view.storage->bytes.empty()) {
-    const Placement& placement = placement_in(view);
+    const ByteLayout& layout = byte_layout_in(view);
     for_each_place(view, [&](std::size_t i, std::size_t place) {
-      get_element(tile, i, placement, &view.storage->bytes[byte_at(placement, place)]);
+      get_element(tile, i, layout, &view.storage->bytes[byte_at(layout, place)]);
     });
     return tile;
   }
@@ -120,9 +122,9 @@ Tile read(const View& view) {
 
 void write(const View& view, const Tile& tile) {
   if (!view.storage->bytes.empty()) {
-    const Placement& placement = placement_in(view);
+    const ByteLayout& layout = byte_layout_in(view);
     return for_each_place(view, [&](std::size_t i, std::size_t place) {
-      put_element(tile, i, placement, &view.storage->bytes[byte_at(placement, place)]);
+      put_element(tile, i, layout, &view.storage->bytes[byte_at(layout, place)]);
     });
   }
   for_each_place(view, [&](std::size_t i, std::size_t place) {
@@ -135,24 +137,23 @@ void write(const View& view, const Tile& tile) {
 }
 
 std::vector<Range> byte_ranges(const View& view) {
-  const Placement& placement = placement_in(view);
+  const ByteLayout& layout = byte_layout_in(view);
   std::vector<std::int64_t> bytes;
-  for_each_place(view,
-                 [&](std::size_t, std::size_t place) { bytes.push_back(placement.at[place]); });
+  for_each_place(view, [&](std::size_t, std::size_t place) { bytes.push_back(layout.at[place]); });
   std::sort(bytes.begin(), bytes.end());
   std::vector<Range> ranges;
   for (const std::int64_t byte : bytes) {
     if (!ranges.empty() && ranges.back().end >= byte) {
-      ranges.back().end = byte + placement.width;
+      ranges.back().end = byte + layout.width;
     } else {
-      ranges.push_back({byte, byte + placement.width});
+      ranges.push_back({byte, byte + layout.width});
     }
   }
   return ranges;
 }
 
 std::optional<View> cast(const View& view, ir::Type type) {
-  Storage& storage = *view.storage;
+  TileMemory& storage = *view.storage;
   if (!has_bytes(storage) || view.shape.empty()) return std::nullopt;
   const std::vector<Range> from = byte_ranges(view);
   const bool whole = from.size() == 1 || type->space == ir::MemorySpace::tensor;
@@ -162,9 +163,10 @@ std::optional<View> cast(const View& view, ir::Type type) {
   };
   auto found = std::find_if(storage.others.begin(), storage.others.end(), same);
   if (found == storage.others.end()) {
-    auto made = placement_of(type, from.front().begin);
+    auto made = byte_layout_of(type, from.front().begin);
     if (!made) return std::nullopt;
-    storage.others.push_back(std::make_shared<const Placement>(std::move(*made)));
+    made->number = storage.others.size() + 1;
+    storage.others.push_back(std::make_shared<const ByteLayout>(std::move(*made)));
     found = storage.others.end() - 1;
   }
   View result{view.storage, 0, type->shape, strides_of(type->shape), *found};
@@ -191,7 +193,7 @@ Result<void> Interpreter::allocate(ir::OpId id) {
   const ir::Type element = scalar_of(type);
   if (element_count(type) < 0) return cannot(program_, id, "has no known size");
   const bool floating = element->kind == ir::TypeKind::floating;
-  const View view = view_of_all(std::make_shared<Storage>(poison(type->shape, floating), type));
+  const View view = view_of_all(std::make_shared<TileMemory>(poison(type->shape, floating), type));
   set(op.results[0], view);
   const auto source = ir::operand_in(op, ir::Role::source);
   if (!source) return {};

@@ -69,6 +69,8 @@ struct Draft {
   std::vector<std::vector<OpId>> rings;     ///< loads that run ahead, those of one channel together
   std::vector<std::pair<Cycles, Cycles>> alive;  ///< by BufferId: [begin, end) of copy 0
   std::vector<std::pair<BufferId, BufferId>> aliases;
+  std::vector<std::pair<BufferId, BufferId>>
+      overlays;  ///< staging of a store behind the loop, and the loop's buffer in which it lies
 
   const problem::Op& op(OpId id) const { return plan.problem[id]; }
   const problem::Way& way(OpId id) const {

@@ -93,6 +93,7 @@ class TileWriter {
   Result<void> run() {
     add_channels();
     add_handovers();
+    add_overlays();
     for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
       write_before(RoleId(r));
       write_after(RoleId(r));
@@ -159,6 +160,60 @@ class TileWriter {
 
   static bool has(const std::vector<RoleId>& roles, RoleId role) {
     return std::find(roles.begin(), roles.end(), role) != roles.end();
+  }
+
+  // --- Staging in buffers of the loop -----------------------------------------------------------
+
+  /// Adds a channel for each role that reads a buffer of the loop in which others stage what they
+  /// store: by it they learn that the role is done with it.
+  void add_overlays() {
+    std::map<std::pair<RoleId, BufferId>, std::set<RoleId>> told;
+    for (std::size_t i = 0; i < around().size(); ++i) {
+      const Outside& outside = around()[i];
+      if (outside.mechanism != Mechanism::bulk_store) continue;
+      for (std::size_t k = 0; k < outside.buffers.size(); ++k) {
+        for (const auto& [staging, buffer] : draft_.overlays) {
+          if (staging != outside.buffers[k]) continue;
+          for (const auto& [user, use] : users_of(draft_, buffer)) {
+            if (user == outside.roles[k] || is_loader(user, buffer)) continue;
+            told[{user, buffer}].insert(outside.roles[k]);
+          }
+        }
+      }
+    }
+    for (const auto& [who, roles] : told) {
+      const auto& [user, buffer] = who;
+      Channel channel;
+      channel.name = fmt::format("{} left by {}", plan_[buffer].name, plan_[user].name);
+      channel.kind = ChannelKind::signal;
+      channel.counts = Channel::Counts::tiles;
+      channel.producer = user;
+      channel.consumers.assign(roles.begin(), roles.end());
+      channel.full_arrivals = plan_[user].warps;
+      channel.buffers = {buffer};
+      overlays_.emplace_back(plan_.channels.size());
+      plan_.channels.push_back(std::move(channel));
+    }
+  }
+
+  /// Whether a role only starts copies into the buffer: its readers have seen their ends.
+  bool is_loader(RoleId role, BufferId buffer) const {
+    return std::none_of(draft_.reads.begin(), draft_.reads.end(), [&](const Read& read) {
+      return read.carries_value && draft_.home(read.value) == buffer &&
+             draft_.role[read.reader.index()] == role;
+    });
+  }
+
+  /// Says that the role is done with buffers of the loop in which others stage, and waits for
+  /// theirs: once in a tile, before the role stages or at its end.
+  void leave_overlaid(RoleId role, std::vector<Step>& steps) const {
+    for (const StepKind kind : {StepKind::commit, StepKind::wait}) {
+      for (const ChannelId id : overlays_) {
+        const bool its = kind == StepKind::commit ? plan_[id].producer == role
+                                                  : has(plan_[id].consumers, role);
+        if (its) steps.push_back(channel_step(kind, id, By::every_warp));
+      }
+    }
   }
 
   // --- Tensor memory ----------------------------------------------------------------------------
@@ -368,11 +423,14 @@ class TileWriter {
       if (has(filled.consumers, role)) held.push_back(filled);
     }
     release(role, held, 0);
+    bool left = false;
     for (std::size_t i = 0; i < around().size(); ++i) {
       const Outside& outside = around()[i];
       if (outside.when != Outside::When::after || !has(outside.roles, role)) continue;
       if (reads && reads->first == i) take(what.after, StepKind::wait, role, false);
       if (outside.mechanism == Mechanism::bulk_store) {
+        if (!left) leave_overlaid(role, what.after);
+        left = true;
         write_store(what, i);
       } else {
         what.after.push_back(outside_step(StepKind::compute, i));
@@ -380,6 +438,7 @@ class TileWriter {
       if (reads && reads->second == i) give(what.after, StepKind::release, role, false);
       release(role, held, i + 1);
     }
+    if (!left) leave_overlaid(role, what.after);
   }
 
   /// Releases the loop-invariant buffers that no step from `next` on reads.
@@ -442,6 +501,7 @@ class TileWriter {
   Plan& plan_;
   std::vector<Filled> filled_;
   std::vector<Handover> handovers_;
+  std::vector<ChannelId> overlays_;  ///< by which roles say that they are done with a buffer
 };
 
 }  // namespace

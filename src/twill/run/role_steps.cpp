@@ -16,8 +16,8 @@ using plan::StepKind;
 
 bool is_copy(const plan::Plan& plan, const plan::Step& step) {
   if (step.kind != StepKind::issue) return false;
-  const Mechanism how = step.op ? plan.mechanisms[step.op->index()]
-                                : plan.kernel->around[*step.outside].mechanism;
+  const Mechanism how =
+      step.op ? plan.mechanisms[step.op->index()] : plan.kernel->around[*step.outside].mechanism;
   return plan::is_copy(how);
 }
 
@@ -65,8 +65,28 @@ void RoleSteps::place(const std::vector<plan::Step>& steps, std::int64_t window,
     const std::int64_t iteration =
         of_tile ? step.instance.offset : plan::iteration_of(step.instance, window, all_.trips);
     const std::int64_t before = of_tile ? tiles_ : tiles_ * all_.trips;
+    place_acquire(step);
     steps_.push_back({&step, iteration, before + iteration, around});
   }
+}
+
+/// A box that lies where a tile lay is one more filling of the tile's buffer.
+void RoleSteps::place_acquire(const plan::Step& step) {
+  const bool fills = step.kind == StepKind::stage || step.kind == StepKind::compute;
+  if (!fills || !step.outside) return;
+  for (const auto& [entry, channel] : all_.what.laid) {
+    if (entry != *step.outside) continue;
+    plan::Step& added = added_.emplace_back();
+    added.kind = StepKind::acquire;
+    added.instance = step.instance;
+    added.channel = channel;
+    steps_.push_back({&added, 0, plan_[channel].depth, true});
+  }
+}
+
+bool RoleSteps::is_laid(plan::ChannelId channel) const {
+  return std::any_of(all_.what.laid.begin(), all_.what.laid.end(),
+                     [&](const auto& it) { return it.second == channel; });
 }
 
 void RoleSteps::add_tile() {
@@ -104,8 +124,9 @@ bool RoleSteps::shows(const Placed& placed) const {
   if (boxed && step.kind == StepKind::stage) return false;  // into a box, for a helper
   switch (step.kind) {
     case StepKind::acquire:
+      return !once || (is_laid(*step.channel) && placed.instance > 0);
     case StepKind::release:
-      return !once;
+      return !once || is_laid(*step.channel);
     case StepKind::expect:
     case StepKind::commit:
     case StepKind::wait:
@@ -122,8 +143,7 @@ std::string RoleSteps::pass(const Placed& placed) {
   const plan::Step& step = *placed.step;
   if (placed.around) return {};
   for (const Read& read : read_by(placed)) {
-    read_.emplace_back(read.first, read.second,
-                       read.second - (placed.instance - placed.iteration));
+    read_.emplace_back(read.first, read.second, read.second - (placed.instance - placed.iteration));
   }
   while (read_.size() > kMostReads) read_.pop_front();
   if (step.kind == StepKind::fence && step.fence == plan::Fence::proxy && !fenced_) {
@@ -141,8 +161,8 @@ std::string RoleSteps::check_computed(const Placed& placed) {
     const ir::OpClass of = ir::class_of(op.kind);
     if (of != ir::OpClass::elementwise && of != ir::OpClass::reduction) continue;
     const ir::Type type = ir::type_of(all_.what.kernel, op.results.front());
-    const bool tile = type->kind == ir::TypeKind::tensor &&
-                      type->element->kind == ir::TypeKind::floating;
+    const bool tile =
+        type->kind == ir::TypeKind::tensor && type->element->kind == ir::TypeKind::floating;
     if (!tile) continue;
     const auto found = std::find_if(computed_.begin(), computed_.end(), [&](const Computed& it) {
       return it.kind == op.kind && (!it.iteration || *it.iteration == placed.iteration);
@@ -202,8 +222,8 @@ bool RoleSteps::is_of_helpers(const concurrent::Role& state, ir::OpId op) const 
   }
   const auto& operands = all_.what.module.op(op).operands;
   return std::any_of(operands.begin(), operands.end(), [&](ir::ValueId operand) {
-    const auto at = spot(state, operand);
-    return at && all_.of_helpers.contains(at->storage);
+    const auto* view = std::get_if<execute::View>(&state.values.value(operand));
+    return view != nullptr && all_.of_helpers.contains({view->storage.get(), view->type_number()});
   });
 }
 
@@ -336,6 +356,13 @@ bool RoleSteps::fits_copy(const concurrent::Role& state, ir::OpId id, const Plac
                                      plan_[*step.channel].depth, placed.instance, *full);
 }
 
+/// Whether it is this role that writes the buffer.
+bool RoleSteps::writes(plan::BufferId buffer) const {
+  const auto& steps = role_.sections.steady;
+  return std::any_of(steps.begin(), steps.end(),
+                     [&](const plan::Step& step) { return written_by(step) == buffer; });
+}
+
 /// Copies in shared memory from which a step reads values.
 std::vector<RoleSteps::Read> RoleSteps::read_by(const Placed& placed) const {
   std::vector<Read> reads;
@@ -365,16 +392,22 @@ bool RoleSteps::fits_product(const concurrent::Role& state, ir::OpId id, const P
   }
   const std::vector<Read> reads = read_by(placed);
   const auto fit = [&](const Read& read, const Spot& at) {
-    return all_.bindings.agree(Bindings::Kind::buffer, read.first.index(),
-                               plan_[read.first].depth, read.second, at);
+    return all_.bindings.agree(Bindings::Kind::buffer, read.first.index(), plan_[read.first].depth,
+                               read.second, at);
   };
   const auto known = [&](const Spot& at) {
     return std::any_of(reads.begin(), reads.end(), [&](const Read& it) { return fit(it, at); });
   };
+  // What the role has written itself, it may have in registers still.
+  const auto made = made_in_.find(operands->a);
+  const auto held = [&](const Read& read) {
+    const std::int64_t iteration = read.second - (placed.instance - placed.iteration);
+    return writes(read.first) && made != made_in_.end() && made->second == iteration;
+  };
   const auto done = [&](const Read& read) {  // by the product, or in front of it
     const auto fits_it = [&](const Spot& at) { return fit(read, at); };
     return std::any_of(spots.begin(), spots.end(), fits_it) ||
-           std::any_of(read_here_.begin(), read_here_.end(), fits_it);
+           std::any_of(read_here_.begin(), read_here_.end(), fits_it) || held(read);
   };
   ++open_products_;
   return std::all_of(spots.begin(), spots.end(), known) &&
@@ -416,7 +449,8 @@ std::string RoleSteps::take_read(const concurrent::Role& state, ir::OpId id) {
     }
     if (placed.around) return {};
     const bool drains = placed.step->kind == StepKind::drain_groups;
-    if (!drains && shows(placed) && !written_by(*placed.step) && !is_product(plan_, *placed.step)) break;
+    if (!drains && shows(placed) && !written_by(*placed.step) && !is_product(plan_, *placed.step))
+      break;
   }
   // A step's reads may be repeated, as long as the slot is not another's.
   for (auto read = read_.rbegin(); read != read_.rend(); ++read) {
@@ -434,8 +468,8 @@ std::string RoleSteps::take_read(const concurrent::Role& state, ir::OpId id) {
 std::string RoleSteps::end() {
   for (; next_ < steps_.size(); ++next_) {
     const Placed& placed = steps_[next_];
-    const bool drained = placed.step->kind == StepKind::drain_groups &&
-                         open_products_ <= placed.step->pending;
+    const bool drained =
+        placed.step->kind == StepKind::drain_groups && open_products_ <= placed.step->pending;
     if (shows(placed) && !drained) return "the plan goes on with \"" + words(placed) + "\"";
     std::string difference = pass(placed);
     if (!difference.empty()) return difference;

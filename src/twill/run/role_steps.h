@@ -46,7 +46,8 @@ struct Comparison {
   const Translated& what;
   std::int64_t trips = 0;  ///< of each tile
   bool walks = false;      ///< the roles walk over tiles
-  std::set<const execute::Tile*> of_helpers;  ///< storages that are not the plan's
+  /// Memory that is not the plan's: an allocation, or what it is when looked at with another type.
+  std::set<std::pair<const execute::Tile*, std::size_t>> of_helpers;
   Bindings bindings;
 };
 
@@ -55,7 +56,8 @@ class RoleSteps {
  public:
   RoleSteps(Comparison& all, const plan::Role& role);
 
-  /// Takes an op that the role has done. Returns how that differs from the plan; empty: it does not.
+  /// Takes an op that the role has done. Returns how that differs from the plan; empty: it does
+  /// not.
   std::string take(const concurrent::Role& state, ir::OpId op);
   /// At the end of the role.
   std::string end();
@@ -78,12 +80,15 @@ class RoleSteps {
 
   void add_tile();
   void place(const std::vector<plan::Step>& steps, std::int64_t window, bool around);
+  void place_acquire(const plan::Step& step);
+  bool is_laid(plan::ChannelId channel) const;
   bool shows(const Placed& placed) const;
   std::string pass(const Placed& placed);
   std::string check_computed(const Placed& placed);
   std::string to_next();
   bool is_beside(const concurrent::Role& state) const;
   std::optional<plan::BufferId> written_by(const plan::Step& step) const;
+  bool writes(plan::BufferId buffer) const;
   std::vector<Read> read_by(const Placed& placed) const;
   std::string words(const Placed& placed) const;
 
@@ -105,14 +110,15 @@ class RoleSteps {
   const plan::Plan& plan_;
   const plan::Role& role_;
   std::vector<Placed> steps_;
+  std::deque<plan::Step> added_;  ///< that the plan lacks: boxes in the place of tiles
   std::size_t next_ = 0;
   std::int64_t tiles_ = 0;
-  std::optional<ir::OpId> loop_;     ///< the planned one
-  bool arrives_next_ = false;        ///< a copy by threads is issued, and its arrival stands behind
-  bool fenced_ = false;              ///< since the last step that shows
+  std::optional<ir::OpId> loop_;  ///< the planned one
+  bool arrives_next_ = false;     ///< a copy by threads is issued, and its arrival stands behind
+  bool fenced_ = false;           ///< since the last step that shows
   std::int64_t open_products_ = 0;
-  std::vector<Computed> computed_;   ///< since the last step that shows
-  std::vector<Spot> read_here_;      ///< by threads, since then
+  std::vector<Computed> computed_;  ///< since the last step that shows
+  std::vector<Spot> read_here_;     ///< by threads, since then
   std::map<ir::ValueId, std::int64_t> made_in_;
   /// Reads of steps that are past: buffer, instance, iteration.
   std::deque<std::tuple<plan::BufferId, std::int64_t, std::int64_t>> read_;

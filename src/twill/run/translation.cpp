@@ -53,6 +53,12 @@ class Comparer {
     TWILL_TRY(guide_, concurrent::make_guide(program_, what_.function, 0));
     const auto counted = planned_loop();
     if (!counted) return made;
+    if (counted->form == guide_.zero) {  // the text says how many, and there are no others
+      TWILL_TRY(made.difference, compare_with(*counted, counted->more));
+      made.most = counted->more;
+      made.every_trip = compared_ && made.difference.empty();
+      return made;
+    }
     const std::int64_t most = longest_spread(what_.plan) + std::min(period_, kLongestPeriod) + 1;
     for (std::int64_t trips = 0; trips <= most; ++trips) {
       TWILL_TRY(made.difference, compare_with(*counted, trips));
@@ -128,16 +134,17 @@ class Comparer {
       if (!difference.empty()) return;
       note_setup(state, id, all, counts);
       note_carried(number, state, id);
-      const bool inside = std::any_of(state.frames.begin(), state.frames.end(), [](const Frame& it) {
-        return it.kind == Frame::Kind::roles || it.kind == Frame::Kind::partition;
-      });
+      const bool inside =
+          std::any_of(state.frames.begin(), state.frames.end(), [](const Frame& it) {
+            return it.kind == Frame::Kind::roles || it.kind == Frame::Kind::partition;
+          });
       const plan::Role* const role = plan_role(number);
       if (!inside || role == nullptr) return;
       auto& steps = roles.try_emplace(number, all, *role).first->second;
       const std::string how = steps.take(state, id);
       if (!how.empty()) {
-        difference = place(id) + begin(*role, trips) + how + "; the text has " +
-                     program_.op(id).name;
+        difference =
+            place(id) + begin(*role, trips) + how + "; the text has " + program_.op(id).name;
       }
     };
     execute::Memory memory(1);
@@ -176,9 +183,10 @@ class Comparer {
   void note_setup(const concurrent::Role& state, ir::OpId id, Comparison& all,
                   std::map<const execute::Tile*, std::int64_t>& counts) const {
     const ir::Op& op = program_.op(id);
-    if (op.kind == OpKind::shared_alloc && of_helpers_.contains(op.results.front())) {
-      const auto* view = std::get_if<execute::View>(&state.values.value(op.results.front()));
-      if (view != nullptr) all.of_helpers.insert(view->storage.get());
+    for (const ir::ValueId result : op.results) {
+      if (!of_helpers_.contains(result)) continue;
+      const auto* view = std::get_if<execute::View>(&state.values.value(result));
+      if (view != nullptr) all.of_helpers.emplace(view->storage.get(), view->type_number());
     }
     if (op.kind != OpKind::barrier_init) return;
     const auto barrier = ir::operand_in(op, ir::Role::barrier);
@@ -187,8 +195,8 @@ class Comparer {
     if (view != nullptr) counts[view->storage.get()] = op.count.value_or(0);
   }
 
-  /// Remembers the integers that a loop of the role carries to its next iteration, of those on which
-  /// something depends.
+  /// Remembers the integers that a loop of the role carries to its next iteration, of those on
+  /// which something depends.
   void note_carried(std::size_t number, const concurrent::Role& state, ir::OpId id) {
     const ir::Op& op = program_.op(id);
     const auto around = op.kind == OpKind::yield ? ir::parent(program_, id) : std::nullopt;
@@ -211,9 +219,8 @@ class Comparer {
         if (rounds[i] != rounds[i - period]) return false;
       }
     }
-    return std::all_of(guide_.conditions.begin(), guide_.conditions.end(), [&](const auto& it) {
-      return it.second.threshold < most;
-    });
+    return std::all_of(guide_.conditions.begin(), guide_.conditions.end(),
+                       [&](const auto& it) { return it.second.threshold < most; });
   }
 
   static std::string begin(const plan::Role& role, std::int64_t trips) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "twill/extract/extract.h"
@@ -25,11 +26,14 @@ struct Translated {
   /// By role of the module: the name of the plan's role. Names that no role of the plan has stand
   /// for helpers, such as a warp that stores boxes.
   std::vector<std::string> roles;
+  /// Entries around the loop whose boxes lie where a tile of that channel lay: who fills one
+  /// acquires the channel for it.
+  std::vector<std::pair<std::size_t, plan::ChannelId>> laid;
 };
 
 struct TranslationCheck {
-  std::string difference;  ///< the first one, with its place; empty: there is none
-  std::int64_t most = 0;   ///< trips up to which text and plan were compared
+  std::string difference;   ///< the first one, with its place; empty: there is none
+  std::int64_t most = 0;    ///< trips up to which text and plan were compared
   bool every_trip = false;  ///< beyond these, both repeat themselves
 };
 

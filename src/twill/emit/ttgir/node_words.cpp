@@ -21,6 +21,7 @@ const NodeWords& words_of(NodeKind kind) {
       {NodeKind::allocate, {"ttg.local_alloc", {}}},
       {NodeKind::element, {"ttg.memdesc_index", {"source", "index"}}},
       {NodeKind::rows, {"ttg.memdesc_subslice", {}}},
+      {NodeKind::overlay, {"ttg.memdesc_reinterpret", {}}},
       {NodeKind::read, {"ttg.local_load", {"source"}}},
       {NodeKind::write, {"ttg.local_store", {"source", "destination"}}},
       {NodeKind::relayout, {"ttg.convert_layout", {}}},

@@ -1,5 +1,5 @@
 // Bytes of elements: as TMA, wgmma and tcgen05 lay tiles out, with Triton's layouts as witnesses.
-#include "twill/execute/placement.h"
+#include "twill/execute/byte_layout.h"
 
 #include <string>
 #include <vector>
@@ -39,13 +39,13 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 )";
 }
 
-execute::Placement placed(const std::string& type) {
+execute::ByteLayout placed(const std::string& type) {
   const auto program = frontend::read_ttgir(module_with(type), "k.ttgir");
   if (!program) throw std::runtime_error(to_string(program.error()));
   for (const ir::OpId op : ir::walk(*program, program->module())) {
     const auto& results = program->op(op).results;
     if (results.empty()) continue;
-    auto found = execute::placement_of(ir::type_of(*program, results[0]), 0);
+    auto found = execute::byte_layout_of(ir::type_of(*program, results[0]), 0);
     if (!found) throw std::runtime_error("not known: " + type);
     found->type = nullptr;  // which ends with its program
     return *found;
@@ -53,16 +53,16 @@ execute::Placement placed(const std::string& type) {
   throw std::runtime_error("no buffer");
 }
 
-std::int64_t byte_of(const execute::Placement& placement, const std::vector<std::int64_t>& shape,
+std::int64_t byte_of(const execute::ByteLayout& layout, const std::vector<std::int64_t>& shape,
                      const std::vector<std::int64_t>& index) {
   std::int64_t element = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) element = element * shape[d] + index[d];
-  return placement.at[static_cast<std::size_t>(element)];
+  return layout.at[static_cast<std::size_t>(element)];
 }
 
 using Shape = std::vector<std::int64_t>;
 
-TEST(Placement, shared_memory_as_triton_lays_it_out) {
+TEST(ByteLayout, shared_memory_as_triton_lays_it_out) {
   struct Case {
     std::string type;
     Shape shape;
@@ -212,18 +212,18 @@ TEST(Placement, shared_memory_as_triton_lays_it_out) {
         {0, 32}}},
   };
   for (const Case& it : cases) {
-    const execute::Placement placement = placed(it.type);
-    EXPECT_EQ(placement.width, it.width);
+    const execute::ByteLayout layout = placed(it.type);
+    EXPECT_EQ(layout.width, it.width);
     std::int64_t byte = it.width;
     for (const Shape& base : it.bases) {
-      EXPECT_EQ(byte_of(placement, it.shape, base), byte) << it.type;
+      EXPECT_EQ(byte_of(layout, it.shape, base), byte) << it.type;
       byte *= 2;
     }
   }
 }
 
 // In words of 32 bits: 128 lanes of a column, then the next column.
-TEST(Placement, tensor_memory_as_triton_lays_it_out) {
+TEST(ByteLayout, tensor_memory_as_triton_lays_it_out) {
   struct Case {
     std::string type;
     Shape shape;
@@ -259,16 +259,16 @@ TEST(Placement, tensor_memory_as_triton_lays_it_out) {
        2},
   };
   for (const Case& it : cases) {
-    const execute::Placement placement = placed(it.type);
+    const execute::ByteLayout layout = placed(it.type);
     std::int64_t lane = 1;
     for (const Shape& base : it.lanes) {
-      EXPECT_EQ(byte_of(placement, it.shape, base), lane * 4) << it.type;
+      EXPECT_EQ(byte_of(layout, it.shape, base), lane * 4) << it.type;
       lane *= 2;
     }
     std::int64_t column = it.width;
     for (const Shape& base : it.columns) {
       if (!base.empty()) {
-        EXPECT_EQ(byte_of(placement, it.shape, base), column / 4 * 512 + column % 4) << it.type;
+        EXPECT_EQ(byte_of(layout, it.shape, base), column / 4 * 512 + column % 4) << it.type;
       }
       column *= 2;
     }

@@ -1,4 +1,4 @@
-#include "twill/execute/placement.h"
+#include "twill/execute/byte_layout.h"
 
 #include <algorithm>
 #include <numeric>
@@ -119,7 +119,7 @@ std::int64_t pitch_of(ir::Type type, const Shape& tile, const Bytes& bytes, std:
 
 }  // namespace
 
-std::optional<Placement> placement_of(ir::Type memdesc, std::int64_t base) {
+std::optional<ByteLayout> byte_layout_of(ir::Type memdesc, std::int64_t base) {
   const int bits = memdesc->kind == ir::TypeKind::memdesc ? memdesc->element->bits : 0;
   if (bits == 0 || bits % 8 != 0 || memdesc->encoding == nullptr) return std::nullopt;
   const bool floating = memdesc->element->kind == ir::TypeKind::floating;
@@ -140,7 +140,7 @@ std::optional<Placement> placement_of(ir::Type memdesc, std::int64_t base) {
                               : std::nullopt;
   if (!bytes) return std::nullopt;
   const std::int64_t pitch = pitch_of(memdesc, tile, *bytes, width);
-  Placement made{memdesc, base, width, {}};
+  ByteLayout made{memdesc, 0, base, width, {}};
   for (std::int64_t buffer = 0; buffer < size_of(Shape(shape.begin(), behind)); ++buffer) {
     for (const std::int64_t byte : *bytes) made.at.push_back(base + buffer * pitch + byte);
   }
