@@ -111,8 +111,8 @@ const std::vector<std::pair<std::string, std::string>> kHeadChanges = {
     {"num-warps\" = ", "num-warps\" = 1"},         {"num-ctas\" = 1", "num-ctas\" = 3"},
 };
 
-// Protects: an impossible layout or launch in front of a kernel is refused, with the line that it
-// does not fit, in kernels of all kinds. Other layouts that are possible are taken.
+// Protects: an impossible layout or launch in front of any kernel is refused, with the line it
+// does not fit. Other layouts that are possible are taken.
 TEST(SingleChanges, OfLayoutsAndLaunchesAreRefusedWhereNothingFits) {
   std::size_t tried = 0;
   for (const std::string name :
