@@ -77,6 +77,32 @@ TEST(Memory, AStoreThatMovesByLessThanItsTileIsOrderedWithItself) {
   }
 }
 
+// A stride that is an argument is taken to be that of an array whose rows do not overlap, and the
+// plan says so.
+TEST(Memory, StridesThatAreArgumentsAreNamed) {
+  const std::string moving = R"(
+      %apart = tt.splat %stride : i32 -> tensor<128x1xi32, #blocked>
+      %rows = arith.muli %mm, %apart : tensor<128x1xi32, #blocked>
+      %rows2 = tt.broadcast %rows : tensor<128x1xi32, #blocked> -> tensor<128x128xi32, #blocked>
+      %place = arith.addi %rows2, %all_k : tensor<128x128xi32, #blocked>
+      %step = arith.constant 128 : i32
+      %by = arith.muli %i, %step : i32
+      %from = tt.splat %by : i32 -> tensor<128x128xi32, #blocked>
+      %moved = arith.addi %place, %from : tensor<128x128xi32, #blocked>
+      %there = tt.addptr %base, %moved : tensor<128x128x!tt.ptr<f16>, #blocked>, tensor<128x128xi32, #blocked>
+      tt.store %there, %hb : tensor<128x128x!tt.ptr<f16>, #blocked>
+)";
+  std::string text = hopper_kernel(loads() + product() + kHalves + moving, "%d", kPlaces);
+  text.insert(text.find("%ptr: !tt.ptr<f16>"), "%stride: i32, ");
+  const auto program = frontend::read_ttgir(text, "strides.ttgir");
+  ASSERT_TRUE(program.has_value()) << to_string(program.error());
+  const auto loop = choose_loop(*program, "");
+  ASSERT_TRUE(loop.has_value());
+  EXPECT_THAT(assumed_strides(*program, loop->loop).value_or(""),
+              HasSubstr("stride elements apart, do not overlap"));
+  EXPECT_EQ(find_dependence(extracted(text, "h200", kWhole).problem, "store", "store", 1), nullptr);
+}
+
 // Places that are loaded may be those of an iteration before, and so are boxes that stay: one bulk
 // store does not wait for another.
 TEST(Memory, AStoreWhosePlacesAreNotKnownIsOrderedWithItself) {

@@ -71,6 +71,7 @@ enum class NodeKind : unsigned char {
   wait,          ///< for the phase of parity `operands[1]`
   arrive,        ///< once
   expect,        ///< `numbers[0]` bytes if `operands[1]`, which counts as an arrival
+  meet,          ///< the role's warps wait for each other, and see what they did to memory
   // Asynchronous work.
   proxy_fence,    ///< what threads wrote in shared memory, bulk copies and products may read
   load_box,       ///< descriptor, buffer, barrier, whether to load, coordinates

@@ -258,6 +258,7 @@ class Ends {
     out.answer = fast_.answer;
     for (const PosedPool& it : fastest_.pools) out.pools.push_back(it.pool);
     out.warnings = fastest_.warnings;
+    out.live_only = fastest_.live_only;
     return out;
   }
 
@@ -267,6 +268,7 @@ class Ends {
     out.answer = slow.answer;
     out.pools = {out.pool.pool};
     out.warnings = slowest_.warnings;
+    out.live_only = slowest_.live_only;
     return out;
   }
 

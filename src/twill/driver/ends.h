@@ -28,6 +28,7 @@ struct BestEnd {
   std::optional<report::Bracket> bracket;  ///< if there is a schedule
   std::vector<report::Candidate> candidates;
   std::vector<Diagnostic> warnings;
+  bool live_only = false;      ///< as in PosedKernel
   std::optional<Trial> trial;  ///< empty without a schedule, and if that breaks a rule
 };
 

@@ -137,6 +137,8 @@ Result<Explained> explain_loop(const Request& request, machine::Rate rate, std::
   TWILL_TRY(PlannedLoop answer, answer_reading(request, reading));
   Explained out = explained(request, reading->loop->problem, ii, limits);
   out.heading.story = report::story(answer.outcome);
+  out.warnings.insert(out.warnings.end(), answer.outcome.warnings.begin(),
+                      answer.outcome.warnings.end());
   out.answer = std::move(answer);
   return out;
 }

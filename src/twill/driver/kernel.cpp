@@ -241,10 +241,13 @@ Result<Kernel> read_kernel(const Request& request) {
   TWILL_TRY_VOID(check_layouts(program, choice.loop));
   frontend::Stated stated = frontend::stated_by_mapping(program, choice.loop);
   TWILL_TRY(machine::Machine named, machine_for(request, program, stated));
-  machine::Machine machine = machine::keeping_free(
-      machine::shared_by(std::move(named), request.ctas_per_sm.value_or(1)), request.spare_registers);
+  machine::Machine machine =
+      machine::keeping_free(machine::shared_by(std::move(named), request.ctas_per_sm.value_or(1)),
+                            request.spare_registers);
   if (machine->pools.empty()) {
-    return fail({}, fmt::format("{} has no pool of warp groups for {} CTAs an SM", machine->name, request.ctas_per_sm.value_or(1)),
+    return fail({},
+                fmt::format("{} has no pool of warp groups for {} CTAs an SM", machine->name,
+                            request.ctas_per_sm.value_or(1)),
                 "leave out --ctas-per-sm");
   }
   TWILL_TRY(std::vector<std::string> pools, pools_for(request, machine));
@@ -298,6 +301,7 @@ Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, ma
       continue;
     }
     merge(posed.warnings, extraction->warnings);
+    posed.live_only = extraction->live_only;
     std::vector<std::string> notes = kernel.notes;
     notes.insert(notes.end(), extraction->notes.begin(), extraction->notes.end());
     posed.pools.push_back(

@@ -68,6 +68,7 @@ struct PosedKernel {
   std::vector<PosedPool> pools;             ///< at least one
   std::vector<report::PoolTried> left_out;  ///< pools this loop cannot be posed for, and why
   std::vector<Diagnostic> warnings;
+  bool live_only = false;  ///< the problems are of iterations that execute the branches priced
 };
 
 /// Extracts one Problem per pool, unless that was done before. Fails if that fails for every pool.

@@ -329,6 +329,13 @@ class Parts {
   std::map<std::optional<ir::ValueId>, Part> parts_;
 };
 
+/// Whether what an address grows by is more than its part spans.
+bool leads_away(const std::pair<const std::optional<ir::ValueId>, Parts::Part>& it) {
+  const Parts::Part& part = it.second;
+  return part.each != 0 &&
+         never_meet(part.span, part.span, 0, part.each, Meeting::later_iterations);
+}
+
 }  // namespace
 
 bool meets_itself(const Body& body, ir::OpId id) {
@@ -338,13 +345,25 @@ bool meets_itself(const Body& body, ir::OpId id) {
   if (ir::type_of(program, access.address)->shape.empty()) return false;
   Parts parts(body);
   if (!parts.collect(access.address, 1)) return true;
-  bool moves = false;
-  for (const auto& [factor, part] : parts.all()) {
-    if (part.each == 0) continue;
-    moves = true;
-    if (never_meet(part.span, part.span, 0, part.each, Meeting::later_iterations)) return false;
+  const auto& all = parts.all();
+  const bool moves =
+      std::any_of(all.begin(), all.end(), [](const auto& it) { return it.second.each != 0; });
+  return moves && std::none_of(all.begin(), all.end(), leads_away);
+}
+
+std::vector<ir::ValueId> strides_assumed(const Body& body, ir::OpId id) {
+  const ir::Program& program = *body.program;
+  const auto access = *ir::memory_access(program.op(id));
+  std::vector<ir::ValueId> strides;
+  Parts parts(body);
+  const bool tile = !access.by_descriptor && !ir::type_of(program, access.address)->shape.empty();
+  if (!tile || !parts.collect(access.address, 1)) return strides;
+  const auto& all = parts.all();
+  if (std::none_of(all.begin(), all.end(), leads_away)) return strides;
+  for (const auto& [factor, part] : all) {
+    if (factor && (part.each != 0 || part.span.first != part.span.last)) strides.push_back(*factor);
   }
-  return moves;
+  return strides;
 }
 
 }  // namespace twill::extract

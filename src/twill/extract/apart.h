@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "twill/extract/body.h"
 
 /// Places of global memory that two accesses of a loop touch.
@@ -25,5 +27,7 @@ bool are_apart(const Body& body, ir::OpId first, ir::OpId second, Meeting meetin
 /// none, and boxes that stay are. Strides that are not known are those of an array: its rows do not
 /// overlap. Addresses that cannot be followed, such as loaded ones, may lead anywhere.
 bool meets_itself(const Body& body, ir::OpId access);
+/// Values that are taken as strides of an array for an access not to meet itself.
+std::vector<ir::ValueId> strides_assumed(const Body& body, ir::OpId access);
 
 }  // namespace twill::extract

@@ -35,7 +35,7 @@ struct QueuedGroup {
   InFlight in_flight = InFlight::reads;
 };
 
-/// Whether a drain before such a step waits only until bulk stores have read their tiles: a release
+/// Whether a drain before such a step waits only until bulk stores have read their tiles. A release
 /// gives the tiles away, not what is stored.
 bool reads_only(Mechanism queue, StepKind kind) {
   return queue == Mechanism::bulk_store && kind == StepKind::release;

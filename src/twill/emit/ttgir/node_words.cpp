@@ -31,6 +31,7 @@ const NodeWords& words_of(NodeKind kind) {
       {NodeKind::wait, {"ttng.wait_barrier", {"barrier", "phase"}}},
       {NodeKind::arrive, {"ttng.arrive_barrier", {}}},
       {NodeKind::expect, {"ttng.barrier_expect", {"barrier", "pred"}}},
+      {NodeKind::meet, {"gpu.barrier", {}}},
       {NodeKind::load_box,
        {"ttng.async_tma_copy_global_to_local",
         {"desc", "destination", "barrier", "pred", "indices"}}},
