@@ -398,7 +398,7 @@ bool RoleSteps::fits_product(const concurrent::Role& state, ir::OpId id, const P
   const auto known = [&](const Spot& at) {
     return std::any_of(reads.begin(), reads.end(), [&](const Read& it) { return fit(it, at); });
   };
-  // What the role has written itself, it may have in registers still.
+  // Values that the role has written itself may be in its registers still.
   const auto made = made_in_.find(operands->a);
   const auto held = [&](const Read& read) {
     const std::int64_t iteration = read.second - (placed.instance - placed.iteration);
