@@ -9,7 +9,7 @@ from typing import Any, Mapping, Sequence
 
 from .answers import Explanation, Schedule
 from .program import TwillError
-from .solving import explain_text, schedule
+from .solving import explain_text, schedule, text_of
 
 # Architectures of the machine descriptions that come with the program.
 _ARCHS = {"h100": 90, "h200": 90, "b200": 100}
@@ -70,11 +70,8 @@ def analyze(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), grid: Seq
     Raises Refused where the program has no answer, and what Triton raises for kernels that it does not compile.
     """
     if isinstance(kernel, str) or hasattr(kernel, "__fspath__"):
-        from .solving import text_of
-
-        text = text_of(kernel)
-    else:
-        text = ttgir_of(kernel, args, target, **options)
+        return Analysis(text_of(kernel), target, schedule(kernel, target), tuple(grid))
+    text = ttgir_of(kernel, args, target, **options)
     return Analysis(text, target, schedule(text, target), tuple(grid))
 
 
@@ -98,12 +95,12 @@ def explain(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), target: s
 
 def ttgir_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any], target: str = "h200", **options: Any) -> str:
     """The TTGIR of a kernel before Triton's own pipelining, with locations. Raises what Triton raises."""
+    from .dropin import lowering, versions  # first: it says what is missing
+
     import triton
     from triton.backends.compiler import GPUTarget
     from triton.backends.nvidia.compiler import CUDABackend
     from triton.compiler import ASTSource
-
-    from .dropin import lowering, versions
 
     why = versions.why_not(triton.__version__)
     if why:
@@ -139,5 +136,8 @@ def _specialize(function: Any, backend: Any, given: dict[str, Any], options: dic
     from triton.runtime.jit import create_function_from_signature
 
     bind = create_function_from_signature(function.signature, function.params, backend)
-    bound, specialization, more = bind(**given, **options)
+    try:
+        bound, specialization, more = bind(**given, **options)
+    except TypeError as wrong:
+        raise TwillError(f"{function.__name__}(): {str(wrong).removeprefix('dynamic_func() ')}") from None
     return function._pack_args(backend, dict(more), bound, specialization, more)

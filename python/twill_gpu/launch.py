@@ -8,9 +8,11 @@ from typing import Any, Mapping, Sequence
 
 from .analysis import named_arguments, ttgir_of
 from .answers import paragraphs
-from .program import find_program
-from .solving import text_of
+from .solving import asked, text_of
 from .tables import table
+
+
+_TOO_FAST = "less than proven: another clock, other arguments, or not this loop"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,17 +56,24 @@ class Gap:
         """Measured beyond what Twill would reach: another schedule, and what is in no model, such as the epilogue and DRAM."""
         return self.measured_us - (self.bound_us if self.reached_us is None else self.reached_us)
 
+    @property
+    def is_too_fast(self) -> bool:
+        """Whether less was measured than is proven: then clock, grid or arguments are not those of the launch, or the loop is not."""
+        return self.measured_us < self.bound_us
+
     def _rows(self) -> list[tuple[str, float]]:
         rows = [("bound", self.bound_us), *self.parts.items()]
         rows += [("twill", self.reached_us)] if self.reached_us is not None else []
         return [*rows, ("the rest", self.rest_us), ("measured", self.measured_us)]
 
     def __str__(self) -> str:
-        return "\n".join(f"{what:12} {value:10.1f} us {100.0 * value / self.measured_us:6.1f} %" for what, value in self._rows())
+        lines = [f"{what:12} {value:10.1f} us {100.0 * value / self.measured_us:6.1f} %" for what, value in self._rows()]
+        return "\n".join([*lines, *([_TOO_FAST] if self.is_too_fast else [])])
 
     def _repr_html_(self) -> str:
         rows = [(what, f"{value:.1f}", f"{100.0 * value / self.measured_us:.1f}") for what, value in self._rows()]
-        return paragraphs(f"{self.percent_of_bound:.1f} % of the proven bound") + table(("part", "us", "%"), rows)
+        said = f"{self.percent_of_bound:.1f} % of the proven bound" + (f"\n{_TOO_FAST}" if self.is_too_fast else "")
+        return paragraphs(said) + table(("part", "us", "%"), rows)
 
 
 def gap(kernel: Any, time_us: float, grid: Sequence[int], args: Mapping[str, Any] | Sequence[Any] = (), target: str = "h200", *,
@@ -80,15 +89,16 @@ def gap(kernel: Any, time_us: float, grid: Sequence[int], args: Mapping[str, Any
     Raises Refused where the program has no answer, and names the argument that it lacks.
     """
     if isinstance(kernel, str) or hasattr(kernel, "__fspath__"):
-        text, given = text_of(kernel), dict(args) if isinstance(args, Mapping) else {}
+        text, given, source = text_of(kernel), dict(args) if isinstance(args, Mapping) else {}, kernel
     else:
         text, given = ttgir_of(kernel, args, target, **options), named_arguments(kernel, args)
+        source = text
     arguments = ["bound", "-", "--machine", target, "--time-us", f"{time_us:g}", "--grid", ",".join(map(str, grid))]
     sizes = [f"{name}={value}" for name, value in given.items() if _is_integer_of(text, name, value)]
     for option, value in (("--args", ",".join(sizes)), ("--trips", trips), ("--clock-mhz", clock_mhz)):
         if value:
             arguments += [option, str(value)]
-    return Gap(find_program().ask(arguments, text)["launch"])
+    return Gap(asked(arguments, source)["launch"])
 
 
 def _is_integer_of(text: str, name: str, value: Any) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from .program import Diagnostic
+
 _ALIAS = re.compile(r"^(#loc\d*) = loc\((.*)\)$", re.M)
 _PLACE = re.compile(r'"([^"]+)":(\d+):\d+')
 _FUNCTION = re.compile(r"^ *tt\.func public", re.M)
@@ -17,6 +19,16 @@ def placed(why: str, text: str) -> str:
     function = _FUNCTION.search(text)
     place = user_line(text, text.count("\n", 0, function.start()) + 1) if function else None
     return f"{place}: {why}" if place else why
+
+
+def of_source(said: Diagnostic, text: str) -> Diagnostic:
+    """A message of the program about `text` at the line of the user's source; as it is where the text has no locations."""
+    place = user_line(text, said.line) if said.line else None
+    if place is None:
+        return said
+    file, line = place.rsplit(":", 1)
+    message = re.sub(r" \([^()]*:\d+ of the source\)$", "", said.message)  # the place is said once, by the file's short name
+    return Diagnostic(file, int(line), 0, message)
 
 
 def user_line(text: str, line: int) -> str | None:

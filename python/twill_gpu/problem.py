@@ -22,7 +22,7 @@ class Problem:
         Raises TwillError for another format or version, and for a member that is missing or unknown. What the numbers mean
         is judged by the program when the problem is solved.
         """
-        if problem.get("format") != "twill-problem" or problem.get("version") not in (1, 2):
+        if not isinstance(problem, Mapping) or problem.get("format") != "twill-problem" or problem.get("version") not in (1, 2):
             raise TwillError("a problem has format \"twill-problem\" and version 1 or 2")
         try:
             if problem["version"] == 1:
@@ -30,6 +30,8 @@ class Problem:
             return cls("\n".join(_lines(problem)) + "\n")
         except KeyError as missing:
             raise TwillError(f"the problem lacks {missing}") from None
+        except (AttributeError, IndexError, TypeError) as wrong:
+            raise TwillError(f"a member of the problem has another form than problem-json.md says: {wrong}") from None
 
     def to_dict(self, program: Program | None = None) -> dict[str, Any]:
         """The problem as JSON, by the program. Raises Refused for text that is no problem."""

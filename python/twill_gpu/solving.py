@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Sequence
 
 from .answers import Explanation, Schedule
+from .locations import of_source
 from .problem import Problem
 from .program import Refused, TimedOut, TwillError, find_program
 
@@ -43,6 +44,28 @@ def text_of(source: Problem | str | Path) -> str:
     return source
 
 
+def asked(arguments: Sequence[str], source: Problem | str | Path, timeout_s: float | None = None) -> dict[str, Any]:
+    """The JSON about a source, as standard input. A refusal is at its file, or at the line that a kernel's operation came from."""
+    text = text_of(source)
+    try:
+        return find_program().ask(arguments, text, timeout_s)
+    except Refused as wrong:
+        raise _named(wrong, text, _name_of(source)) from None
+
+
+def _name_of(source: Problem | str | Path) -> str:
+    """The name of a file; "" for what is no file."""
+    return str(source) if isinstance(source, Path) or isinstance(source, str) and "\n" not in source else ""
+
+
+def _named(wrong: Refused, text: str, name: str) -> Refused:
+    """A refusal of standard input, by the place that it has for the user."""
+    said = wrong.diagnostic
+    if said.file != "standard input":
+        return wrong
+    return Refused(wrong.exit_code, dataclasses.replace(said, file=name) if name else of_source(said, text))
+
+
 def schedule(source: Problem | str | Path, machine: str | None = None, options: Sequence[str] = (),
              timeout_s: float | None = None) -> Schedule:
     """The fastest schedule of a kernel (TTGIR) or problem, as `twill schedule` finds it. Raises what Program.ask() does.
@@ -50,14 +73,14 @@ def schedule(source: Problem | str | Path, machine: str | None = None, options: 
     machine: a name or a machine file; None: that of the kernel's target. options: more of the command line's.
     """
     arguments = ["schedule", "-", *_machine(machine), *options]
-    return Schedule(find_program().ask(arguments, text_of(source), timeout_s))
+    return Schedule(asked(arguments, source, timeout_s))
 
 
 def explain_text(source: Problem | str | Path, machine: str | None = None, options: Sequence[str] = (),
                  timeout_s: float | None = None) -> Explanation:
     """Why a kernel or problem is no faster, and what would help, as `twill explain` says. Raises what Program.ask() does."""
     arguments = ["explain", "-", *_machine(machine), *options]
-    return Explanation(find_program().ask(arguments, text_of(source), timeout_s))
+    return Explanation(asked(arguments, source, timeout_s))
 
 
 def _machine(machine: str | None) -> list[str]:
@@ -123,8 +146,7 @@ class Task:
 
 def task(source: Problem | str | Path, machine: str | None = None, options: Sequence[str] = (), label: str = "") -> Task:
     """A task of sweep(), with the source's text read now."""
-    name = label or (str(source) if isinstance(source, Path) or isinstance(source, str) and "\n" not in source else "")
-    return Task(text_of(source), machine, tuple(options), name)
+    return Task(text_of(source), machine, tuple(options), label or _name_of(source))
 
 
 def run_task(one: Task) -> dict[str, Any]:
@@ -170,7 +192,7 @@ def _round(todo: list[tuple[int, Task]], executor: concurrent.futures.Executor, 
         try:
             outcome = Outcome(number, one.label, Schedule(future.result()))
         except Refused as wrong:  # the program's answer: another worker has no other
-            outcome = Outcome(number, one.label, None, str(wrong))
+            outcome = Outcome(number, one.label, None, str(_named(wrong, one.text, one.label)))
         except (Exception, concurrent.futures.CancelledError) as lost:  # the worker, or the way to it
             broken[number] = f"{type(lost).__name__}: {lost}"
             continue

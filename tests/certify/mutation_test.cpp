@@ -256,15 +256,24 @@ Problem loop_with_placement() {
       "occupies M 3\nop b issue 0 latency 4 occupies M 3\nop c issue 0\na -> b\nb -> c\n");
 }
 
+/// As slow as a store that comes after itself; without that as a store and a load of its places.
+Problem loop_with_memory_order() {
+  return problem_of(
+      "loop x\ngroup G registers 9\nop st latency 9 issue 2\nop ld latency 4 issue 2 registers 1\n"
+      "op f latency 2 issue 2\nld -> f\nst -> st distance 1 order-only through-memory\n"
+      "ld -> st order-only through-memory\nst -> ld distance 2 order-only through-memory\n");
+}
+
 std::vector<Problem> subjects() {
-  return {bundled("fig1"),      bundled("gemm"),       bundled("fwd_h1"),
-          bundled("fwd_h1big"), bundled("fwd_b1"),     infeasible_loop(),
-          loop_with_ways(),     loop_with_hand_offs(), loop_with_register_budget(),
-          loop_with_placement()};
+  return {bundled("fig1"),       bundled("gemm"),         bundled("fwd_h1"),
+          bundled("fwd_h1big"),  bundled("fwd_b1"),       infeasible_loop(),
+          loop_with_ways(),      loop_with_hand_offs(),   loop_with_register_budget(),
+          loop_with_placement(), loop_with_memory_order()};
 }
 
 /// The certificate is about another loop, and its proof not one of that.
-void expect_refused_if(Files files, const std::string& from, const std::string& to) {
+void expect_refused_if(Files files, const std::string& from, const std::string& to,
+                       const std::string& where = "interval.proof") {
   std::string& loop = files.at("problem.loop");
   ASSERT_NE(loop.find(from), std::string::npos);
   loop.replace(loop.find(from), from.size(), to);
@@ -276,7 +285,7 @@ void expect_refused_if(Files files, const std::string& from, const std::string& 
   const auto checked = certify::check_files(files);
   ASSERT_TRUE(checked.has_value());
   ASSERT_TRUE(checked->rejection.has_value());
-  EXPECT_EQ(checked->rejection->file, "interval.proof");
+  EXPECT_EQ(checked->rejection->file, where);
 }
 
 // The proof of the loop with a budget adds up its steps; without that there would be none.
@@ -291,6 +300,15 @@ TEST(Mutants, OfMemoriesMeetProofsThatNeedAddresses) {
   const Files files = certificate_of(loop_with_placement());
   EXPECT_NE(files.at("interval.proof").find("\nv above "), std::string::npos);
   expect_refused_if(files, "memory M capacity 6", "memory M capacity 9");
+}
+
+// An order by way of global memory, of an op with itself or another, is part of what is proven.
+TEST(Mutants, OfMemoryOrdersMeetProofsThatNeedThem) {
+  const Files files = certificate_of(loop_with_memory_order());
+  const std::string order = "st -> st distance 1 order-only through-memory\n";
+  expect_refused_if(files, order, "st -> st distance 2 order-only through-memory\n", "claims");
+  expect_refused_if(files, order, "", "claims");
+  expect_refused_if(files, "op st latency 9", "op st latency 8", "claims");
 }
 
 // One change, anywhere in the files.

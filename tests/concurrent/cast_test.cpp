@@ -57,8 +57,8 @@ std::string store(const std::string& tile, const std::string& at, const std::str
   return "      ttg.local_store %" + tile + ", %" + at + " : " + type + "\n";
 }
 
-/// Makes kRoles write its result through a tile of 64 x 128 in the ring of A. Its half is that
-/// slot.
+/// Makes kRoles write its result through a tile of 64 x 128 in the ring of A. One half of the tile
+/// is that slot of the ring.
 std::string through_wide_tile(int number) {
   std::string text = replaced(kRoles, kOwnTile, "");
   text = replaced(text, kStore,

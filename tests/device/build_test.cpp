@@ -1,5 +1,6 @@
 #include "twill/device/build.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -23,10 +24,10 @@ namespace {
 
 /// A bundled kernel with its plan, one tile per CTA unless its text walks tiles.
 struct Planned {
-  explicit Planned(const std::string& name, int spare_registers = 0)
-      : loop(plan(name, spare_registers)) {}
+  explicit Planned(const std::string& name, int spare_registers = 0, int ctas_per_sm = 1)
+      : loop(plan(name, spare_registers, ctas_per_sm)) {}
 
-  static driver::PlannedLoop plan(const std::string& name, int spare_registers) {
+  static driver::PlannedLoop plan(const std::string& name, int spare_registers, int ctas_per_sm) {
     const std::string path = std::string(TWILL_SOURCE_DIR) + "/kernels/" + name + ".pre.ttgir";
     std::ifstream file(path);
     std::stringstream text;
@@ -34,6 +35,7 @@ struct Planned {
     driver::Request request;
     request.input = {path, text.str()};
     request.spare_registers = spare_registers;
+    request.ctas_per_sm = ctas_per_sm;
     if (name.find("persistent") == std::string::npos) request.tiles = driver::TileWalk::one;
     auto found = driver::plan_loop(request);
     EXPECT_TRUE(found) << found.error().message;
@@ -249,7 +251,7 @@ TEST(Device, BarriersCountThePlansReleases) {
 
 /// Boxes that do not fit lie where tiles lay that are done with, before rings lose a copy.
 TEST(Device, BoxesTakeThePlaceOfTilesThatAreDoneWith) {
-  const Planned planned("fa_bwd/sm_90/m64n128d128_tmared");
+  const Planned planned("fa_bwd/sm_90/m64n128d128_atomic");
   const auto apart = build(planned.parts());
   ASSERT_TRUE(apart) << apart.error().message;
   const auto together = build_within(planned.parts(), shared_bytes(*apart) - 1);
@@ -258,6 +260,22 @@ TEST(Device, BoxesTakeThePlaceOfTilesThatAreDoneWith) {
   EXPECT_FALSE(together->plan);
   constexpr std::int64_t kBox = 128 * 128 * 2, kBarriers = 8;
   EXPECT_EQ(shared_bytes(together->kernel), shared_bytes(*apart) - kBox + kBarriers);
+}
+
+/// A box lies in the ring in which the plan stages the tile, and takes no memory of its own. With
+/// two CTAs an SM, that leaves room for three copies of a product's operands.
+TEST(Device, BoxesLieInRings) {
+  const Planned planned("gemm/sm_90/tma_128x128x64", 0, 2);
+  const auto kernel = build(planned.parts());
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  constexpr std::int64_t kCopy = 2 * 128 * 64 * 2, kBarriers = 8;
+  EXPECT_EQ(shared_bytes(*kernel), 3 * (kCopy + 2 * kBarriers) + kBarriers);
+  const auto overlay =
+      std::find_if(kernel->setup.begin(), kernel->setup.end(),
+                   [](const Node& node) { return node.kind == NodeKind::overlay; });
+  ASSERT_NE(overlay, kernel->setup.end());
+  EXPECT_EQ((*kernel)[overlay->operands[0]].name, "load0");
+  EXPECT_EQ((*kernel)[overlay->results[0]].name, "store2");
 }
 
 /// The largest estimate of a role beyond what it has; negative: all fit.

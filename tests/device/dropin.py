@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Plain Triton against the drop-in on a Hopper GPU, with unmodified kernels. README.md says what is run, and what the bars are.
 
-Usage: dropin.py [--json FILE] [--only WORD] [--seconds N] [--wheel FILE]
+Usage: dropin.py [--only WORD,WORD...] [--seconds N] [--json FILE] [--wheel FILE] [--list]
 """
 
 import argparse
 import json
+import os
 import pathlib
+import re
 import sys
 import time
 
@@ -16,8 +18,7 @@ sys.path[:0] = [str(ROOT / "python"), str(pathlib.Path(__file__).parent)]
 import torch  # noqa: E402
 import triton  # noqa: E402
 
-import dropin_checks  # noqa: E402
-import dropin_kernels  # noqa: E402
+import dropin_entries  # noqa: E402
 import dropin_rows  # noqa: E402
 import dropin_stages  # noqa: E402
 import from_nothing  # noqa: E402
@@ -32,96 +33,143 @@ def too_long(row):
     return row["alike"] and row["first_dropin_s"] > LONGEST_FIRST * row["first_plain_s"] + 0.2
 
 
-def failures(rows, found):
-    """A line for each bar that is missed."""
-    for row in rows:
-        for which in ("ratio", "ratio_gpu"):
-            if row[which] is not None and row[which] < dropin_rows.SLOWEST:
-                yield f"{row['case']}: {which} {row[which]:.3f}"
-        if row["bar"] and row["ratio"] < row["bar"]:
-            yield f"{row['case']}: ratio {row['ratio']:.3f}, wanted {row['bar']}"
-        if too_long(row):
-            yield f"{row['case']}: first launch {row['first_dropin_s']:.2f} s, plain {row['first_plain_s']:.2f} s"
-        if not row["bits"]:
-            yield f"{row['case']}: the drop-in's result differs from plain Triton's"
-        if not row["bits_forced"] and row["error_forced"] is None:
-            yield f"{row['case']}: Twill's bits differ, and nothing says how far"
-        if row["bits_over_tiles"] is False and row["error_over_tiles"] is None:
-            yield f"{row['case']}: bits over tiles differ, and nothing says how far"
-        for which in ("error_forced", "error_over_tiles"):
-            if row[which] is not None and row[which] > 1.1 * row["error_plain"]:
-                yield f"{row['case']}: {which} {row[which]:.2e}, plain {row['error_plain']:.2e}"
-    for name, value in found.items():
-        if name.startswith("differing") and (value is False or value):
-            yield f"{name}: {value}"
-        elif value is False:
-            yield f"{name}: wrong"
-    host = found["host"]
-    if host["race_more_us"] > DEAREST_LAUNCH_US:
-        yield f"a launch takes the host {host['race_more_us']:.1f} us more than plain Triton's {host['plain_us']:.1f} us"
+def wrong_results(row):
+    """A line for each result that is neither plain Triton's nor as near to what is right."""
+    if not row["bits"]:
+        yield "the drop-in's result differs from plain Triton's"
+    for which in ("forced", "over_tiles"):
+        error = row.get(f"error_{which}")
+        if row.get(f"bits_{which}") is False and error is None:
+            yield f"bits differ ({which}), and nothing says how far"
+        if error is not None and error > 1.1 * row["error_plain"]:
+            yield f"error_{which} {error:.2e}, plain {row['error_plain']:.2e}"
+
+
+def failures_of(row):
+    """A line for each bar that a row misses."""
+    yield from wrong_results(row)
+    if row["refused"]:
+        return
+    for which in ("ratio", "ratio_gpu"):
+        if row[which] is not None and row[which] < dropin_rows.SLOWEST and not row["always"]:  # launches get only what a race has chosen
+            yield f"{which} {row[which]:.3f}"
+    if row["bar"] and row["ratio"] < row["bar"]:
+        yield f"ratio {row['ratio']:.3f}, wanted {row['bar']}"
+    if too_long(row):
+        yield f"first launch {row['first_dropin_s']:.2f} s, plain {row['first_plain_s']:.2f} s"
+    if row["no_walk"] and not (row["no_walk_expected"] and re.search(row["no_walk_expected"], row["no_walk"])):
+        yield f"no kernel walks its tiles: {row['no_walk']}"
+
+
+def failures_of_check(name, value):
+    """The line of a check that failed, if it did."""
+    if value is None:
+        yield f"{name}: out of time"
+    elif isinstance(value, dict):
+        if value["race_more_us"] > DEAREST_LAUNCH_US:
+            yield f"a launch takes the host {value['race_more_us']:.1f} us more than plain Triton's {value['plain_us']:.1f} us"
+    elif value is False or not isinstance(value, bool) and value:
+        yield f"{name}: {value or 'wrong'}"
+
+
+HEAD = (f"{'case':36} {'plain':>7} {'drop-in':>7} {'ratio':>6} {'on GPU':>6} {'tiles':>6}  {'takes':16}  bits  forced tiles  "
+        "first plain / drop-in + until both, all")
 
 
 def printed(row):
+    if row["refused"]:
+        return f"{row['case']:36} Triton's alone, as expected: {row['refused']}"
     gpu, tiles = (f"{row[which]:6.3f}" if row[which] is not None else "     -" for which in ("ratio_gpu", "ratio_over_tiles"))
     return (f"{row['case']:36} {row['plain_tflops']:7.1f} {row['dropin_tflops']:7.1f} {row['ratio']:6.3f} {gpu} {tiles}  {row['takes']:16}  "
-            f"{row['bits']!s:5} {row['bits_forced']!s:5} {row['bits_over_tiles']!s:5}  {row['first_plain_s']:.2f} / {row['first_dropin_s']:.2f} + {row['waited_s']:.2f} s")
+            f"{row['bits']!s:5} {row['bits_forced']!s:6} {row['bits_over_tiles']!s:5}  {row['first_plain_s']:.2f} / {row['first_dropin_s']:.2f} + "
+            f"{row['waited_s']:.2f} s, {row['seconds']:.0f} s")
 
 
-def attempted(build, word):
-    """The row of a case, None where its name lacks `word`, and one line where it breaks: the other rows are worth having."""
-    case = None
-    try:
-        case = build()
-        return dropin_rows.run_case(case) if word in case.name else None
-    except Exception as wrong:
-        lines = str(wrong).splitlines() or [""]
-        return f"{case.name if case else build}: {type(wrong).__name__}: {lines[0][:300]}"
+class Run:
+    """What was found so far. The file of --json is whole after each entry, so a run that is cut short leaves what it had."""
+
+    def __init__(self, path, begin):
+        self.path, self.begin, self.rows, self.checks, self.wrong, self.left_out, self.stranger = path, begin, [], {}, [], [], None
+
+    def seconds(self):
+        return time.monotonic() - self.begin
+
+    def keep(self):
+        if self.path is None:
+            return
+        text = json.dumps({"device": torch.cuda.get_device_name(), "triton": triton.__version__, "rows": self.rows, "checks": self.checks,
+                           "from_nothing": self.stranger, "report": twill_gpu.report().to_dict(), "wrong": self.wrong,
+                           "left_out": self.left_out, "seconds": self.seconds()}, indent=1)
+        part = self.path.with_suffix(".part")
+        part.write_text(text)
+        os.replace(part, self.path)
+
+    def fail(self, name, lines):
+        for line in lines:
+            self.wrong.append(f"{name}: {line}")
+            print(f"  WRONG {line}", flush=True)
+
+    def from_wheel(self, wheel):
+        self.stranger = from_nothing.from_nothing(wheel)
+        print(self.stranger, flush=True)
+        self.fail("from nothing", from_nothing.complaints(self.stranger))
+        self.keep()
+
+    def row(self, entry):
+        row = dropin_rows.run_case(entry.work())
+        self.rows.append(row)
+        print(printed(row), flush=True)
+        if not row["refused"] and too_long(row):
+            print("\n".join(dropin_stages.lines(row["stages"])), flush=True)
+        self.fail(row["case"], failures_of(row))
+
+    def check(self, entry, deadline):
+        value = self.checks[entry.name] = entry.work(deadline)
+        shown = {name: part for name, part in value.items() if name != "rounds"} if isinstance(value, dict) else value
+        print(f"{entry.name}: {shown}", flush=True)
+        self.fail(entry.name, failures_of_check(entry.name, value))
+
+    def entry(self, entry, deadline):
+        """One entry. One that breaks is a failure, and the others are worth having."""
+        try:
+            self.check(entry, deadline) if entry.is_check else self.row(entry)
+        except Exception as wrong:
+            lines = str(wrong).splitlines() or [""]
+            print(entry.name, flush=True)
+            self.fail(entry.name, [f"{type(wrong).__name__}: {lines[0][:300]}"])
+        self.keep()
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--json", type=pathlib.Path)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="entries whose names have one of these words, which commas part")
     parser.add_argument("--wheel", type=pathlib.Path)
-    parser.add_argument("--seconds", type=float, default=270)
+    parser.add_argument("--seconds", type=float, default=270, help="no entry is begun that would not be over by then")
+    parser.add_argument("--list", action="store_true", help="the names of the entries, and about how long each takes")
     arguments = parser.parse_args()
+    entries = dropin_entries.chosen([word for word in arguments.only.split(",") if word])
+    if arguments.list:
+        print("\n".join(f"{entry.seconds:4} s  {entry.name}" for entry in entries))
+        return 0
     torch.manual_seed(0)
-    begin, rows, wrong, stranger = time.monotonic(), [], [], None
-    print(f"{torch.cuda.get_device_name()}, Triton {triton.__version__}, torch {torch.__version__}, {twill_gpu.find_program().path}")
-    print(f"{'case':36} {'plain':>7} {'drop-in':>7} {'ratio':>6} {'on GPU':>6} {'tiles':>6}  {'takes':16}  bits  forced tiles  first plain / drop-in + until both")
+    run = Run(arguments.json, time.monotonic())
+    print(f"{torch.cuda.get_device_name()}, Triton {triton.__version__}, torch {torch.__version__}, {twill_gpu.find_program().path}\n{HEAD}", flush=True)
+    if not entries:
+        run.fail("--only", ["no entry has such a name (--list has them)"])
     if arguments.wheel:
-        stranger = from_nothing.from_nothing(arguments.wheel.resolve())
-        wrong += from_nothing.complaints(stranger)
-        print(stranger, flush=True)
+        run.from_wheel(arguments.wheel.resolve())
     dropin_rows.warm_up()
-    builders = dropin_rows.cases() + dropin_kernels.cases()
-    left_out = len(builders)
-    for build in builders:
-        if time.monotonic() - begin > arguments.seconds - 45:
-            print("out of time")
-            break
-        row = attempted(build, arguments.only)
-        left_out -= 1
-        if isinstance(row, str):
-            wrong.append(row)
-            print(row, flush=True)
-        elif row is not None:
-            rows.append(row)
-            print(printed(row), flush=True)
-            if too_long(row):
-                print("\n".join(dropin_stages.lines(row["stages"])), flush=True)
-    found = dropin_checks.checks(begin + arguments.seconds)
-    print(found, flush=True)
-    print(twill_gpu.report())
-    wrong += failures(rows, found)
-    if left_out:
-        wrong.append(f"{left_out} cases were left out for want of time")
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"device": torch.cuda.get_device_name(), "triton": triton.__version__, "rows": rows,
-                                              "checks": found, "from_nothing": stranger, "report": twill_gpu.report().to_dict(), "wrong": wrong,
-                                              "seconds": time.monotonic() - begin}, indent=1))
-    print("\n".join(wrong) or "all right", f"after {time.monotonic() - begin:.0f} s")
-    return 1 if wrong else 0
+    for entry in entries:
+        if run.seconds() + entry.seconds > arguments.seconds:
+            run.left_out.append(entry.name)
+            continue
+        run.entry(entry, run.begin + arguments.seconds)
+    if run.left_out:
+        run.fail("left out for want of time", run.left_out)
+    run.keep()
+    print("\n".join(run.wrong) or "all right", f"after {run.seconds():.0f} s")
+    return 1 if run.wrong else 0
 
 
 if __name__ == "__main__":

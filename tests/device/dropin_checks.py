@@ -1,4 +1,4 @@
-"""The checks of dropin.py beside its table: repeated launches, graphs, threads, the host's share, torch.compile."""
+"""The checks of dropin.py beside its table: repeated launches, graphs, threads, the host's share."""
 
 import contextlib
 import gc
@@ -7,7 +7,7 @@ import threading
 import time
 
 import torch
-from dropin_rows import attention_case, described, first_launch, gemm, gemm_case, random, same_bits, walking
+from dropin_rows import attention_case, described, first_launch, forced, gemm, gemm_case, random, same_bits
 
 import twill_gpu
 
@@ -83,7 +83,7 @@ def streams_and_threads(case):
 
 def walks_in_streams(case):
     """Whether launches over tiles on several streams at once, each of which wants all SMs, leave the bits of one."""
-    with walking(case) as expected:
+    with forced(case) as expected:
         streams = [torch.cuda.Stream() for _ in range(3)]
         for _ in range(20):
             for stream in streams:
@@ -149,51 +149,26 @@ def host_in_turns(launch):
     return {**found, "plain_last_step_us": statistics.median(last["plain"]), "rounds": whole}
 
 
-def compiled_product():
-    """Whether torch.compile with max-autotune of a product and a relu is right with the drop-in, in a process, caches empty."""
-    import torch._inductor.config
-    import torch._inductor.utils as utils
-
-    torch._inductor.config.compile_threads = 1
-    a, b = random(2048, 2048), random(2048, 2048)
-    expected = torch.relu(a.double() @ b.double())
-    fresh = getattr(utils, "fresh_cache", None) or utils.fresh_inductor_cache
-
-    def error():
-        torch._dynamo.reset()
-        with fresh(), torch.no_grad():
-            made = torch.compile(lambda x, y: torch.relu(x @ y), mode="max-autotune-no-cudagraphs")
-            made(a, b)
-            twill_gpu.wait()
-            result = made(a, b)
-        return float((result.double() - expected).norm() / expected.norm())
-    plain, races = error(), len(twill_gpu.report().races)
-    with twill_gpu.enabled(inductor=True):
-        ours = error()
-    print(f"torch.compile: error {ours:.2e}, plain {plain:.2e}; {len(twill_gpu.report().races) - races} races", flush=True)
-    return ours < 1.1 * plain + 1e-4
+def small_attention():
+    return attention_case(1024, 64, 128)
 
 
-def attempt(work):
-    """What `work` returns, or the exception's text: one broken check leaves the others."""
-    try:
-        return work()
-    except Exception as wrong:
-        print(f"{type(wrong).__name__}: {str(wrong)[:2000]}", flush=True)
-        return False
+def small_product():
+    return gemm_case(2048, 2048, 2048, 128, 256, 8, 3)
 
 
-def checks(deadline):
-    """All of them: False is wrong, None was left out for want of time, numbers are failures."""
-    case, product, many = attention_case(1024, 64, 128), gemm_case(2048, 2048, 2048, 128, 256, 8, 3), gemm_case(4096, 4096, 512, 128, 128, 4, 4)
-    found = {"host": host_in_turns(gemm_case(256, 256, 128, 128, 128, 4, 4).launch), "graph": attempt(lambda: graph(case)),
-             "threads": attempt(lambda: streams_and_threads(case)),
-             f"differing_of_{LAUNCHES}_attention": attempt(lambda: repeats(case, deadline)),
-             f"differing_of_{LAUNCHES}_gemm": attempt(lambda: repeats(product, deadline)),
-             f"differing_of_{LAUNCHES}_over_tiles": attempt(lambda: repeats(many, deadline, walking)),
-             "graph_over_tiles": attempt(lambda: graph(many, walking)), "streams_over_tiles": attempt(lambda: walks_in_streams(many)),
-             "torch_compile": None}
-    if time.monotonic() < deadline - 30:
-        found["torch_compile"] = attempt(compiled_product)
-    found["undecided_graph"] = attempt(lambda: undecided_graph(case))  # last: a capture that breaks breaks what comes after it
-    return found
+def many_tiles():
+    return gemm_case(4096, 4096, 512, 128, 128, 4, 4)
+
+
+def checks():
+    """By name, what each is asked of a deadline: False is wrong, None was left out for want of time, numbers are failures."""
+    return {
+        "host": lambda _: host_in_turns(gemm_case(256, 256, 128, 128, 128, 4, 4).launch),
+        f"differing_of_{LAUNCHES}_attention": lambda deadline: repeats(small_attention(), deadline),
+        f"differing_of_{LAUNCHES}_gemm": lambda deadline: repeats(small_product(), deadline),
+        f"differing_of_{LAUNCHES}_over_tiles": lambda deadline: repeats(many_tiles(), deadline, forced),
+        "graph": lambda _: graph(small_attention()), "graph_over_tiles": lambda _: graph(many_tiles(), forced),
+        "streams_over_tiles": lambda _: walks_in_streams(many_tiles()), "threads": lambda _: streams_and_threads(small_attention()),
+        "undecided_graph": lambda _: undecided_graph(small_attention()),
+    }

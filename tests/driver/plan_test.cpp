@@ -137,6 +137,28 @@ TEST(PlanOfAKernel, TilesOfDifferentTripCountsAreTold) {
   EXPECT_FALSE(plan.kernel->same_trips);
 }
 
+// Protects tiles that a loop behind the main loop reads: the next tile's queries come once that
+// loop is over.
+TEST(PlanOfAKernel, HoldsATileThatALoopBehindReads) {
+  const plan::Plan plan = plan_of("fa_fwd_causal/sm_90/d128");
+  const plan::Outside* loop = outside(plan, "scf.for");
+  ASSERT_NE(loop, nullptr);
+  const plan::BufferId queries = outside(plan, "tt.descriptor_load")->buffers.at(0);
+  EXPECT_EQ(loop->reads, std::vector<plan::BufferId>{queries});
+  ASSERT_FALSE(loop->roles.empty());
+  for (const plan::RoleId role : loop->roles) {
+    bool done = false, released = false;
+    for (const plan::Step& step : plan[role].after) {
+      done = done || (step.outside && plan.kernel->around[*step.outside].what == loop->what);
+      if (step.kind != plan::StepKind::release || !step.channel) continue;
+      if (plan[*step.channel].buffers != std::vector<plan::BufferId>{queries}) continue;
+      EXPECT_TRUE(done) << plan[role].name;
+      released = true;
+    }
+    EXPECT_TRUE(released) << plan[role].name;
+  }
+}
+
 // A request for one tile per CTA wins over walking; then no CTA has a neighbour to go with.
 TEST(PlanOfAKernel, HasOneTileForEachCtaIfAskedFor) {
   const plan::Plan plan = plan_of("fa_fwd/sm_90/d64", 2, TileWalk::one);

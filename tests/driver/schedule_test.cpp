@@ -87,6 +87,17 @@ TEST(ScheduleLoop, RateCanBeAskedFor) {
   EXPECT_EQ(slowest->bracket->fastest, fastest->bracket->fastest);
 }
 
+// Protects: the rate that was asked for decides. Here loads come late, and the loop is planned once
+// more with their latency. That plan is simulated to be faster, but is of the other rate.
+TEST(ScheduleLoop, LateLoadsChangeNotTheRateThatWasAskedFor) {
+  Request request = request_for("kernels/fa_fwd/sm_90/d128m64.pre.ttgir");
+  request.rate = machine::Rate::slowest;
+  request.pool = "2x64";
+  const auto outcome = schedule_loop(request);
+  ASSERT_TRUE(outcome && outcome->built && outcome->built->planned);
+  EXPECT_EQ(outcome->rate, "slowest");
+}
+
 // A search can be cancelled from outside; that is undecided or a gap, never a wrong claim.
 TEST(ScheduleLoop, CanBeCancelled) {
   Request request = request_for("loops/fwd_h1big.loop");

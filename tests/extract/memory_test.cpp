@@ -77,6 +77,65 @@ TEST(Memory, AStoreThatMovesByLessThanItsTileIsOrderedWithItself) {
   }
 }
 
+// A stride that is an argument is taken to be that of an array whose rows do not overlap, and the
+// plan says so.
+TEST(Memory, StridesThatAreArgumentsAreNamed) {
+  const std::string moving = R"(
+      %apart = tt.splat %stride : i32 -> tensor<128x1xi32, #blocked>
+      %rows = arith.muli %mm, %apart : tensor<128x1xi32, #blocked>
+      %rows2 = tt.broadcast %rows : tensor<128x1xi32, #blocked> -> tensor<128x128xi32, #blocked>
+      %place = arith.addi %rows2, %all_k : tensor<128x128xi32, #blocked>
+      %step = arith.constant 128 : i32
+      %by = arith.muli %i, %step : i32
+      %from = tt.splat %by : i32 -> tensor<128x128xi32, #blocked>
+      %moved = arith.addi %place, %from : tensor<128x128xi32, #blocked>
+      %there = tt.addptr %base, %moved : tensor<128x128x!tt.ptr<f16>, #blocked>, tensor<128x128xi32, #blocked>
+      tt.store %there, %hb : tensor<128x128x!tt.ptr<f16>, #blocked>
+)";
+  std::string text = hopper_kernel(loads() + product() + kHalves + moving, "%d", kPlaces);
+  text.insert(text.find("%ptr: !tt.ptr<f16>"), "%stride: i32, ");
+  const auto program = frontend::read_ttgir(text, "strides.ttgir");
+  ASSERT_TRUE(program.has_value()) << to_string(program.error());
+  const auto loop = choose_loop(*program, "");
+  ASSERT_TRUE(loop.has_value());
+  EXPECT_THAT(assumed_strides(*program, loop->loop).value_or(""),
+              HasSubstr("stride elements apart, do not overlap"));
+  EXPECT_EQ(find_dependence(extracted(text, "h200", kWhole).problem, "store", "store", 1), nullptr);
+}
+
+// Places that are loaded may be those of an iteration before, and so are boxes that stay: one bulk
+// store does not wait for another.
+TEST(Memory, AStoreWhosePlacesAreNotKnownIsOrderedWithItself) {
+  const std::string loaded = R"(
+      %chosen = tt.load %numbers : tensor<128x128x!tt.ptr<i32>, #blocked>
+      %there = tt.addptr %base, %chosen : tensor<128x128x!tt.ptr<f16>, #blocked>, tensor<128x128xi32, #blocked>
+      tt.store %there, %hb : tensor<128x128x!tt.ptr<f16>, #blocked>
+)";
+  const std::string front = kPlaces + R"(
+    %table = tt.splat %idx : !tt.ptr<i32> -> tensor<128x128x!tt.ptr<i32>, #blocked>
+    %numbers = tt.addptr %table, %within : tensor<128x128x!tt.ptr<i32>, #blocked>, tensor<128x128xi32, #blocked>
+)";
+  const auto box = [](const std::string& at) {
+    return R"(
+      %ta2 = ttg.convert_layout %ta : tensor<128x64xf16, #blocked> -> tensor<128x64xf16, #blocked>
+      tt.descriptor_store %c_desc[%c0, )" +
+           at +
+           R"(], %ta2 : !tt.tensordesc<tensor<128x64xf16, #shared>>, tensor<128x64xf16, #blocked>
+)";
+  };
+  for (const auto& [store, ordered] :
+       {std::pair(kHalves + loaded, true), {box("%c0"), true}, {box("%i"), false}}) {
+    std::string text = hopper_kernel(loads() + product() + store, "%d", front);
+    const std::string pointer = "%ptr: !tt.ptr<f16>";
+    const auto at = text.find(pointer);
+    ASSERT_NE(at, std::string::npos);
+    text.insert(at, "%idx: !tt.ptr<i32>, %c_desc: !tt.tensordesc<tensor<128x64xf16, #shared>>, ");
+    const Extraction loop = extracted(text, "h200", kWhole);
+    const problem::Dependence* again = find_dependence(loop.problem, "store", "store", 1);
+    EXPECT_EQ(again != nullptr && again->through_memory, ordered) << store;
+  }
+}
+
 // The order of the text decides: a load in front of the store reads what the iteration before left.
 TEST(Memory, LoadsInFrontOfAStoreReadTheIterationBefore) {
   const std::string body = loads() + product() + kHalves + kLoad + kStore;

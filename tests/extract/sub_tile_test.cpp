@@ -162,11 +162,11 @@ std::string contracting(const std::string& operand) {
 TEST(SubTile, ContractingProductsInMemoryAreShared) {
   const std::string text = contracting(R"(
       %hm = ttg.local_alloc %h : (tensor<128x128xf16, #mma>) -> !ttg.memdesc<128x128xf16, #shared, #smem>
-      %ht = ttg.memdesc_trans %hm {order = array<i32: 1, 0>} : !ttg.memdesc<128x128xf16, #shared, #smem> -> !ttg.memdesc<128x128xf16, #shared, #smem>
+      %ht = ttg.memdesc_trans %hm {order = array<i32: 1, 0>} : !ttg.memdesc<128x128xf16, #shared, #smem> -> !ttg.memdesc<128x128xf16, #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>, #smem>
       %c2 = tt.descriptor_load %a_desc[%i, %i] : !tt.tensordesc<tensor<128x64xf16, #shared>> -> tensor<128x64xf16, #blocked>
       %c = ttg.local_alloc %c2 : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #shared, #smem>
       %zs = arith.constant dense<0.000000e+00> : tensor<128x64xf32, #mma>
-      %p = ttng.warp_group_dot %ht, %c, %zs {inputPrecision = 0 : i32} : !ttg.memdesc<128x128xf16, #shared, #smem> * !ttg.memdesc<128x64xf16, #shared, #smem> -> tensor<128x64xf32, #mma>
+      %p = ttng.warp_group_dot %ht, %c, %zs {inputPrecision = 0 : i32} : !ttg.memdesc<128x128xf16, #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>, #smem> * !ttg.memdesc<128x64xf16, #shared, #smem> -> tensor<128x64xf32, #mma>
       "test.keep"(%p) : (tensor<128x64xf32, #mma>) -> ()
       %q = arith.addf %acc, %acc : tensor<128x128xf32, #mma>
 )");

@@ -21,16 +21,29 @@ std::string text_of_kernel(const std::string& name) {
 }
 
 const std::vector<std::pair<std::string, std::string>> kTypeChanges = {
-    {"xf16", "xbf16"},        {"xf32", "xf16"},
-    {"xi32", "xi64"},         {"xi1,", "xi8,"},
-    {"128x64x", "128x32x"},   {"128x128x", "128x64x"},
-    {"64x128x", "64x64x"},    {"<64x64x", "<64x32x"},
-    {"<128x", "<256x"},       {": i32", ": i64"},
-    {"-> i32", "-> i64"},     {"!tt.ptr<f16>", "!tt.ptr<f32>"},
-    {"#blocked>", "#mma>"},   {"#blocked1>", "#blocked>"},
-    {"#mma>", "#blocked>"},   {"dim = 0", "dim = 1"},
-    {"dim = 1", "dim = 0"},   {"axis = 0", "axis = 1"},
-    {"axis = 1", "axis = 0"}, {"kWidth = 2", "kWidth = 4"},
+    {"xf16", "xbf16"},
+    {"xf32", "xf16"},
+    {"xi32", "xi64"},
+    {"xi1,", "xi8,"},
+    {"128x64x", "128x32x"},
+    {"128x128x", "128x64x"},
+    {"64x128x", "64x64x"},
+    {"<64x64x", "<64x32x"},
+    {"<128x", "<256x"},
+    {": i32", ": i64"},
+    {"-> i32", "-> i64"},
+    {"!tt.ptr<f16>", "!tt.ptr<f32>"},
+    {"#blocked>", "#mma>"},
+    {"#blocked1>", "#blocked>"},
+    {"#mma>", "#blocked>"},
+    {"dim = 0", "dim = 1"},
+    {"dim = 1", "dim = 0"},
+    {"axis = 0", "axis = 1"},
+    {"axis = 1", "axis = 0"},
+    {"kWidth = 2", "kWidth = 4"},
+    {"#mma}>", "#blocked}>"},
+    {"inputPrecision = 0", "inputPrecision = 17"},
+    {"dense<64>", "dense<true>"},
 };
 
 /// Whether a place stands in an attribute, as ` : i32` in {axis = 1 : i32}, which says nothing.
@@ -87,6 +100,52 @@ TEST(SingleChanges, OfTypesAreRefused) {
   RecordProperty("accepted", static_cast<int>(accepted));
 }
 
+/// Lines before the function: layouts and the launch, with one place changed. Each text there is
+/// another kernel, whose products, transpositions and warps do not fit.
+const std::vector<std::pair<std::string, std::string>> kHeadChanges = {
+    {"versionMajor = 3", "versionMajor = 2"},      {"versionMajor = 3", "versionMajor = 9"},
+    {"instrShape = [16, ", "instrShape = [32, "},  {", 16]}>", ", 32]}>"},
+    {"transposed = true", "transposed = false"},   {"elementBitWidth = 16", "elementBitWidth = 32"},
+    {"warpsPerCTA = [8", "warpsPerCTA = [4"},      {"warpsPerCTA = [4", "warpsPerCTA = [8"},
+    {"threadsPerWarp = [", "threadsPerWarp = [2"}, {"order = [1, 0]", "order = [0, 0]"},
+    {"num-warps\" = ", "num-warps\" = 1"},         {"num-ctas\" = 1", "num-ctas\" = 3"},
+};
+
+// Protects: an impossible layout or launch in front of any kernel is refused, with the line it
+// does not fit. Other layouts that are possible are taken.
+TEST(SingleChanges, OfLayoutsAndLaunchesAreRefusedWhereNothingFits) {
+  std::size_t tried = 0;
+  for (const std::string name :
+       {"fa_fwd/sm_90/d128", "dual_gemm/sm_90/128x128x64", "fa_bwd/sm_90/m64n128d128_tmared",
+        "fa_bwd_dq/sm_90/m128n64d128", "fa_fwd_bias/sm_90/d64_desc", "gemm_rowsum/sm_90/128x128x64",
+        "fa_fwd/sm_90/d64", "fa_bwd_subtiled/sm_90/m64n2x64d128", "fa_fwd_causal/sm_90/d128",
+        "fa_fwd_subtiled/sm_90/2x128n128d128"}) {
+    const std::string text = text_of_kernel(name);
+    ASSERT_TRUE(read_ttgir(text, name).has_value()) << name;
+    const std::size_t body = text.find("tt.func");
+    for (const auto& [from, to] : kHeadChanges) {
+      for (std::size_t at = text.find(from); at < body; at = text.find(from, at + 1)) {
+        std::string changed = text;
+        changed.replace(at, from.size(), to);
+        const auto read = read_ttgir(changed, "changed.ttgir");
+        ++tried;
+        EXPECT_FALSE(read.has_value()) << name << ": " << text.substr(at, 40) << " -> " << to;
+        if (read) continue;
+        EXPECT_GT(read.error().location.line, 0) << name << ": " << to;
+      }
+    }
+    for (const auto& [from, to] : {std::pair<std::string, std::string>{"[1, 8]", "[1, 4]"},
+                                   {"divisibility = 16", "divisibility = 8"}}) {
+      const std::size_t at = text.find(from);
+      if (at == std::string::npos) continue;
+      std::string changed = text;
+      changed.replace(at, from.size(), to);
+      EXPECT_TRUE(read_ttgir(changed, "changed.ttgir").has_value()) << name << ": " << to;
+    }
+  }
+  EXPECT_GT(tried, 150U);
+}
+
 struct Impossible {
   const char* from;
   const char* to;
@@ -101,6 +160,9 @@ const Impossible kImpossible[] = {
     {"\"ttg.num-ctas\" = 1", "\"ttg.num-ctas\" = 0", "a cluster has 1, 2, 4 ... CTAs"},
     {"threadsPerWarp = [4, 8]", "threadsPerWarp = [8, 8]", "a warp has 32 threads"},
     {"warpsPerCTA = [8, 1]", "warpsPerCTA = [0, 1]", "powers of two are wanted"},
+    {"warpsPerCTA = [8, 1]", "warpsPerCTA = [4, 1]", "it is of 4 warps, and the op is run by 8"},
+    {"warpsPerCTA = [8, 1]", "warpsPerCTA = [8, 2]", "it is of 16 warps, and the op is run by 8"},
+    {"\"ttg.num-warps\" = 8", "\"ttg.num-warps\" = 4", "it is of 8 warps, and the op is run by 4"},
     {"sizePerThread = [1, 8]", "sizePerThread = [1, 7]", "powers of two are wanted"},
     {"order = [1, 0]", "order = [1, 1]", "no order of 2 dimensions"},
     {"swizzlingByteWidth = 128", "swizzlingByteWidth = 48", "none of [0, 32, 64, 128]"},

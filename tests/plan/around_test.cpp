@@ -245,6 +245,81 @@ TEST(Around, ResidentsShareTheirPlaceWithNothing) {
   }
 }
 
+/// Two groups multiply what one load brings, and each stages its rows of what is stored. The loop
+/// has so much shared memory, and staging eight more.
+Plan two_stores(int capacity) {
+  const std::string two_groups = "loop two\nmemory SMEM capacity " + std::to_string(capacity) + R"(
+unit TC
+unit TMA
+group L warps 1 loads
+group C warps 2 registers 6
+group D warps 2 registers 6
+op ld on TMA for 2 latency 20 issue 1 warps 1 occupies SMEM 2 async streaming
+op mmA on TC for 4 latency 6 issue 1 warps 2 registers 4 async
+op mmB on TC for 4 latency 6 issue 1 warps 2 registers 4 async
+ld -> mmA blocking
+ld -> mmB blocking
+mmA -> mmA in-place distance 1
+mmB -> mmB in-place distance 1
+)";
+  const auto loop = schedule::parse_loop(two_groups, "test");
+  const auto answer = solve::solve(loop->problem, {});
+  const auto checked = verify::verify(loop->problem, *answer.schedule);
+  Setting setting;
+  setting.reserved = {{"SMEM", 8}};
+  setting.kernel = Kernel{};
+  setting.parts = {-1, 0, 1};
+  Around store;
+  store.what.when = Outside::When::after;
+  store.what.what = "store @ 4:1";
+  store.what.mechanism = Mechanism::bulk_store;
+  store.memory = "SMEM";
+  store.bytes = 8;
+  store.uses = {OpId(1), OpId(2)};
+  setting.around = {store};
+  auto plan = draft_plan(*checked, setting);
+  if (!plan) ADD_FAILURE() << to_string(plan.error());
+  return *std::move(plan);
+}
+
+// Where memory is short, the staging of a CTA's only tile lies in a ring. Each role waits until the
+// other is done with the ring, and no part of that can be left out.
+TEST(Around, StagingLiesInARingWhereMemoryIsShort) {
+  const auto copies = [](const Plan& plan) { return plan[*plan.values[0].home].depth; };
+  const Plan apart = two_stores(16);
+  EXPECT_EQ(copies(apart), 8);
+  EXPECT_EQ(apart.channels.size(), 1U);
+  const Plan good = two_stores(4);
+  EXPECT_EQ(copies(good), 6);  // all of the memory; beside the staging it would be two
+  ASSERT_EQ(good.channels.size(), 3U);
+  Plan plan = good;
+  const std::string after = kinds(plan, role_named(plan, "C").after);
+  EXPECT_NE(
+      after.find("commit ld left by C [t]; wait ld left by D [t]; drain bulk-store to 0 reading; "
+                 "rendezvous; stage store @ 4:1 [t]; "),
+      std::string::npos)
+      << after;
+  const auto proven = prove(good);
+  EXPECT_TRUE(proven.has_value()) << text_of(proven.error());
+  const auto read = read_plan_json(plan_json(good), "test");
+  ASSERT_TRUE(read.has_value()) << to_string(read.error());
+  EXPECT_EQ(*read, good);
+  for (const StepKind kind : {StepKind::wait, StepKind::commit}) {
+    plan = good;
+    std::erase_if(role_named(plan, "D").after, [&](const Step& step) { return step.kind == kind; });
+    EXPECT_EQ(rule_of(plan), kind == StepKind::wait ? "overwrite" : "deadlock") << name_of(kind);
+  }
+  plan = good;  // the next tile's copies would come while this one is stored
+  plan.kernel->tiles = Tiles::persistent;
+  EXPECT_EQ(rule_of(plan), "memory");
+  plan = good;
+  for (Role& role : plan.roles) {  // products still read the ring
+    std::erase_if(role.sections.drain,
+                  [](const Step& step) { return step.kind == StepKind::drain_groups; });
+  }
+  EXPECT_FALSE(rule_of(plan).empty());
+}
+
 // A resident must be given back after its last reader, wherever that is.
 TEST(Around, AResidentIsHeldWhileSomethingReadsIt) {
   Plan plan = kernel_plan(Tiles::persistent);

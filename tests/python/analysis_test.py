@@ -54,12 +54,14 @@ class Analyze(unittest.TestCase):
 
     def test_kernels_without_a_loop_are_refused(self):
         tensor = twill_gpu.tensor((4096, ), "fp32")
-        with self.assertRaises(twill_gpu.Refused):
+        with self.assertRaisesRegex(twill_gpu.Refused, r"^kernels_under_test.py:\d+: the kernel has no loop"):
             twill_gpu.analyze(add, [tensor, tensor, 4096, 128])
 
     def test_what_is_no_kernel(self):
         with self.assertRaisesRegex(twill_gpu.TwillError, "no function with @triton.jit"):
             twill_gpu.analyze(len, [1])
+        with self.assertRaisesRegex(twill_gpu.TwillError, r"^gemm\(\): missing 7 required .*'a_desc'"):
+            twill_gpu.analyze(gemm)
 
     def test_explain_by_arguments_and_by_what_ran(self):
         self.assertEqual(twill_gpu.explain(gemm, arguments()).status, "held")

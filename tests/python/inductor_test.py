@@ -15,7 +15,7 @@ import unittest
 from collections import namedtuple
 
 import triton
-from kernels_under_test import HERE, SM_90, compile_gemm, fresh_cache
+from kernels_under_test import HERE, SM_90, compile_gemm, fresh_cache, generated_product, source_of
 
 import twill_gpu
 from twill_gpu.dropin import beside, inductor, later, records, store
@@ -53,6 +53,41 @@ with twill_gpu.enabled(patience=0.0):
     compile_gemm()
     assert inside.wait(60)
 """
+
+
+def said_by_the_process(work):
+    """What `work` writes to the process's standard output and error, by the code of compilers included."""
+    with tempfile.TemporaryFile() as file:
+        kept = os.dup(1), os.dup(2)
+        for stream in (1, 2):
+            os.dup2(file.fileno(), stream)
+        try:
+            work()
+        finally:
+            for stream, real in zip((1, 2), kept):
+                os.dup2(real, stream)
+                os.close(real)
+        file.seek(0)
+        return file.read().decode()
+
+
+class Quiet(unittest.TestCase):
+    def test_nothing_is_written(self):
+        """Protects logs: a module that Triton's passes do not take was once printed as a whole, hundreds of times by one torch.compile."""
+        arrays = {"bias_ptr": "*fp32", "M": "i32", "N": "i32", "K": "i32"}
+        cases = (("fp16", (64, 64, 32), ()), ("bf16", (64, 16, 32), ("K", )), ("fp16", (64, 64, 32), ("M", "N", "K")), ("fp16", (16, 32, 16), ()),
+                 ("fp32", (32, 64, 64), ("N", "K")))
+        records.clear()
+        with fresh_cache(), twill_gpu.enabled(patience=float("inf")):
+            for kind, (rows, columns, depth), odd in cases:
+                source = source_of(generated_product, {**dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), f"*{kind}"), **arrays},
+                                   {"GROUP": 8, "BM": rows, "BN": columns, "BK": depth}, odd)
+
+                def work():
+                    triton.compile(source, target=SM_90, options={"num_warps": 4, "num_stages": 3})
+                    twill_gpu.wait()
+                self.assertEqual(said_by_the_process(work), "", (kind, rows, columns, depth, odd))
+        self.assertEqual([row.runs for row in twill_gpu.report().compilations], ["race"] * 3 + ["triton"] * 2)
 
 
 class Workers(unittest.TestCase):

@@ -124,10 +124,32 @@ def waits(x_ptr, y_ptr, BLOCK: tl.constexpr):
     tl.store(y_ptr + at, 1.0)
 
 
-def source_of(kernel, signature, constants):
-    """What Triton compiles; arrays and integers are multiples of 16."""
+@triton.jit
+def generated_product(a_ptr, b_ptr, bias_ptr, c_ptr, M, N, K, GROUP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """A product in the form that PyTorch's compiler generates: rows that wrap, a masked step, a bias and a relu behind it."""
+    at = tl.program_id(0)
+    width = GROUP * tl.cdiv(N, BN)
+    first = at // width * GROUP
+    high = min(tl.cdiv(M, BM) - first, GROUP)
+    m = (first + at % high) * BM + tl.arange(0, BM)
+    n = at % width // high * BN + tl.arange(0, BN)
+    rows = tl.max_contiguous(tl.multiple_of(m % M, BM), BM)
+    columns = tl.max_contiguous(tl.multiple_of(n % N, BN), BN)
+    acc = tl.zeros([BM, BN], dtype=tl.float32)
+    for step in range(0, tl.cdiv(K, BK)):
+        k = step * BK + tl.arange(0, BK)
+        a = tl.load(a_ptr + rows[:, None] * K + k[None, :], mask=k[None, :] < K, other=0.0)
+        b = tl.load(b_ptr + k[:, None] * N + columns[None, :], mask=k[:, None] < K, other=0.0)
+        acc += tl.dot(a, b)
+    acc = tl.maximum(acc + tl.load(bias_ptr + n, mask=n < N, other=0.0)[None, :], 0.0)
+    tl.store(c_ptr + m[:, None] * N + n[None, :], acc.to(c_ptr.dtype.element_ty), mask=(m < M)[:, None] & (n < N)[None, :])
+
+
+def source_of(kernel, signature, constants, odd=()):
+    """What Triton compiles; arrays and integers are multiples of 16, but for the `odd` ones."""
     whole = {name: signature.get(name, "constexpr") for name in kernel.arg_names}
-    aligned = {(number, ): [["tt.divisibility", 16]] for number, kind in enumerate(whole.values()) if kind.startswith("*") or kind == "i32"}
+    aligned = {(number, ): [["tt.divisibility", 16]] for number, (name, kind) in enumerate(whole.items())
+               if name not in odd and (kind.startswith("*") or kind == "i32")}
     return ASTSource(kernel, whole, constants, aligned)
 
 

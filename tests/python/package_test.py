@@ -1,5 +1,6 @@
 """The package without Triton: what it makes of the program's answers, refusals and limits."""
 
+import dataclasses
 import pathlib
 import pickle
 import subprocess
@@ -18,6 +19,13 @@ class Import(unittest.TestCase):
         """Protects programs without Triton: the package imports, and names of the drop-in ask for it only when used."""
         code = "import sys, twill_gpu; sys.exit('triton' in sys.modules)"
         self.assertEqual(subprocess.run([sys.executable, "-c", code], check=False).returncode, 0)
+
+    def test_a_missing_triton_is_said(self):
+        """Protects `except TwillError`: what lacks is named, whatever of the drop-in or of the analyses is asked for."""
+        for call in ("enable()", "report()", "analyze(len, [1])", "explain(len)"):
+            code = f"import sys; sys.modules['triton'] = None; import twill_gpu\ntry: twill_gpu.{call}\nexcept twill_gpu.TwillError as wrong: print(wrong)"
+            said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+            self.assertRegex(said, "Triton 3.6 to 3.9 is needed", call)
 
     def test_every_public_name_is_documented(self):
         page = (ROOT / "docs" / "reference" / "python.md").read_text()
@@ -118,6 +126,9 @@ class Problems(unittest.TestCase):
         for change in ({"version": 3}, {"format": "twill-schedule"}):
             with self.assertRaises(twill_gpu.TwillError):
                 twill_gpu.Problem.from_dict({**problem, **change})
+        for broken in ([], None, "text", {**problem, "ops": "x"}, {**problem, "ops": None}, {**problem, "units": [1]}):
+            with self.assertRaises(twill_gpu.TwillError):
+                twill_gpu.Problem.from_dict(broken)
         del problem["ops"][0]["alternatives"]
         with self.assertRaisesRegex(twill_gpu.TwillError, "lacks 'alternatives'"):
             twill_gpu.Problem.from_dict(problem)
@@ -176,6 +187,21 @@ class Solve(unittest.TestCase):
 
 
 class Wrong(unittest.TestCase):
+    def test_a_refusal_is_at_the_file_that_was_given(self):
+        """Protects those who read it: the text goes by standard input, which the user has never seen."""
+        kernel = ROOT / "kernels" / "fa_fwd" / "sm_90" / "d128.pre.ttgir"
+        for ask in (lambda: twill_gpu.gap(kernel, 1023, (16, 256)), lambda: twill_gpu.gap(str(kernel), 1023, (16, 256))):
+            with self.assertRaisesRegex(twill_gpu.Refused, f"^{kernel}:25:13: how often the loop runs depends on the argument 'arg22'"):
+                ask()
+        outcome, = twill_gpu.sweep([dataclasses.replace(twill_gpu.task(kernel), text="loop x\nnonsense\n")])
+        self.assertRegex(outcome.error, f"^{kernel}:2")
+
+    def test_less_than_is_proven_is_said(self):
+        far = twill_gpu.gap(ROOT / "kernels" / "fa_fwd" / "sm_90" / "d128.pre.ttgir", 1, (16, 256), {"arg22": 2048})
+        self.assertTrue(far.is_too_fast)
+        self.assertIn("less than proven", str(far))
+        self.assertIn("less than proven", far._repr_html_())
+
     def test_a_missing_file_is_named(self):
         with self.assertRaisesRegex(twill_gpu.TwillError, "no.loop"):
             twill_gpu.schedule("no.loop")

@@ -18,7 +18,7 @@ TEST(Comparison, NothingIsFasterWithoutAWord) {
   Comparison comparison;
   comparison.tolerance = 1.11;
   comparison.rows = {row("twill", 1000), row("modulo", 970), row("triton", 800),
-                     row("cypress", 1020)};
+                     row("cypress", 1020), row("triton-plain", 999.8)};
   EXPECT_EQ(on_faster(comparison, comparison.rows[0]), "");
   EXPECT_NE(
       on_faster(comparison, comparison.rows[1]).find("a tie with twill's: figures within 11 %"),
@@ -26,6 +26,7 @@ TEST(Comparison, NothingIsFasterWithoutAWord) {
   EXPECT_NE(on_faster(comparison, comparison.rows[2]).find("`--strategy triton` gives it"),
             std::string::npos);
   EXPECT_EQ(on_faster(comparison, comparison.rows[3]), "");
+  EXPECT_NE(on_faster(comparison, comparison.rows[4]).find("a tie with"), std::string::npos);
   EXPECT_NE(to_text(comparison).find("modulo: a tie with twill's"), std::string::npos);
 }
 

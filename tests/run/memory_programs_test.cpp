@@ -15,15 +15,16 @@
 
 // Protects: stores, loads and atomic additions at random places of a loop, as they are printed. Run
 // on the CPU, kernel.cu leaves the text's values in memory, however asynchronous work completes;
-// what is not printed is refused with a reason. `TWILL_ROUNDS` asks for more programs.
+// what is not printed is refused with a reason. `TWILL_ROUNDS` asks for more programs, and
+// `TWILL_FIRST` for others.
 namespace twill::driver {
 namespace {
 
 namespace fs = std::filesystem;
 
-int programs_of(int usual) {
-  const char* const times = std::getenv("TWILL_ROUNDS");
-  return usual * (times == nullptr ? 1 : std::max(1, std::atoi(times)));
+int number_in(const char* variable, int usual) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? usual : std::max(0, std::atoi(text));
 }
 
 /// The files of the program's kernel in a folder; empty: it is refused, with a reason.
@@ -53,8 +54,9 @@ TEST(MemoryPrograms, PrintedKernelsDoWhatTheTextDoes) {
   auto session = RunSession::start();
   ASSERT_TRUE(session.has_value()) << to_string(session.error());
   int ran = 0, refused = 0;
-  const int all = programs_of(10);
-  for (int number = 0; number < all; ++number) {
+  const int all = 10 * number_in("TWILL_ROUNDS", 1);
+  const int first = number_in("TWILL_FIRST", 0);
+  for (int number = first; number < first + all; ++number) {
     RunKernelRequest wanted;
     wanted.folder = printed(number, under);
     if (wanted.folder.empty()) {

@@ -186,6 +186,12 @@ const std::vector<Mutation>& mutations() {
          e.drawn.way(e.scale).latency += 2;
        },
        {"dependence"}},
+      {"scale stores for longer than an interval where it stored before",
+       [](Example& e) {
+         e.through_memory(e.scale, e.scale, 1);
+         e.drawn.way(e.scale).latency = 25;
+       },
+       {"dependence"}},
       {"an op issued before time began",
        [](Example& e) { e.at(e.load).issue = -1; },
        {"well-formed"}},
@@ -228,6 +234,12 @@ TEST(Mutation, AtTheLimitNothingIsBroken) {
        [](Example& e) {
          e.through_memory(e.scale, e.qk, 2);
          e.drawn.way(e.scale).latency += 1;
+       },
+       {}},
+      {"scale stores for an interval where it stored before",
+       [](Example& e) {
+         e.through_memory(e.scale, e.scale, 1);
+         e.drawn.way(e.scale).latency = 24;
        },
        {}},
       {"exp is issued until add is", [](Example& e) { e.drawn.way(e.exp).issue = 7; }, {}},

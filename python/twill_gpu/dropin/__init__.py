@@ -1,9 +1,12 @@
 """The drop-in for Triton: unmodified kernels run as Twill plans them where that is faster."""
 
-import triton
-
 from ..program import TwillError
 from . import versions
+
+try:
+    import triton
+except ImportError as wrong:
+    raise TwillError(f"Triton {versions.KNOWN} is needed: {wrong}") from None
 
 try:
     from triton import knobs as _knobs  # noqa: F401 (older versions lack it, and newer ones may lack more)

@@ -8,7 +8,7 @@ from typing import Any
 
 import triton
 
-from ..locations import placed, user_line
+from ..locations import of_source, placed
 from ..program import Diagnostic, Program, ProgramNotFound, Refused, TimedOut
 from . import store
 from .lowering import Compiled, compile_printed
@@ -118,6 +118,5 @@ def reason(text: str, refused: Refused) -> str:
     said = refused.diagnostic
     if refused.exit_code == 2 and "ttgir" in said.message:
         return "this program has no `twill emit ttgir`: it is older than this package"
-    message = re.sub(r" \([^()]*:\d+ of the source\)$", "", said.message)  # the place is said once, by the file's short name
-    place = user_line(text, said.line) if said.line else None
-    return f"{place}: {message}" if place else said.message
+    placed_there = of_source(said, text)
+    return str(placed_there) if placed_there is not said else said.message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 OLDEST = (3, 6)
 NEWEST = (3, 9)
+KNOWN = " to ".join(".".join(map(str, release)) for release in (OLDEST, NEWEST))
 
 
 def release_of(version: str) -> tuple[int, int] | None:
@@ -18,5 +19,5 @@ def why_not(version: str) -> str:
     """Why the drop-in does nothing under this version of Triton; "" where it works."""
     release = release_of(version)
     if release is None or not OLDEST <= release <= NEWEST:
-        return f"Triton {version} is not among 3.6 to 3.9, which the drop-in knows"
+        return f"Triton {version} is not among {KNOWN}, which the drop-in knows"
     return ""

@@ -67,6 +67,7 @@ int run(CompareChoices choices) {
   if (!compared) return refuse(compared.error());
   compared->comparison.measured = choices.html.measured;
   warn(ignored_options(choices.given, choices.request.input));
+  warn(compared->warnings);
   for (const std::string& bug : compared->bugs) {
     std::fprintf(stderr, "twill: error: this is a bug of ours, please report it: %s\n",
                  bug.c_str());

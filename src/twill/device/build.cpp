@@ -146,6 +146,39 @@ Result<void> check_definitions(const Sketch& sketch, ir::OpId loop, const Kernel
   return {};
 }
 
+/// Refuses an order through global memory unless both ends are accesses of one role's threads,
+/// which meet in between. Copies, bulk stores and other roles would need fences that TTGIR lacks.
+Result<void> check_memory_order(const Sketch& sketch) {
+  const plan::Plan& plan = sketch.plan();
+  // An op in a branch is done with the whole branch, where its last op stands.
+  const auto by_threads = [&](OpId op) {
+    const plan::Mechanism how = plan.mechanisms[op.index()];
+    const auto& sources = sketch.origin(op).sources;
+    const bool apart = std::any_of(sources.begin(), sources.end(), [&](const auto& source) {
+      return sketch.unit_of(source.op) != nullptr;
+    });
+    return !apart && (how == plan::Mechanism::threads || how == plan::Mechanism::scoreboard);
+  };
+  const auto runs = [](const plan::Role& role, OpId op) {
+    const auto& steps = role.sections.steady;
+    return std::any_of(steps.begin(), steps.end(),
+                       [&](const plan::Step& step) { return step.op == op; });
+  };
+  for (const problem::Dependence& it : plan.problem.dependences()) {
+    if (!it.through_memory) continue;
+    const bool one_role = std::any_of(plan.roles.begin(), plan.roles.end(), [&](const auto& role) {
+      return runs(role, it.from) && runs(role, it.to);
+    });
+    if (one_role && by_threads(it.from) && by_threads(it.to)) continue;
+    const auto first = [&](OpId op) { return sketch.origin(op).sources.front().op; };
+    return sketch.refuse(first(it.to),
+                         "has to see what " + sketch.words(first(it.from)) +
+                             " does in global memory, for which TTGIR has no fence",
+                         "print it as CUDA (`twill emit cuda`)");
+  }
+  return {};
+}
+
 /// Name of the warp that stores boxes, which no role of the plan has.
 std::string name_of_boxes_role(const plan::Plan& plan) {
   const auto is_of_plan = [&](const std::string& name) {
@@ -182,14 +215,7 @@ Result<Kernel> build(const Parts& parts) {
   if (plan.kernel->cluster > 1) {
     return sketch.refuse(parts.loop, "has a plan for clusters, which are not printed as TTGIR");
   }
-  for (const problem::Dependence& it : plan.problem.dependences()) {
-    if (!it.through_memory) continue;
-    const auto first = [&](OpId op) { return sketch.origin(op).sources.front().op; };
-    return sketch.refuse(first(it.to),
-                         "has to see what " + sketch.words(first(it.from)) +
-                             " does in global memory, for which TTGIR has no fence",
-                         "print it as CUDA (`twill emit cuda`)");
-  }
+  TWILL_TRY_VOID(check_memory_order(sketch));
   Kernel kernel;
   kernel.function = sketch.function();
   for (const ir::ValueId argument : ir::function_arguments(parts.program, kernel.function)) {

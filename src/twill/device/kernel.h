@@ -54,6 +54,7 @@ enum class NodeKind : unsigned char {
   allocate,   ///< a buffer, without what is in it; or `numbers[0]` barriers
   element,    ///< copy number `operands[1]` of a ring of buffers or barriers
   rows,       ///< a part of a buffer, from `numbers` on
+  overlay,    ///< the memory of a buffer, or of a ring, as a buffer of another type
   read,       ///< a tile out of a buffer
   write,      ///< tile, buffer
   relayout,   ///< a tile in another layout
@@ -70,6 +71,7 @@ enum class NodeKind : unsigned char {
   wait,          ///< for the phase of parity `operands[1]`
   arrive,        ///< once
   expect,        ///< `numbers[0]` bytes if `operands[1]`, which counts as an arrival
+  meet,          ///< the role's warps wait for each other, and see what they did to memory
   // Asynchronous work.
   proxy_fence,    ///< what threads wrote in shared memory, bulk copies and products may read
   load_box,       ///< descriptor, buffer, barrier, whether to load, coordinates

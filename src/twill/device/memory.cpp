@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "twill/dialect/register_layouts.h"
+#include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/runs.h"
 
@@ -285,6 +286,38 @@ class Layout {
     return std::nullopt;
   }
 
+  /// The ring in which the plan stages that store, if it has room for the box and lies empty by
+  /// then. A loop behind the store may load through rings, too.
+  std::optional<Ring> ring_below(std::size_t index, ir::Type box) {
+    const auto& around = plan().kernel->around;
+    for (std::size_t i = index + 1; i < around.size(); ++i) {
+      if (is_region(sketch_.program().op(sketch_.around(i)))) return std::nullopt;
+    }
+    const auto& staged = around[index].buffers;
+    for (const auto& [id, ring] : memory_.rings) {
+      const auto is_here = [&](plan::BufferId staging) {
+        return lies_in(plan()[staging], plan()[id]);
+      };
+      const bool below = !plan()[id].resident && !staged.empty() &&
+                         std::all_of(staged.begin(), staged.end(), is_here);
+      if (below && fits(box, ring) && !overlaid_.contains(ring.value)) return ring;
+    }
+    return std::nullopt;
+  }
+
+  static bool lies_in(const plan::Buffer& staging, const plan::Buffer& ring) {
+    return staging.memory == ring.memory && staging.residence == ring.residence &&
+           staging.offset >= ring.offset && staging.offset < ring.offset + ring.size * ring.depth;
+  }
+
+  /// Whether a ring has room for a box, and is aligned for its swizzle.
+  bool fits(ir::Type box, const Ring& ring) const {
+    const auto wanted = ir::nvmma_shared_encoding(box->encoding);
+    const auto given = ir::nvmma_shared_encoding(ring.one->encoding);
+    return wanted && given && wanted->swizzle_bytes <= given->swizzle_bytes &&
+           ir::byte_size(box) <= ir::byte_size(kernel_[ring.value].type);
+  }
+
   Result<void> boxes(bool in_residents) {
     std::map<ir::Type, std::size_t> first, last;
     const auto& around = plan().kernel->around;
@@ -301,6 +334,10 @@ class Layout {
         free(before->second, other);
         box.after = before->second;
         box.value = other.value;
+      } else if (const auto ring = ring_below(i, box.type)) {
+        box.value = add(name, box.type);
+        memory_.setup.push_back({NodeKind::overlay, {ring->value}, {box.value}});
+        overlaid_.insert(ring->value);
       } else if (const auto resident = in_residents ? resident_like(box.type) : std::nullopt) {
         std::tie(box.lay, box.value) = *resident;
         add_empty(*box.lay);
@@ -339,6 +376,7 @@ class Layout {
   Kernel& kernel_;
   Memory memory_;
   std::map<int, ValueId> numbers_;
+  std::set<ValueId> overlaid_;  ///< rings in which a box lies
   std::map<Joint, plan::BufferId> joint_;
 };
 

@@ -203,6 +203,7 @@ class RoleBuilder {
   Result<bool> forward(OpId op, At at);
   Result<void> store_box(OpId op, At at);
   bool stores_boxes() const;
+  bool keeps_memory_order() const;
   Result<void> put(OpId op, ir::OpId allocation, At at);
   Result<void> stage(OpId op, At at);
   Result<void> write_part(OpId op, ir::ValueId value, plan::BufferId buffer, At at);

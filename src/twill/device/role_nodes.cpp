@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "twill/device/role.h"
 
 /// Nodes of a role, one by one.
@@ -59,6 +61,14 @@ RoleBuilder::Want RoleBuilder::relayout(ValueId value, ir::Type type) {
   const ValueId made = make(NodeKind::relayout, {value}, kernel_[value].name, type);
   relaid_[{value, type}] = {made, now_};
   return made;
+}
+
+/// Whether the order of the role's own accesses to global memory matters.
+bool RoleBuilder::keeps_memory_order() const {
+  const auto& edges = sketch_.plan().problem.dependences();
+  return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
+    return it.through_memory && is_mine(it.to);
+  });
 }
 
 }  // namespace twill::device

@@ -97,8 +97,11 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
     case StepKind::take:
       // Turns at the tensor core cost more as barriers of Triton than they gain.
       return {};
+    case StepKind::rendezvous:
+      // Triton puts barriers where warps share a buffer, and none for global memory.
+      if (keeps_memory_order()) emit(NodeKind::meet);
+      return {};
     case StepKind::peek:
-    case StepKind::rendezvous:  // Triton puts barriers of a role's warps where they are needed
     case StepKind::leave:
       return {};
   }

@@ -89,10 +89,11 @@ std::string Sketch::words(ir::OpId id) const {
 tl::unexpected<Diagnostic> Sketch::refuse(ir::OpId id, const std::string& why,
                                           const std::string& hint) const {
   std::string message = program_->op(id).name + " " + why;
-  if (const auto source = ir::source_location(*program_, id)) {
+  const Location place = ir::text_location(*program_, id);
+  if (const auto source = ir::source_location(*program_, id); source && *source != place) {
     message += fmt::format(" ({}:{} of the source)", source->file, source->line);
   }
-  return fail(ir::text_location(*program_, id), message, hint);
+  return fail(place, message, hint);
 }
 
 Where Sketch::where(ir::OpId op) const {

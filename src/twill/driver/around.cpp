@@ -197,15 +197,20 @@ class Surroundings {
     std::set<problem::OpId> readers;
     for (std::size_t v = 0; v < outcome_.origins.size(); ++v) {
       for (const extract::Source& source : outcome_.origins[v].sources) {
-        if (uses(program_.op(source.op), allocation)) readers.insert(problem::OpId(v));
+        if (uses(source.op, allocation)) readers.insert(problem::OpId(v));
       }
     }
     return {readers.begin(), readers.end()};
   }
 
-  bool uses(const ir::Op& op, ir::OpId allocation) const {
-    return std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId value) {
-      return is_memdesc(program_, value) && origin_of(value) == allocation;
+  /// Whether an op, or an op in its regions, uses the allocation.
+  bool uses(ir::OpId id, ir::OpId allocation) const {
+    const std::vector<ir::OpId> all = ir::walk(program_, id);
+    return std::any_of(all.begin(), all.end(), [&](ir::OpId op) {
+      const auto& operands = program_.op(op).operands;
+      return std::any_of(operands.begin(), operands.end(), [&](ir::ValueId value) {
+        return is_memdesc(program_, value) && origin_of(value) == allocation;
+      });
     });
   }
 
@@ -214,10 +219,9 @@ class Surroundings {
   /// The name and place of an op of the text.
   template <typename Named>
   void name(ir::OpId id, Named& named) const {
-    const Location where = ir::text_location(program_, id);
     named.what = ir::op_words(program_, id);
-    named.line = where.line;
-    named.column = where.column;
+    named.line = program_.op(id).line;
+    named.column = program_.op(id).column;
   }
 
   void add(ir::OpId id, When when) {
@@ -230,7 +234,7 @@ class Surroundings {
     around.what.when = when;
     name(id, around.what);
     for (const auto& [allocation, resident] : resident_of_) {
-      if (allocation != id && uses(op, allocation)) around.reads.push_back(resident);
+      if (allocation != id && uses(id, allocation)) around.reads.push_back(resident);
     }
     around.what.writes = writes(id);
     around.tensor = loop_users_of(tensor_memory_of(id));
@@ -379,8 +383,7 @@ class Surroundings {
   // --- Row sums ---------------------------------------------------------------------------------
 
   plan::Place place_of(ir::OpId op) const {
-    const Location where = ir::text_location(program_, op);
-    return {ir::op_words(program_, op), where.line, where.column};
+    return {ir::op_words(program_, op), program_.op(op).line, program_.op(op).column};
   }
 
   /// The ops of the Problem for any of these, but for ops that only forward values.

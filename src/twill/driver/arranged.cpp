@@ -212,6 +212,7 @@ class Pools {
     out.end.pools = {tried.pool->pool};
     out.end.bracket = bracket(tried.candidate);
     out.end.warnings = posed().warnings;
+    out.end.live_only = posed().live_only;
     return out;
   }
 

@@ -86,6 +86,7 @@ class Row {
     heading.machine = outcome.machine;
     heading.machine_measured = outcome.machine_measured;
     if (row_.strategy == "twill") heading.story = report::story(outcome);
+    if (out_.warnings.empty()) out_.warnings = outcome.warnings;
     add_schedule(row_, outcome);
     for (const std::string& it : outcome.violations) bug(it);
     for (const plan::Finding& it : answer.findings) bug(it.rule + ": " + it.message);

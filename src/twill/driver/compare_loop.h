@@ -12,7 +12,8 @@ namespace twill::driver {
 struct ComparedLoop {
   report::Comparison comparison;
   std::optional<PlannedLoop> answer;  ///< that of strategy twill, if it is among them and has one
-  std::vector<std::string> bugs;  ///< of ours: rules that a schedule or a plan of ours breaks
+  std::vector<Diagnostic> warnings;   ///< of the first strategy that has an answer
+  std::vector<std::string> bugs;      ///< of ours: rules that a schedule or a plan of ours breaks
 };
 
 /// Schedules, plans and simulates the input's loop by each strategy as the commands of these names

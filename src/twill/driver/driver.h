@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,10 @@
 #include "twill/strategy/strategy.h"
 #include "twill/support/diagnostic.h"
 
+namespace twill::frontend {
+struct TaskSource;
+}
+
 /// From an input text to a checked answer: every step of Twill in order, as one readable list.
 /// Reentrant: no global state, no output; progress and cancellation through `Request::limits`.
 namespace twill::driver {
@@ -24,6 +29,7 @@ class Answers;
 struct Input {
   std::string name;
   std::string text;
+  std::shared_ptr<const frontend::TaskSource> tasks = {};  ///< that the text was made of, if any
 };
 
 /// The part of a file that is meant.

@@ -340,8 +340,8 @@ Result<std::optional<double>> sm_interval(const Request& request, const Module& 
                         bracket ? static_cast<double>(bracket->fastest) : 0, machine.ctas_per_sm);
 }
 
-/// The module for two CTAs an SM, if an SM is faster with it by more than the model errs. Each CTA
-/// uses units that the other leaves idle. Else the module at hand.
+/// The module for two CTAs an SM, if an SM is no slower with it in the steady state, by estimate.
+/// One CTA begins while the other ends, and uses units that it leaves idle. Else the module at hand.
 Result<Module> with_company(const Request& request, const TtgirChoice& choice, Module alone) {
   Request shared = request;
   shared.ctas_per_sm = kCtasTogether;
@@ -351,7 +351,7 @@ Result<Module> with_company(const Request& request, const TtgirChoice& choice, M
   if (!together || !together->planned.plan || !together->printed.reasons.empty()) return alone;
   TWILL_TRY(const auto one, sm_interval(request, alone));
   TWILL_TRY(const auto two, sm_interval(shared, *together));
-  if (!one || !two || schedule::kCoRunError * *two >= *one) return alone;
+  if (!one || !two || *two > *one) return alone;
   together->printed.notes.push_back(
       fmt::format("two CTAs share an SM, which takes {:.1f} cycles for an iteration of one, by "
                   "estimate; with a CTA alone on it {:.1f}",

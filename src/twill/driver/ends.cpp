@@ -114,21 +114,6 @@ class Ranking {
   double expected_ = std::numeric_limits<double>::infinity();
 };
 
-/// The candidates with a schedule, best first; the first one if there is none.
-std::vector<std::size_t> best_first(const std::vector<Candidate>& candidates,
-                                    std::optional<Rate> wanted) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i].interval) order.push_back(i);
-  }
-  if (order.empty()) return {0};
-  const Ranking rank(candidates, wanted);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return rank(candidates[a]) < rank(candidates[b]);
-  });
-  return order;
-}
-
 /// A kernel is about ten problems. So it hurries after this part of the work limit of one problem,
 /// and at the fastest rates after half of that.
 constexpr std::uint64_t kHurry = 6;
@@ -273,6 +258,7 @@ class Ends {
     out.answer = fast_.answer;
     for (const PosedPool& it : fastest_.pools) out.pools.push_back(it.pool);
     out.warnings = fastest_.warnings;
+    out.live_only = fastest_.live_only;
     return out;
   }
 
@@ -282,6 +268,7 @@ class Ends {
     out.answer = slow.answer;
     out.pools = {out.pool.pool};
     out.warnings = slowest_.warnings;
+    out.live_only = slowest_.live_only;
     return out;
   }
 
@@ -299,6 +286,20 @@ class Ends {
 };
 
 }  // namespace
+
+std::vector<std::size_t> best_first(const std::vector<Candidate>& candidates,
+                                    std::optional<Rate> wanted) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates[i].interval) order.push_back(i);
+  }
+  if (order.empty()) return {0};
+  const Ranking rank(candidates, wanted);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return rank(candidates[a]) < rank(candidates[b]);
+  });
+  return order;
+}
 
 std::optional<Cycles> co_run_interval(const problem::Problem& fastest,
                                       const schedule::Order& order) {

@@ -28,6 +28,7 @@ struct BestEnd {
   std::optional<report::Bracket> bracket;  ///< if there is a schedule
   std::vector<report::Candidate> candidates;
   std::vector<Diagnostic> warnings;
+  bool live_only = false;      ///< as in PosedKernel
   std::optional<Trial> trial;  ///< empty without a schedule, and if that breaks a rule
 };
 
@@ -57,6 +58,13 @@ schedule::Bound least_bound(const PosedKernel& fastest);
 
 /// Bracket from the lower bound of all schedules to the interval that the chosen order keeps.
 report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candidate& chosen);
+
+/// Indices of the candidates with a schedule, best first; the first one if there is none. Those of
+/// the rate that was asked for come before others. The simulated plan decides then, within the
+/// simulator's error; what it cannot tell apart, the co-run model, then the interval at the slowest
+/// rates.
+std::vector<std::size_t> best_first(const std::vector<report::Candidate>& candidates,
+                                    std::optional<machine::Rate> wanted);
 
 /// Expected interval of the order in a loop with every op at its fastest. First come, first served,
 /// or with turns on the units if that is faster, since a plan has turns only where they help. Empty

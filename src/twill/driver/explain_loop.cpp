@@ -89,6 +89,14 @@ std::optional<explain::Known> known_of(const report::Outcome& answer, machine::R
   return explain::Known{*std::move(schedule), {}};
 }
 
+/// Adds those that are not there, such as what a mapping states in vain.
+void add_warnings(const std::vector<Diagnostic>& from, std::vector<Diagnostic>& to) {
+  for (const Diagnostic& it : from) {
+    const auto says_so = [&](const Diagnostic& other) { return other.message == it.message; };
+    if (std::none_of(to.begin(), to.end(), says_so)) to.push_back(it);
+  }
+}
+
 Result<Explained> explain_kernel(const Request& request, const std::shared_ptr<const Reading>& read,
                                  machine::Rate rate, std::optional<Cycles> ii,
                                  const explain::Limits& limits) {
@@ -108,6 +116,7 @@ Result<Explained> explain_kernel(const Request& request, const std::shared_ptr<c
   out.heading = {
       request.input.name,    loop_in_words(kernel),    kernel.machine->name,         chosen.pool,
       report::name_of(rate), kernel.machine->measured, report::story(answer.outcome)};
+  add_warnings(answer.outcome.warnings, out.warnings);
   out.answer = std::move(answer);
   return out;
 }
@@ -128,6 +137,8 @@ Result<Explained> explain_loop(const Request& request, machine::Rate rate, std::
   TWILL_TRY(PlannedLoop answer, answer_reading(request, reading));
   Explained out = explained(request, reading->loop->problem, ii, limits);
   out.heading.story = report::story(answer.outcome);
+  out.warnings.insert(out.warnings.end(), answer.outcome.warnings.begin(),
+                      answer.outcome.warnings.end());
   out.answer = std::move(answer);
   return out;
 }

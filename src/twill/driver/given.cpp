@@ -66,6 +66,7 @@ Result<std::optional<report::Outcome>> given_as_posed(const Request& request, co
       outcome.reserved = std::move(pool.reserved);
       outcome.violations = given.violations;
       outcome.warnings = std::move(posed.warnings);
+      outcome.live_only = posed.live_only;
       return outcome;
     }
   }

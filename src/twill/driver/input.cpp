@@ -66,7 +66,7 @@ Result<Input> read_text(const std::string& path) {
   if (std::all_of(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n'; })) {
     return fail({name}, "is empty");
   }
-  return Input{name, std::move(text)};
+  return Input{name, std::move(text), {}};
 }
 
 bool is_tasks(const Input& input) {
@@ -97,8 +97,9 @@ Result<frontend::TaskSource> task_source(Input input, const std::string& map) {
 Result<Input> read_input(const std::string& path, const InputChoice& choice) {
   TWILL_TRY(Input input, read_text(path));
   if (is_tasks(input)) {
-    TWILL_TRY(const frontend::TaskSource source, task_source(input, choice.map));
+    TWILL_TRY(frontend::TaskSource source, task_source(input, choice.map));
     TWILL_TRY(input.text, frontend::lower_task_text(source));
+    input.tasks = std::make_shared<const frontend::TaskSource>(std::move(source));
     return input;
   }
   if (!choice.map.empty()) {

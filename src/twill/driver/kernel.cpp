@@ -124,8 +124,8 @@ tl::unexpected<Diagnostic> no_loop(const Input& input) {
 
 /// "OP @ 161:12 and 162:14 (attn.py:31)"
 std::string merged_in_words(const ir::Program& program, const frontend::ttgir::MergedOp& merged) {
-  const Location kept = ir::text_location(program, merged.kept);
-  const Location removed = ir::text_location(program, merged.removed);
+  const ir::Op& kept = program.op(merged.kept);
+  const ir::Op& removed = program.op(merged.removed);
   std::string words = fmt::format("{} @ {}:{} and {}:{}", program.op(merged.removed).name,
                                   kept.line, kept.column, removed.line, removed.column);
   if (const auto source = ir::source_location(program, merged.removed)) {
@@ -158,7 +158,12 @@ std::string merged_in_words(const ir::Program& program,
 
 /// Why a kernel is refused, with the line of the user's source where that is known.
 tl::unexpected<Diagnostic> refused_in_source(const Request& request, Diagnostic why) {
-  if (why.location.file == request.input.name) {
+  const bool is_source = request.input.tasks || is_tasks(request.input);
+  if (request.input.tasks && why.source_line.empty() &&
+      why.location.file == request.input.tasks->file) {
+    why.source_line = line_of(request.input.tasks->text, why.location.line);
+  }
+  if (!is_source && why.location.file == request.input.name) {
     why.message =
         frontend::ttgir::with_source(std::move(why.message), request.input.text, why.location.line);
   }
@@ -236,10 +241,13 @@ Result<Kernel> read_kernel(const Request& request) {
   TWILL_TRY_VOID(check_layouts(program, choice.loop));
   frontend::Stated stated = frontend::stated_by_mapping(program, choice.loop);
   TWILL_TRY(machine::Machine named, machine_for(request, program, stated));
-  machine::Machine machine = machine::keeping_free(
-      machine::shared_by(std::move(named), request.ctas_per_sm.value_or(1)), request.spare_registers);
+  machine::Machine machine =
+      machine::keeping_free(machine::shared_by(std::move(named), request.ctas_per_sm.value_or(1)),
+                            request.spare_registers);
   if (machine->pools.empty()) {
-    return fail({}, fmt::format("{} has no pool of warp groups for {} CTAs an SM", machine->name, request.ctas_per_sm.value_or(1)),
+    return fail({},
+                fmt::format("{} has no pool of warp groups for {} CTAs an SM", machine->name,
+                            request.ctas_per_sm.value_or(1)),
                 "leave out --ctas-per-sm");
   }
   TWILL_TRY(std::vector<std::string> pools, pools_for(request, machine));
@@ -293,6 +301,7 @@ Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, ma
       continue;
     }
     merge(posed.warnings, extraction->warnings);
+    posed.live_only = extraction->live_only;
     std::vector<std::string> notes = kernel.notes;
     notes.insert(notes.end(), extraction->notes.begin(), extraction->notes.end());
     posed.pools.push_back(
@@ -303,6 +312,8 @@ Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, ma
 }
 
 std::string loop_source(const Kernel& kernel) {
+  const Location place = ir::text_location(kernel.program, kernel.choice.loop);
+  if (place == ir::source_location(kernel.program, kernel.choice.loop)) return "";
   return source_line(kernel.program, kernel.choice.loop);
 }
 

@@ -68,6 +68,7 @@ struct PosedKernel {
   std::vector<PosedPool> pools;             ///< at least one
   std::vector<report::PoolTried> left_out;  ///< pools this loop cannot be posed for, and why
   std::vector<Diagnostic> warnings;
+  bool live_only = false;  ///< the problems are of iterations that execute the branches priced
 };
 
 /// Extracts one Problem per pool, unless that was done before. Fails if that fails for every pool.
@@ -76,7 +77,7 @@ const PosedPool* pool_named(const PosedKernel& posed, std::string_view name);
 
 Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, machine::Rate rate);
 
-/// Where the user's source has the loop, "silu.py:17"; empty where the text has no locations.
+/// Where the user's source has the loop, "silu.py:17"; empty if the text is it, or does not say.
 std::string loop_source(const Kernel& kernel);
 
 /// The Problem of the reading's loop for its first pool, as `pose_loop` has it.

@@ -1,9 +1,13 @@
 #include "twill/driver/plan_loop.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "twill/driver/ends.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/stated.h"
+#include "twill/driver/statements.h"
 #include "twill/driver/walk.h"
 #include "twill/support/stopwatch.h"
 
@@ -23,12 +27,30 @@ bool loads_come_late(const Request& request, const PlannedLoop& answer) {
          *built.simulated > kLatencyShows * *built.with_signals;
 }
 
-bool is_faster(const PlannedLoop& answer, const PlannedLoop& other) {
-  const std::optional<report::Built>& a = answer.outcome.built;
-  const std::optional<report::Built>& b = other.outcome.built;
-  if (!a || !b || !a->simulated || !b->simulated) return false;
-  const bool printed = !answer.unprinted || other.unprinted;
-  return printed && *a->simulated < *b->simulated;
+/// The candidate that became the answer. The co-run model of a problem that assumes loads in time
+/// knows none that come late, so what these are simulated to add is added to its figure.
+std::optional<report::Candidate> chosen_of(const PlannedLoop& answer) {
+  const report::Outcome& outcome = answer.outcome;
+  const auto chosen = std::find_if(outcome.candidates.begin(), outcome.candidates.end(),
+                                   [](const report::Candidate& it) { return it.chosen; });
+  if (chosen == outcome.candidates.end() || !outcome.built || !outcome.built->simulated) return {};
+  report::Candidate out = *chosen;
+  out.simulated = outcome.built->simulated;
+  if (out.expected && !outcome.load_latency && outcome.built->with_signals) {
+    *out.expected += std::llround(*outcome.built->simulated - *outcome.built->with_signals);
+  }
+  return out;
+}
+
+/// Whether the answer is the better one, by the rule for candidates of one walk. Where a door is
+/// asked for, an answer that it prints is better than one that it does not.
+bool is_better(const Request& request, const PlannedLoop& answer, const PlannedLoop& other) {
+  const auto a = chosen_of(answer);
+  const auto b = chosen_of(other);
+  if (!a || !b) return false;
+  const bool printed = !answer.unprinted;
+  if (printed != !other.unprinted) return printed;
+  return best_first({*b, *a}, request.rate).front() == 1;
 }
 
 /// Walks the candidates; where loads come too late, again with their latency in the problem.
@@ -39,7 +61,7 @@ Result<PlannedLoop> better_walk(const Request& request, std::shared_ptr<const Re
   auto with_latency = std::make_shared<Reading>(*reading);
   with_latency->kernel = with_load_latency(*reading->kernel);
   auto other = walk(request, std::move(with_latency), choice);
-  if (!other || !is_faster(*other, answer)) return answer;
+  if (!other || !is_better(request, *other, answer)) return answer;
   other->outcome.notes.push_back(
       "readers wait for the latency of loads, since rings cannot hide all of it (--load-latency)");
   return other;
@@ -56,8 +78,9 @@ Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const
   if (request.limits.tally != nullptr) *request.limits.tally += work;
   TWILL_TRY(PlannedLoop answer, std::move(walked));
   if (reading->kernel) {
-    const auto why = limit_too_small(counted, *reading, answer.outcome);
-    if (why) answer.outcome.warnings.push_back(*why);
+    auto why = limit_too_small(counted, *reading, answer.outcome);
+    if (!why) why = statements_without_schedule(counted, answer.outcome);
+    if (why) answer.outcome.warnings.push_back(*std::move(why));
   }
   answer.outcome.work = work;
   return answer;

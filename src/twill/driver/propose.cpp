@@ -91,6 +91,7 @@ report::Outcome outcome_of(const Request& request, const Kernel& kernel,
   outcome.reserved = end.pool.reserved;
   outcome.bracket = end.bracket;
   outcome.warnings = end.warnings;
+  outcome.live_only = end.live_only;
   return outcome;
 }
 
@@ -137,9 +138,11 @@ std::optional<Diagnostic> left_aside(const Request& request, const schedule::Loo
 Result<report::Outcome> propose_one(const Request& request, const Reading& reading) {
   if (request.given) return given_schedule(request, reading);
   TWILL_TRY_VOID(check_hand_offs(request, request.hand_offs));
-  if (request.normalize) return arrange_normalized(request, reading);
-  TWILL_TRY(report::Outcome outcome, arrange_one(request, reading.loop->problem));
-  if (const auto what = left_aside(request, *reading.loop)) outcome.warnings.push_back(*what);
+  TWILL_TRY(report::Outcome outcome, request.normalize
+                                         ? arrange_normalized(request, reading)
+                                         : arrange_one(request, reading.loop->problem));
+  const auto what = reading.loop ? left_aside(request, *reading.loop) : std::nullopt;
+  if (what) outcome.warnings.push_back(*what);
   return outcome;
 }
 

@@ -5,6 +5,7 @@
 #include "twill/driver/check_plan.h"
 #include "twill/driver/emit_ttgir.h"
 #include "twill/driver/input.h"
+#include "twill/driver/page_of.h"
 #include "twill/driver/timing.h"
 #include "twill/support/stopwatch.h"
 
@@ -66,7 +67,10 @@ Result<SimulatedLoop> simulate_loop(const Request& request, const RunRequest& wa
   if (form == Form::schedule_json) return simulate_read_plan(request, wanted);
   TWILL_TRY(PlannedLoop planned, answer_loop(request));
   if (wanted.recorded) look_for_doors(request, planned);  // a page says
-  return simulate_planned(request, std::move(planned), wanted);
+  const auto triton = wanted.beside_triton ? triton_for_page(request, planned) : std::nullopt;
+  TWILL_TRY(SimulatedLoop loop, simulate_planned(request, std::move(planned), wanted));
+  loop.triton = triton;
+  return loop;
 }
 
 Result<SimulatedLoop> simulate_planned(const Request& request, PlannedLoop planned,

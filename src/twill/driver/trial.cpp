@@ -132,6 +132,9 @@ Result<void> add_kernel(const Request& request, const Kernel& kernel,
   if (const auto apart = extract::assumed_apart(kernel.program, kernel.choice.loop)) {
     trial.notes.push_back(*apart);
   }
+  if (const auto strides = extract::assumed_strides(kernel.program, kernel.choice.loop)) {
+    trial.notes.push_back(*strides);
+  }
   if (request.cluster > 1) {
     if (const auto why = choose_cluster(setting, kernel, outcome)) trial.notes.push_back(*why);
   }

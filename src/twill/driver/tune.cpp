@@ -234,7 +234,8 @@ void add_count(const Tuned& tuned, Fate fate, std::string_view what, std::string
   if (!first->why.empty()) {
     std::string why = first->why;
     std::replace(why.begin(), why.end(), '\n', ' ');
-    out += fmt::format(", as {}: {}", values_in_words(tuned, *first), why);
+    const std::string values = values_in_words(tuned, *first);
+    out += fmt::format(", as {}{}", values.empty() ? "" : values + ": ", why);
   }
   out += "\n";
 }
@@ -278,8 +279,10 @@ Result<Tuned> tune(const std::string& path, const Request& request) {
 }
 
 std::string to_text(const Tuned& tuned) {
-  std::string out = fmt::format("# {}: {} choices of {}\n", tuned.mapping, tuned.points.size(),
-                                tuned.holes.empty() ? "nothing" : "values");
+  std::string out =
+      fmt::format("# {}: {}\n", tuned.mapping,
+                  tuned.holes.empty() ? "nothing is left open"
+                                      : fmt::format("{} choices of values", tuned.points.size()));
   add_count(tuned, Fate::illegal, "no kernel", out);
   add_count(tuned, Fate::infeasible, "no schedule, proven", out);
   add_count(tuned, Fate::unplanned, "no plan that could be printed", out);

@@ -293,10 +293,14 @@ class Walk {
     return {};
   }
 
-  /// Other structures of the same pool and costs that are as fast.
+  /// Other structures of the same pool and costs that are as fast. They hand over as many values,
+  /// so none are searched for where these alone need more than the memory.
   Result<void> add_equally_fast() {
+    if (!leave_share(first_->problem, *first_->answer.schedule, 0)) return {};
+    Request each = limited_;
+    each.limits.work_limit /= kMostEquallyFast;
     TWILL_TRY(std::vector<report::Outcome> found,
-              equally_fast(limited_, *reading_, *first_, kMostEquallyFast));
+              equally_fast(each, *reading_, *first_, kMostEquallyFast));
     for (report::Outcome& it : found) steps_.push_back({{std::move(it), {}}});
     return {};
   }

@@ -17,6 +17,7 @@ using ir::OpKind;
 
 constexpr std::int64_t kMostTrips = 100'000;
 constexpr int kFarApart = 20;  ///< rows of a tensor without end lie 2^20 elements apart
+constexpr std::size_t kMostDimensions = 5;  ///< of a descriptor, as in hardware
 
 bool works_in_tile_memory(OpKind kind) {
   switch (kind) {
@@ -140,7 +141,7 @@ class Arguments {
     } else if (values.shape.size() == rank) {
       made.shape = values.shape;
     } else {
-      if (rank > 2 && rank * kFarApart > 60) return std::nullopt;
+      if (rank > kMostDimensions) return std::nullopt;
       for (std::size_t d = 0; d < rank; ++d) {
         made.strides.push_back(std::int64_t{1}
                                << (kFarApart * (rank - 1 - d) / (rank > 2 ? 2 : 1)));

@@ -237,8 +237,15 @@ class Parts {
     const ir::Program& program = *body_.program;
     if (depth > kDeepest || times >= kLargest >> 20 || times <= -(kLargest >> 20)) return false;
     if (const auto sum = follow_.of(value)) return add(std::nullopt, *sum, times, value);
+    if (const auto advance = ir::advance_of(program, body_.loop, value)) {
+      return collect(advance->init, times, depth + 1) && grow(advance->by, times, depth + 1);
+    }
+    if (value == body_.loop.induction) {
+      return collect(*body_.loop.lower, times, depth + 1) &&
+             grow(*body_.loop.step, times, depth + 1);
+    }
     const ir::Op* op = ir::defining_op(program, value);
-    if (op == nullptr) return false;
+    if (op == nullptr) return ir::is_invariant(program, body_.loop, value);
     if (op->kind == OpKind::add || op->kind == OpKind::pointer_add) {
       return collect(op->operands[0], times, depth + 1) &&
              collect(op->operands[1], times, depth + 1);
@@ -253,10 +260,7 @@ class Parts {
       const auto sum = factor ? follow_.of(other) : std::nullopt;
       if (sum) return add(factor, *sum, times, other);
     }
-    const bool passes = op->kind == OpKind::splat || op->kind == OpKind::broadcast ||
-                        op->kind == OpKind::relayout || op->kind == OpKind::expand_dims ||
-                        op->kind == OpKind::sext;
-    if (passes) return collect(op->operands[0], times, depth + 1);
+    if (passes(*op)) return collect(op->operands[0], times, depth + 1);
     return ir::is_invariant(program, body_.loop, value);
   }
 
@@ -268,6 +272,34 @@ class Parts {
   const std::map<std::optional<ir::ValueId>, Part>& all() const { return parts_; }
 
  private:
+  static bool passes(const ir::Op& op) {
+    return op.kind == OpKind::splat || op.kind == OpKind::broadcast ||
+           op.kind == OpKind::relayout || op.kind == OpKind::expand_dims || op.kind == OpKind::sext;
+  }
+
+  /// Takes `times` this invariant number as what an address grows by in an iteration.
+  bool grow(ir::ValueId by, std::int64_t times, int depth) {
+    const ir::Program& program = *body_.program;
+    if (depth > kDeepest || times >= kLargest >> 20 || times <= -(kLargest >> 20)) return false;
+    if (const auto number = ir::constant_integer(program, by)) {
+      parts_[std::nullopt].each += times * *number;
+      return true;
+    }
+    const ir::Op* op = ir::defining_op(program, by);
+    if (op != nullptr && passes(*op)) return grow(op->operands[0], times, depth + 1);
+    if (op != nullptr && op->kind == OpKind::add) {
+      return grow(op->operands[0], times, depth + 1) && grow(op->operands[1], times, depth + 1);
+    }
+    for (const std::size_t side : {0U, 1U}) {
+      if (op == nullptr || op->kind != OpKind::mul) break;
+      const auto number = ir::constant_integer(program, op->operands[side]);
+      if (number) return grow(op->operands[1 - side], times * *number, depth + 1);
+    }
+    const auto factor = number_of(by);
+    if (factor) parts_[factor].each += times;
+    return factor.has_value();
+  }
+
   /// The invariant number that a tile is full of.
   std::optional<ir::ValueId> number_of(ir::ValueId value) const {
     const ir::Op* op = ir::defining_op(*body_.program, value);
@@ -297,21 +329,41 @@ class Parts {
   std::map<std::optional<ir::ValueId>, Part> parts_;
 };
 
+/// Whether what an address grows by is more than its part spans.
+bool leads_away(const std::pair<const std::optional<ir::ValueId>, Parts::Part>& it) {
+  const Parts::Part& part = it.second;
+  return part.each != 0 &&
+         never_meet(part.span, part.span, 0, part.each, Meeting::later_iterations);
+}
+
 }  // namespace
 
 bool meets_itself(const Body& body, ir::OpId id) {
   const ir::Program& program = *body.program;
   const auto access = *ir::memory_access(program.op(id));
-  if (access.by_descriptor || ir::type_of(program, access.address)->shape.empty()) return false;
+  if (access.by_descriptor) return !are_apart(body, id, id, Meeting::later_iterations);
+  if (ir::type_of(program, access.address)->shape.empty()) return false;
   Parts parts(body);
-  if (!parts.collect(access.address, 1)) return false;
-  bool moves = false;
-  for (const auto& [factor, part] : parts.all()) {
-    if (part.each == 0) continue;
-    moves = true;
-    if (never_meet(part.span, part.span, 0, part.each, Meeting::later_iterations)) return false;
+  if (!parts.collect(access.address, 1)) return true;
+  const auto& all = parts.all();
+  const bool moves =
+      std::any_of(all.begin(), all.end(), [](const auto& it) { return it.second.each != 0; });
+  return moves && std::none_of(all.begin(), all.end(), leads_away);
+}
+
+std::vector<ir::ValueId> strides_assumed(const Body& body, ir::OpId id) {
+  const ir::Program& program = *body.program;
+  const auto access = *ir::memory_access(program.op(id));
+  std::vector<ir::ValueId> strides;
+  Parts parts(body);
+  const bool tile = !access.by_descriptor && !ir::type_of(program, access.address)->shape.empty();
+  if (!tile || !parts.collect(access.address, 1)) return strides;
+  const auto& all = parts.all();
+  if (std::none_of(all.begin(), all.end(), leads_away)) return strides;
+  for (const auto& [factor, part] : all) {
+    if (factor && (part.each != 0 || part.span.first != part.span.last)) strides.push_back(*factor);
   }
-  return moves;
+  return strides;
 }
 
 }  // namespace twill::extract

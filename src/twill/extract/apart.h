@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "twill/extract/body.h"
 
 /// Places of global memory that two accesses of a loop touch.
@@ -20,10 +22,12 @@ enum class Meeting {
 /// addresses.
 bool are_apart(const Body& body, ir::OpId first, ir::OpId second, Meeting meeting);
 
-/// Whether a tile of pointers moves on by less than the tile in an iteration, so that a thread
-/// writes what another wrote before. Threads keep the order of their own accesses, so places that
-/// stay are none. Strides that are not known are those of an array: its rows do not overlap.
-/// Addresses that are no such sums, and descriptors, are taken not to.
+/// Whether an access may touch in an iteration what it touched in one before, by another thread.
+/// Threads keep the order of their own accesses, so places of a tile of pointers that stay are
+/// none, and boxes that stay are. Strides that are not known are those of an array: its rows do not
+/// overlap. Addresses that cannot be followed, such as loaded ones, may lead anywhere.
 bool meets_itself(const Body& body, ir::OpId access);
+/// Values that are taken as strides of an array for an access not to meet itself.
+std::vector<ir::ValueId> strides_assumed(const Body& body, ir::OpId access);
 
 }  // namespace twill::extract

@@ -93,10 +93,15 @@ class Assembler {
       TWILL_TRY(errands, add_hand_offs(graph_, pricing_, parts_));
     }
     TWILL_TRY(problem::Problem posed, problem::pose(std::move(parts_)));
-    Extraction extraction{std::move(posed),     {},
-                          std::move(reserved_), graph_.notes,
-                          std::move(warnings_), tiling_.parts,
-                          tiling_.rows,         pool_.name};
+    Extraction extraction{std::move(posed),
+                          {},
+                          std::move(reserved_),
+                          graph_.notes,
+                          std::move(warnings_),
+                          false,
+                          tiling_.parts,
+                          tiling_.rows,
+                          pool_.name};
     for (const TileOp& op : graph_.ops) {
       extraction.origins.push_back({op.sources, op.part, op.row_begin, op.row_end, op.forwards});
     }

@@ -114,7 +114,7 @@ class Straightener {
     } else if (other && weight_of(program(), *other) > 0) {
       note_other(id, *other);
     } else {
-      warn(id, "the condition is taken to hold in every iteration");
+      take_as_live(id);
     }
     if (!chosen) return {};
     rename_results(id, *chosen);
@@ -136,7 +136,7 @@ class Straightener {
       return ir::effect_of(program().op(inner)) == ir::Effect::writes;
     });
     if (!writes) return {};
-    warn(id, "the condition is taken to hold in every iteration");
+    take_as_live(id);
     const ir::ValueId condition = program().op(id).operands[0];
     const bool of_tiles = comes_from_tiles(condition);
     if (of_tiles) conditions_.push_back(condition);
@@ -190,6 +190,11 @@ class Straightener {
     return *predicate == 0;
   }
 
+  void take_as_live(ir::OpId id) {
+    body_.live_only = true;
+    warn(id, "the condition is taken to hold in every iteration");
+  }
+
   void note_rare(ir::OpId id, std::optional<ir::BlockId> block) {
     if (!block || weight_of(program(), *block) == 0) return;
     RareBranch rare{id, inner_ops(*block)};
@@ -202,6 +207,7 @@ class Straightener {
 
   void note_other(ir::OpId id, ir::BlockId block) {
     body_.other_branch[id] = inner_ops(block);
+    body_.live_only = true;
     warn(id, "only the costlier branch is priced");
   }
 

@@ -57,6 +57,7 @@ struct Body {
   std::map<ir::OpId, std::vector<ir::ValueId>> under;  ///< by op: such conditions it stands under
   std::map<ir::ValueId, ir::ValueId> carried;  ///< iteration argument: the value yielded for it
   std::vector<Diagnostic> warnings;
+  bool live_only = false;  ///< branches are taken to be executed, and need not be in each iteration
 };
 
 /// Fails if the loop holds another loop that works on tiles.

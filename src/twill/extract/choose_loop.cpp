@@ -32,7 +32,7 @@ std::optional<ir::OpId> loop_around(const ir::Program& program, ir::OpId op) {
 std::string place_of(const ir::Program& program, ir::OpId op) {
   const Location text = ir::text_location(program, op);
   std::string place = "line " + std::to_string(text.line);
-  if (const auto source = ir::source_location(program, op)) {
+  if (const auto source = ir::source_location(program, op); source && *source != text) {
     place += " (" + source->file + ":" + std::to_string(source->line) + ")";
   }
   return place;

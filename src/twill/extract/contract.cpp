@@ -122,7 +122,8 @@ std::optional<TileOpId> Contractor::make(ir::OpId id) {
 }
 
 Source Contractor::source_of(ir::OpId id) const {
-  return {id, ir::text_location(program(), id), ir::op_words(program(), id)};
+  const ir::Op& op = program().op(id);
+  return {id, {program().file(), op.line, op.column}, ir::op_words(program(), id)};
 }
 
 TileOpId Contractor::add(ir::OpId id, TileOp op) {

@@ -147,6 +147,7 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   if (!extraction && extraction.error().location == Location{}) {
     extraction.error().location = ir::text_location(program, loop);
   }
+  if (extraction) extraction->live_only = body.live_only;
   return extraction;
 }
 

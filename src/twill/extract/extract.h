@@ -60,6 +60,7 @@ struct Extraction {
   std::vector<Reserved> reserved;
   std::vector<std::string> notes;    ///< approximations by rule, one sentence each
   std::vector<Diagnostic> warnings;  ///< findings for the user's attention
+  bool live_only = false;  ///< the problem is of iterations that execute the branches it prices
   int sub_tiles = 1;
   std::int64_t sub_tile_rows = 0;  ///< 0: nothing is cut
   std::string pool;

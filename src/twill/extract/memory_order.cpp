@@ -64,6 +64,18 @@ bool may_meet_in(const Body& body, ir::OpId first, ir::OpId second, Meeting meet
   return !are_apart(body, first, second, meeting);
 }
 
+/// "%a, %b and %c"
+std::string names_of(const ir::Program& program, const std::set<ir::ValueId>& values) {
+  std::string names;
+  std::size_t left = values.size();
+  for (const ir::ValueId value : values) {
+    names += program.value(value).name;
+    --left;
+    names += left > 1 ? ", " : left == 1 ? " and " : "";
+  }
+  return names;
+}
+
 }  // namespace
 
 std::vector<MemoryOrder> memory_orders(const Body& body) {
@@ -231,15 +243,22 @@ std::optional<std::string> assumed_apart(const ir::Program& program, ir::OpId lo
   return apart_in_words(program, arrays);
 }
 
-std::string apart_in_words(const ir::Program& program, const std::set<ir::ValueId>& arrays) {
-  std::string names;
-  std::size_t left = arrays.size();
-  for (const ir::ValueId array : arrays) {
-    names += program.value(array).name;
-    --left;
-    names += left > 1 ? ", " : left == 1 ? " and " : "";
+std::optional<std::string> assumed_strides(const ir::Program& program, ir::OpId loop) {
+  const auto body = straighten(program, loop);
+  if (!body) return std::nullopt;
+  std::set<ir::ValueId> strides;
+  for (const ir::OpId id : accesses_of(*body)) {
+    const ir::Op& op = program.op(id);
+    if (orders_all(op) || !ir::memory_access(op)->writes || commute(program, op, op)) continue;
+    for (const ir::ValueId stride : strides_assumed(*body, id)) strides.insert(stride);
   }
-  return "assumes that the arrays of " + names + " do not overlap";
+  if (strides.empty()) return std::nullopt;
+  return "assumes that rows of an array, " + names_of(program, strides) +
+         " elements apart, do not overlap";
+}
+
+std::string apart_in_words(const ir::Program& program, const std::set<ir::ValueId>& arrays) {
+  return "assumes that the arrays of " + names_of(program, arrays) + " do not overlap";
 }
 
 }  // namespace twill::extract

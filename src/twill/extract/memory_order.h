@@ -41,6 +41,9 @@ Result<void> check_kept(const Body& body, const TileGraph& graph);
 /// Note on arrays that a plan of the loop assumes to be disjoint; nullopt if the loop writes to
 /// none, or to the only one.
 std::optional<std::string> assumed_apart(const ir::Program& program, ir::OpId loop);
+/// Note on strides that a plan of the loop assumes to be those of arrays whose rows do not overlap;
+/// nullopt without any.
+std::optional<std::string> assumed_strides(const ir::Program& program, ir::OpId loop);
 /// The sentence about these arrays, of which there are two at least.
 std::string apart_in_words(const ir::Program& program, const std::set<ir::ValueId>& arrays);
 

@@ -53,6 +53,26 @@ Words instruction(Type a, Type d) {
          std::to_string(depth);
 }
 
+/// The ways to multiply f32, as Triton numbers them.
+Words precision(const Op& op) {
+  constexpr std::int64_t kWays = 5;
+  for (const auto& [key, value] : op.attributes) {
+    const bool is_number = value != nullptr && value->kind == AttributeKind::integer;
+    if (key != "inputPrecision" || !is_number) continue;
+    if (value->integer >= 0 && value->integer < kWays) return {};
+    return "'inputPrecision' is " + std::to_string(value->integer) + ", which is none of 0 to 4";
+  }
+  return {};
+}
+
+/// A product of warp groups has the layout of their instruction.
+Words version(const Op& op, Type d) {
+  const auto mma = mma_encoding(d->encoding);
+  if (op.kind != OpKind::wgmma || !mma || mma->version_major == 3) return {};
+  return "a product of warp groups has a layout of version 3, and " + d->text + " one of version " +
+         std::to_string(mma->version_major);
+}
+
 }  // namespace
 
 MaybeMisfit product_misfit(const OpTypes& types) {
@@ -70,6 +90,8 @@ MaybeMisfit product_misfit(const OpTypes& types) {
   if (auto wrong = extents(a, b, d)) return Misfit{*wrong, {}};
   if (auto wrong = elements(a, b, d)) return Misfit{*wrong, {}};
   if (auto wrong = instruction(a, d)) return Misfit{*wrong, {}};
+  if (auto wrong = version(op, d)) return Misfit{*wrong, {}};
+  if (auto wrong = precision(op)) return Misfit{*wrong, {}};
   return {};
 }
 

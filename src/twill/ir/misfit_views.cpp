@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "twill/ir/encoding.h"
 #include "twill/ir/op_types.h"
 
 /// Ops that give tiles another shape, join or reduce them.
@@ -46,6 +47,16 @@ MaybeMisfit broadcast(const OpTypes& types) {
   return types.element(types.op().results[0], scalar_of(types.operand(0)));
 }
 
+/// A view of shared memory moves nothing: its swizzle stays, and turned rows are turned once more.
+bool is_turned(Attribute from, Attribute to, const Shape& order) {
+  const auto before = nvmma_shared_encoding(from), after = nvmma_shared_encoding(to);
+  if (!before || !after) return true;
+  const std::size_t rank = order.size();
+  const bool turns = rank >= 2 && order[rank - 1] != static_cast<std::int64_t>(rank) - 1;
+  return before->swizzle_bytes == after->swizzle_bytes &&
+         (before->transposed != after->transposed) == turns;
+}
+
 MaybeMisfit transposition(const OpTypes& types) {
   if (auto wrong = types.counts(1)) return wrong;
   const Shape& from = types.operand(0)->shape;
@@ -64,6 +75,10 @@ MaybeMisfit transposition(const OpTypes& types) {
     wanted.push_back(from[static_cast<std::size_t>((*order)[d])]);
   }
   if (auto wrong = types.shape(types.op().results[0], wanted)) return wrong;
+  if (!is_turned(types.operand(0)->encoding, types.result()->encoding, *order)) {
+    return types.wrong(types.op().results[0],
+                       "the operand's swizzle is wanted, 'transposed' where 'order' turns it");
+  }
   return types.element(types.op().results[0], scalar_of(types.operand(0)));
 }
 

@@ -150,6 +150,10 @@ std::optional<double> constant_number(const Program& program, ValueId value) {
 }
 
 Location text_location(const Program& program, OpId op) {
+  for (std::optional<OpId> at = op; at; at = parent(program, *at)) {
+    const auto source = source_location(program, *at);
+    if (source && source->file == program.file()) return *source;
+  }
   return {program.file(), program.op(op).line, program.op(op).column};
 }
 

@@ -275,7 +275,7 @@ inline const LaunchTraits& launch_traits(const Program& program) {
 
 // --- Where ------------------------------------------------------------------------------------
 
-/// The op's place in the text that was read.
+/// The op's place in the text that was read, or by its loc() in the file this was made of.
 Location text_location(const Program& program, OpId op);
 
 /// The op's place in the user's source, from its loc(...). Among several places, as of fused

@@ -117,8 +117,7 @@ void Surroundings::find_residents() {
   std::map<std::pair<int, int>, ir::OpId> by_place;
   const auto function = ir::enclosing(program, meaning_.loop().op, ir::OpKind::function);
   for (const ir::OpId op : ir::walk(program, function.value_or(program.module()))) {
-    const Location where = ir::text_location(program, op);
-    by_place.try_emplace({where.line, where.column}, op);
+    by_place.try_emplace({program.op(op).line, program.op(op).column}, op);
     if (program.op(op).results.empty()) continue;
     const std::string name = ir::op_words(program, op);
     for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {

@@ -5,7 +5,7 @@ namespace twill::page {
 const char* const kStyle = R"CSS(
 :root{color-scheme:light dark;--bg:#f7f6f3;--panel:#fff;--ink:#1d1c1a;--muted:#66625c;--line:#dedad3;--row:#f1efeb;--unit:#e9e6e0;--last:#c62f2f;--proven:#2d6a4f;--simulated:#3454b4;--model:#8a5a00;--measured:#8b2f7d;--strength:.34;--faint:.15}
 .c0{--c:#3d62c4}.c1{--c:#2f9a58}.c2{--c:#d9822b}.c3{--c:#9353c9}.c4{--c:#c93f5f}.c5{--c:#1698a5}.c6{--c:#8a6a3c}.c7{--c:#6f7d8c}.c8{--c:#b4a018}.c9{--c:#d160ab}.none,.kept{--c:#8b8a88}
-@media (prefers-color-scheme:dark){:root{--bg:#131417;--panel:#1b1d21;--ink:#e9e7e3;--muted:#a09c95;--line:#34373d;--row:#212429;--unit:#292c33;--last:#ff7b72;--proven:#6fcf97;--simulated:#8fb0ff;--model:#e9b44c;--measured:#e29bd7;--strength:.5;--faint:.24}
+@media screen and (prefers-color-scheme:dark){:root{--bg:#131417;--panel:#1b1d21;--ink:#e9e7e3;--muted:#a09c95;--line:#34373d;--row:#212429;--unit:#292c33;--last:#ff7b72;--proven:#6fcf97;--simulated:#8fb0ff;--model:#e9b44c;--measured:#e29bd7;--strength:.5;--faint:.24}
 .c0{--c:#6f92f2}.c1{--c:#4fc07c}.c2{--c:#f0a04b}.c3{--c:#b585ea}.c4{--c:#f0708c}.c5{--c:#3fc0cc}.c6{--c:#bf9a63}.c7{--c:#94a3b3}.c8{--c:#d8c544}.c9{--c:#ec8ecb}.none,.kept{--c:#8f8f8f}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;-webkit-text-size-adjust:100%}

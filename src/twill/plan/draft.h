@@ -69,6 +69,8 @@ struct Draft {
   std::vector<std::vector<OpId>> rings;     ///< loads that run ahead, those of one channel together
   std::vector<std::pair<Cycles, Cycles>> alive;  ///< by BufferId: [begin, end) of copy 0
   std::vector<std::pair<BufferId, BufferId>> aliases;
+  std::vector<std::pair<BufferId, BufferId>>
+      overlays;  ///< staging of a store behind the loop, and the loop's buffer in which it lies
 
   const problem::Op& op(OpId id) const { return plan.problem[id]; }
   const problem::Way& way(OpId id) const {
@@ -135,5 +137,8 @@ void split_registers(Draft& draft);
 void make_partial_sums(Draft& draft, const Setting& setting);
 /// Adds the steps of roles before and after the loop, and the channels for them.
 Result<void> make_tile_steps(Draft& draft);
+/// Adds steps and channels by which roles learn that others are done with a buffer of the loop in
+/// which they stage what they store. Precondition: all other steps are there.
+void make_overlays(Draft& draft);
 
 }  // namespace twill::plan

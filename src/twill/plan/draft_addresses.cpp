@@ -320,6 +320,7 @@ void note_short_rings(Space& space, int wanted) {
   }
 }
 
+/// Lays out the buffers of the loop, and gives what is left to its rings.
 Result<void> fill(Space& space, const Setting& setting) {
   if (space.buffers.empty()) return {};
   for (;;) {
@@ -346,22 +347,96 @@ Result<void> fill(Space& space, const Setting& setting) {
   }
 }
 
-}  // namespace
-
-namespace {
+/// Whether a buffer is the staging of a store behind the loop.
+bool stages_a_store(const Buffer& buffer) { return buffer.resident && buffer.staging; }
 
 /// Puts buffers of the tile at the upper end of a memory, behind those of the loop. Returns the
-/// space left for the loop.
-Amount place_residents(Space& space, Amount reserved) {
+/// space left for the loop. `overlaid`: staging lies in buffers of the loop.
+Amount place_residents(Space& space, Amount reserved, bool overlaid) {
   Amount end = space.capacity + reserved;
   for (std::size_t b = 0; b < space.draft.plan.buffers.size(); ++b) {
     Buffer& buffer = space.draft.plan.buffers[b];
     if (!buffer.resident || buffer.memory != space.memory) continue;
+    if (overlaid && stages_a_store(buffer)) continue;
     const Amount to = space.alignment[b];
     buffer.offset = floor_divide(end - buffer.size, to) * to;
     end = buffer.offset;
   }
-  return std::min(end, space.capacity);
+  return overlaid ? end : std::min(end, space.capacity);
+}
+
+/// The staging buffers in a memory.
+std::vector<BufferId> staging_in(const Space& space) {
+  std::vector<BufferId> found;
+  for (std::size_t b = 0; b < space.draft.plan.buffers.size(); ++b) {
+    const Buffer& buffer = space.draft.plan.buffers[b];
+    if (buffer.memory == space.memory && stages_a_store(buffer)) found.emplace_back(b);
+  }
+  return found;
+}
+
+/// Puts the staging of all roles one after the other into the largest ring. False if it is too
+/// small.
+bool lay_staging_in_ring(Space& space) {
+  std::optional<BufferId> largest;
+  for (const std::vector<OpId>& ring : space.draft.rings) {
+    for (const OpId op : ring) {
+      const BufferId id = *space.draft.home(op);
+      const bool read = !readers_of(space.draft, op).empty();  // whose waits tell that all is there
+      if (space.at(id).memory != space.memory || !read) continue;
+      if (!largest || total(space.at(id)) > total(space.at(*largest))) largest = id;
+    }
+  }
+  if (!largest) return false;
+  const Buffer& ring = space.at(*largest);
+  Amount next = ring.offset;
+  for (const BufferId id : staging_in(space)) {
+    space.at(id).offset = space.round_up(next, id);
+    next = space.at(id).offset + space.at(id).size;
+    space.draft.overlays.emplace_back(id, *largest);
+  }
+  return next <= ring.offset + total(ring);
+}
+
+/// Whether a ring in the memory has too few copies to hide the latency of its loads.
+bool lacks_copies(Space& space, const Setting& setting) {
+  const Draft& draft = space.draft;
+  return std::any_of(draft.rings.begin(), draft.rings.end(), [&](const auto& ring) {
+    return std::any_of(ring.begin(), ring.end(), [&](OpId op) {
+      const Buffer& buffer = draft.plan[*draft.home(op)];
+      if (buffer.memory != space.memory) return false;
+      if (setting.ring_depth) return buffer.depth < *setting.ring_depth;
+      return hidden(draft, op, buffer.depth) < 1000;
+    });
+  });
+}
+
+/// Copies of all rings.
+int copies_of_rings(const Draft& draft) {
+  int copies = 0;
+  for (const std::vector<OpId>& ring : draft.rings)
+    copies += draft.plan[*draft.home(ring[0])].depth;
+  return copies;
+}
+
+/// Lays out a memory. Where loops lack memory, or rings copies that hide latency, the staging of a
+/// CTA's only tile lies in a ring. The ring is empty by then.
+Result<void> fill_beside_staging(Space& space, Amount reserved, const Setting& setting) {
+  Draft& draft = space.draft;
+  const Amount all = space.capacity;
+  const Draft before = draft;
+  space.capacity = place_residents(space, reserved, false);
+  auto apart = fill(space, setting);
+  const bool may_overlay = draft.plan.kernel && draft.plan.kernel->tiles == Tiles::one_per_cta &&
+                           !staging_in(space).empty();
+  if (!may_overlay || (apart && !lacks_copies(space, setting))) return apart;
+  Draft overlaid = before;
+  Space other{overlaid, space.memory, all, space.buffers, space.alignment};
+  other.capacity = place_residents(other, reserved, true);
+  if (!fill(other, setting) || !lay_staging_in_ring(other)) return apart;
+  if (apart && copies_of_rings(overlaid) <= copies_of_rings(draft)) return apart;
+  draft = std::move(overlaid);
+  return {};
 }
 
 }  // namespace
@@ -377,18 +452,19 @@ Result<void> make_addresses(Draft& draft, const Setting& setting) {
     }
   }
   align_for_tma(draft, alignment);
-  for (const problem::Memory& memory : draft.plan.problem.memories()) {
+  const std::vector<problem::Memory> memories(draft.plan.problem.memories().begin(),
+                                              draft.plan.problem.memories().end());
+  for (const problem::Memory& memory : memories) {
     Space space{draft, memory.name, memory.capacity, {}, alignment};
     Amount reserved = 0;
     for (const auto& [name, amount] : setting.reserved)
       reserved += name == memory.name ? amount : 0;
     draft.plan.limits.reserved.push_back(reserved);
-    space.capacity = place_residents(space, reserved);
     for (std::size_t b = 0; b < draft.plan.buffers.size(); ++b) {
       const Buffer& buffer = draft.plan.buffers[b];
       if (buffer.memory == memory.name && !buffer.resident) space.buffers.emplace_back(b);
     }
-    TWILL_TRY_VOID(fill(space, setting));
+    TWILL_TRY_VOID(fill_beside_staging(space, reserved, setting));
   }
   return {};
 }

@@ -27,6 +27,20 @@ using DrainKey =
     std::tuple<Where, std::int64_t, std::size_t, Mechanism>;  // section, window, position
 using Drains = std::map<DrainKey, int>;
 
+/// How far a group may be from its end: bulk stores have read their tiles before they are done.
+enum class InFlight : std::uint8_t { none, writes, reads };
+struct QueuedGroup {
+  OpId op;
+  std::int64_t iteration = 0;
+  InFlight in_flight = InFlight::reads;
+};
+
+/// Whether a drain before such a step waits only until bulk stores have read their tiles. A release
+/// gives the tiles away, not what is stored.
+bool reads_only(Mechanism queue, StepKind kind) {
+  return queue == Mechanism::bulk_store && kind == StepKind::release;
+}
+
 class Window {
  public:
   Window(const Draft& draft, RoleId role) : draft_(draft) {
@@ -79,14 +93,14 @@ class Window {
 
   /// Runs the asynchronous groups of one trip count and notes each drain that is needed.
   void note_drains(std::int64_t trips, Drains& drains) const {
-    std::vector<std::tuple<OpId, std::int64_t, bool>> groups;  // op, iteration, still in flight
+    std::vector<QueuedGroup> groups;
     for (const Placed& placed : run(trips)) {
       for (const Need& need : placed.draft->needs) {
         note_need(placed, need, trips, groups, drains);
       }
       const Step& step = placed.draft->step;
       if (step.kind == StepKind::issue && drained(*step.op)) {
-        groups.emplace_back(*step.op, placed.iteration, true);
+        groups.push_back({*step.op, placed.iteration, InFlight::reads});
       }
     }
   }
@@ -98,7 +112,7 @@ class Window {
   }
 
   void note_need(const Placed& placed, const Need& need, std::int64_t trips,
-                 std::vector<std::tuple<OpId, std::int64_t, bool>>& groups, Drains& drains) const {
+                 std::vector<QueuedGroup>& groups, Drains& drains) const {
     if (!drained(need.op)) return;
     const Mechanism queue = draft_.mechanism(need.op);
     const auto key = [&] {
@@ -107,19 +121,21 @@ class Window {
                                                                  : placed.window;
       return DrainKey(placed.where, window, placed.position, queue);
     }();
+    const InFlight left =
+        reads_only(queue, placed.draft->step.kind) ? InFlight::writes : InFlight::none;
     int younger = 0;
     for (std::size_t g = groups.size(); g-- > 0;) {
-      auto& [op, iteration, flying] = groups[g];
-      if (draft_.mechanism(op) != queue) continue;
-      if (op != need.op || iteration != placed.iteration + need.offset) {
+      if (draft_.mechanism(groups[g].op) != queue) continue;
+      if (groups[g].op != need.op || groups[g].iteration != placed.iteration + need.offset) {
         ++younger;
         continue;
       }
-      if (!flying) return;
+      if (groups[g].in_flight <= left) return;
       const auto [at, fresh] = drains.emplace(key, younger);
       if (!fresh) at->second = std::min(at->second, younger);
       for (std::size_t h = 0; h <= g; ++h) {
-        if (draft_.mechanism(std::get<0>(groups[h])) == queue) std::get<2>(groups[h]) = false;
+        QueuedGroup& older = groups[h];
+        if (draft_.mechanism(older.op) == queue) older.in_flight = std::min(older.in_flight, left);
       }
       return;
     }
@@ -220,8 +236,7 @@ class SectionWriter {
     drain.pending = pending;
     drain.instance = at;
     drain.slot = slot(position);
-    drain.reads_only =
-        queue == Mechanism::bulk_store && window_.at(position).step.kind == StepKind::release;
+    drain.reads_only = reads_only(queue, window_.at(position).step.kind);
     drain.by = queue == Mechanism::bulk_store ? By::one_warp : By::every_warp;
     if (queue == Mechanism::wgmma && pins_ && overlaps_math(out)) {
       Step pin;

@@ -448,7 +448,9 @@ class TileWriter {
 
 Result<void> make_tile_steps(Draft& draft) {
   if (!draft.plan.kernel) return {};
-  return TileWriter(draft).run();
+  TWILL_TRY_VOID(TileWriter(draft).run());
+  make_overlays(draft);
+  return {};
 }
 
 }  // namespace twill::plan

@@ -179,8 +179,8 @@ struct Buffer {
   int initial = 0;       ///< copies with initial values, before the loop: iterations -initial .. -1
   bool staging = false;  ///< holds a register value on its way to other roles or, if `resident`, to
                          ///< global memory
-  bool resident = false;  ///< loop-invariant: filled before the loop and only read in it, or the
-                          ///< staging of a store after it. Its place is not shared
+  bool resident = false;  ///< loop-invariant: filled before the loop and only read in it. Or the
+                          ///< staging of a store after it, which may lie in buffers of the loop
   std::vector<OpId> readers;  ///< of a resident: ops of the loop that read it, ascending
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };

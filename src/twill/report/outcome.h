@@ -97,17 +97,17 @@ struct Built {
   std::string refusal;   ///< else the reason why there is none
   // Cycles of an iteration of the plan in the steady state, with every op of a kernel at its full
   // rate. Each member adds one cause of delay. Empty where a run has no steady state.
-  std::optional<double> in_order;            ///< the plan's order alone, on shared pipes
-  std::optional<double> with_signals;        ///< and with the signals of barriers
-  std::optional<double> simulated;           ///< and with the latency of loads: all of it
-  std::optional<double> total;       ///< of as many iterations as were asked for, begin and end
-                                     ///< included
-  std::optional<double> at_slowest;  ///< of a kernel: all of it, with every op at its slowest co-run
-                                     ///< rate in place of shared pipes
+  std::optional<double> in_order;      ///< the plan's order alone, on shared pipes
+  std::optional<double> with_signals;  ///< and with the signals of barriers
+  std::optional<double> simulated;     ///< and with the latency of loads: all of it
+  std::optional<double> total;         ///< of as many iterations as were asked for, begin and end
+                                       ///< included
+  std::optional<double> at_slowest;    ///< of a kernel: all of it, with every op at its slowest
+                                     ///< co-run rate in place of shared pipes
   std::optional<std::string> not_printable;  ///< why the kernel cannot be printed; empty: it can
                                              ///< be; nothing: not tried, or no kernel
-  std::optional<std::string> no_ttgir;  ///< why Triton cannot have it; empty or nothing as for
-                                        ///< `not_printable`
+  std::optional<std::string> no_ttgir;       ///< why Triton cannot have it; empty or nothing as for
+                                             ///< `not_printable`
 };
 
 /// The resource, circuit or op that limits a loop most, as every command names it.
@@ -160,6 +160,7 @@ struct Outcome {
   std::vector<extract::Reserved> reserved;  ///< taken for the whole loop, before any op
   std::vector<std::string> notes;           ///< approximations of the problem, a sentence each
   std::vector<Diagnostic> warnings;
+  bool live_only = false;  ///< the problem is of iterations that execute the branches it prices
   std::uint64_t work = 0;  ///< units of work of all searches for it
   Timings timings;
 };

@@ -58,10 +58,11 @@ std::vector<std::string> pools_of(const Outcome& outcome) {
 std::string proven_scope(const Outcome& outcome) {
   if (!outcome.bracket) return "for every schedule of this loop at these costs, in these groups";
   const std::vector<std::string> pools = pools_of(outcome);
-  return fmt::format("for every schedule{}, every op at its fastest, one CTA per SM",
+  return fmt::format("for every schedule{}, every op at its fastest, one CTA per SM{}",
                      pools.empty() ? std::string()
                                    : fmt::format(" of pool{} {}", pools.size() == 1 ? "" : "s",
-                                                 fmt::join(pools, ", ")));
+                                                 fmt::join(pools, ", ")),
+                     outcome.live_only ? ", in iterations that take the branches priced" : "");
 }
 
 /// Gap between the bound and the simulated interval, part by part.
@@ -208,6 +209,7 @@ std::string story(const Outcome& outcome) {
   if (!outcome.answer.schedule) return "";
   std::string text = wrap(headline(outcome), kWidth, "", "  ");
   std::string line = fmt::format("{} cycles, proven", proven_bound(outcome));
+  if (outcome.live_only) line += " for iterations that take the branches priced";
   if (outcome.limiter) {
     line +=
         outcome.limiter->alone ? "; limited by " : "; limited by several rules together, most by ";

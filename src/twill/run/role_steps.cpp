@@ -222,8 +222,8 @@ bool RoleSteps::is_of_helpers(const concurrent::Role& state, ir::OpId op) const 
   }
   const auto& operands = all_.what.module.op(op).operands;
   return std::any_of(operands.begin(), operands.end(), [&](ir::ValueId operand) {
-    const auto at = spot(state, operand);
-    return at && all_.of_helpers.contains(at->storage);
+    const auto* view = std::get_if<execute::View>(&state.values.value(operand));
+    return view != nullptr && all_.of_helpers.contains({view->storage.get(), view->type_number()});
   });
 }
 
@@ -398,7 +398,7 @@ bool RoleSteps::fits_product(const concurrent::Role& state, ir::OpId id, const P
   const auto known = [&](const Spot& at) {
     return std::any_of(reads.begin(), reads.end(), [&](const Read& it) { return fit(it, at); });
   };
-  // The role may still have in registers what it wrote itself.
+  // Values that the role has written itself may be in its registers still.
   const auto made = made_in_.find(operands->a);
   const auto held = [&](const Read& read) {
     const std::int64_t iteration = read.second - (placed.instance - placed.iteration);

@@ -44,9 +44,10 @@ class Bindings {
 /// Facts that all roles of a run share.
 struct Comparison {
   const Translated& what;
-  std::int64_t trips = 0;                     ///< of each tile
-  bool walks = false;                         ///< the roles walk over tiles
-  std::set<const execute::Tile*> of_helpers;  ///< storages that are not the plan's
+  std::int64_t trips = 0;  ///< of each tile
+  bool walks = false;      ///< the roles walk over tiles
+  /// Memory that is not the plan's: an allocation, or what it is when looked at with another type.
+  std::set<std::pair<const execute::Tile*, std::size_t>> of_helpers;
   Bindings bindings;
 };
 

@@ -75,10 +75,7 @@ class Search {
         given_.grid ? std::vector<Grid>{*given_.grid} : grids_of(axes_of(kernel_));
     for (const Sizes& sizes : all_sizes()) {
       TWILL_TRY(auto chosen, with_sizes(sizes, grids));
-      if (!chosen) continue;
-      const execute::Accesses& accesses = chosen->reference->accesses;
-      if (!accesses.uses_empty() && accesses.count() <= kPlenty) return chosen;
-      if (!last_resort_) last_resort_ = std::move(chosen);
+      if (chosen) return chosen;
     }
     return std::move(last_resort_);
   }
@@ -97,14 +94,22 @@ class Search {
     std::int64_t step = 1;
   };
 
-  /// The first call with these sizes in which the order of the CTAs does not matter.
+  /// The first call with these sizes that is quick to run, and in which the order of the CTAs does
+  /// not matter. Fewer CTAs are tried where there is too much to move; what uses nothing is no
+  /// better with them.
   Result<std::optional<Chosen>> with_sizes(const Sizes& sizes, const std::vector<Grid>& grids) {
     for (const Grid& grid : grids) {
       TWILL_TRY(const auto drives, drives_for(grid, sizes));
       for (const Drive& drive : drives) {
         if (++tries_ > kMostTries) return std::nullopt;
         TWILL_TRY(auto chosen, attempt(launch_with(grid, sizes, drive)));
-        if (chosen) return chosen;
+        if (!chosen) continue;
+        const execute::Accesses& accesses = chosen->reference->accesses;
+        const bool plenty = accesses.count() > kPlenty;
+        const bool unused = accesses.uses_empty();
+        if (!plenty && !unused) return chosen;
+        if (!last_resort_) last_resort_ = std::move(chosen);
+        if (!plenty) return std::nullopt;
       }
     }
     return std::nullopt;

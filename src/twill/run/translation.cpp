@@ -183,9 +183,10 @@ class Comparer {
   void note_setup(const concurrent::Role& state, ir::OpId id, Comparison& all,
                   std::map<const execute::Tile*, std::int64_t>& counts) const {
     const ir::Op& op = program_.op(id);
-    if (op.kind == OpKind::shared_alloc && of_helpers_.contains(op.results.front())) {
-      const auto* view = std::get_if<execute::View>(&state.values.value(op.results.front()));
-      if (view != nullptr) all.of_helpers.insert(view->storage.get());
+    for (const ir::ValueId result : op.results) {
+      if (!of_helpers_.contains(result)) continue;
+      const auto* view = std::get_if<execute::View>(&state.values.value(result));
+      if (view != nullptr) all.of_helpers.emplace(view->storage.get(), view->type_number());
     }
     if (op.kind != OpKind::barrier_init) return;
     const auto barrier = ir::operand_in(op, ir::Role::barrier);

@@ -208,8 +208,7 @@ Result<void> View::check_printed(const std::set<ir::OpId>& printed) const {
 
 Result<void> View::find_around() {
   for (const ir::OpId op : ir::walk(*program_, function_)) {
-    const Location where = ir::text_location(*program_, op);
-    by_place_.try_emplace({where.line, where.column}, op);
+    by_place_.try_emplace({program_->op(op).line, program_->op(op).column}, op);
   }
   for (const plan::Outside& outside : plan_->kernel->around) {
     TWILL_TRY(const ir::OpId op, op_at({outside.what, outside.line, outside.column}));

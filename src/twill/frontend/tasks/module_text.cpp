@@ -123,7 +123,7 @@ void ModuleText::use_layout(int swizzle, bool transposed, int bits, std::size_t 
 }
 
 std::string ModuleText::module(const std::string& name, const std::string& arguments, int target,
-                               const std::string& stated) const {
+                               const std::string& stated, const tasks::Where& where) const {
   std::string text;
   for (const auto* of : {&layouts_.definitions(), &shared_layouts_}) {
     for (const std::string& layout : *of) text += layout + "\n";
@@ -134,7 +134,7 @@ std::string ModuleText::module(const std::string& name, const std::string& argum
       "\"cuda:{}\", \"ttg.threads-per-warp\" = 32 : i32, twill.any_extents{}}} {{\n",
       warps_, target, stated);
   text += fmt::format("  tt.func public @{}({}) {{\n", name, arguments);
-  return text + scopes_[0].text + "    tt.return\n  }\n}\n";
+  return text + scopes_[0].text + "    tt.return\n  }" + place_of(where) + "\n}\n";
 }
 
 }  // namespace twill::frontend::from_tasks

@@ -67,9 +67,9 @@ class ModuleText {
   /// Layouts of tiles in registers.
   TileLayouts& layouts() { return layouts_; }
 
-  /// The module with one function. `stated`: further attributes.
+  /// The module with one function, which stands at a place. `stated`: further attributes.
   std::string module(const std::string& name, const std::string& arguments, int target,
-                     const std::string& stated) const;
+                     const std::string& stated, const tasks::Where& where) const;
   const std::string& file() const { return file_; }
 
  private:

@@ -41,7 +41,7 @@ Result<std::string> Lowering::run() {
   constexpr int kHopper = 90;
   TWILL_TRY(const std::string parameters, argument_text());
   return state_.text.module(tree_.root.task->name, parameters, kHopper,
-                            stated_text(tree_, state_.text.file()));
+                            stated_text(tree_, state_.text.file()), tree_.root.task->where);
 }
 
 Products Lowering::products() const {

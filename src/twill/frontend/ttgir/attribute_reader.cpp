@@ -133,8 +133,12 @@ Result<ir::Attribute> AttributeReader::number() {
 
 /// One number, or true or false, of a type that is known (or null: as it is spelled).
 Result<ir::Attribute> AttributeReader::literal(ir::Type type) {
-  if (cursor_.accept_word("true")) return types_.boolean(true);
-  if (cursor_.accept_word("false")) return types_.boolean(false);
+  for (const bool truth : {true, false}) {
+    const Token word = cursor_.peek();
+    if (!cursor_.accept_word(truth ? "true" : "false")) continue;
+    if (type == nullptr || type->name == "i1") return types_.boolean(truth);
+    return cursor_.fail(word, "a truth value stands where " + type->text + " is wanted");
+  }
   const bool negative = cursor_.accept('-');
   const Token token = cursor_.next();
   const std::string_view digits = cursor_.text(token);

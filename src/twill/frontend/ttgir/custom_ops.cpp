@@ -256,7 +256,7 @@ Result<void> OpReader::unknown_op(Draft& draft) {
 }
 
 /// Checks that types stated for operands are those of their definitions. The operand of a type
-/// differs from op to op, so each type must be of one of them.
+/// differs from op to op, so each type must be of one of them; what a block yields stands in turn.
 Result<void> OpReader::check_stated(const Draft& draft, ResultRule rule) {
   std::vector<ir::Type> stated = draft.types.before;
   const bool ends_in_results = rule == ResultRule::listed || rule == ResultRule::last;
@@ -274,11 +274,13 @@ Result<void> OpReader::check_stated(const Draft& draft, ResultRule rule) {
   const bool old =
       rule == ResultRule::pointee && !stated.empty() && ir::element_pointee(stated[0]) == nullptr;
   if (unknown || old || draft.operands.empty()) return {};
+  const bool in_turn = draft.kind == ir::OpKind::yield && stated.size() == draft.operands.size();
   for (std::size_t i = 0; i < stated.size(); ++i) {
     if (stated[i]->kind == ir::TypeKind::other) continue;  // written short: not known
     const bool is_there =
-        std::any_of(draft.operands.begin(), draft.operands.end(),
-                    [&](ir::ValueId value) { return type_of(value) == stated[i]; });
+        in_turn ? type_of(draft.operands[i]) == stated[i]
+                : std::any_of(draft.operands.begin(), draft.operands.end(),
+                              [&](ir::ValueId value) { return type_of(value) == stated[i]; });
     if (is_there) continue;
     const ir::ValueId value = draft.operands[std::min(i, draft.operands.size() - 1)];
     const ir::Op& maker = builder_.so_far().op(ir::maker(builder_.so_far(), value));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -35,22 +36,55 @@ std::string_view name_behind(std::string_view text, std::string_view mark) {
   return rest.substr(0, rest.find('('));
 }
 
+void name_kernels(std::string_view text, std::vector<Dump>& dumps) {
+  for (std::size_t i = 0; i < dumps.size(); ++i) {
+    Dump& dump = dumps[i];
+    dump.end = i + 1 < dumps.size() ? dumps[i + 1].begin : text.size();
+    const std::string_view body = text.substr(dump.begin, dump.end - dump.begin);
+    dump.kernel = name_behind(body, "tt.func public @");
+    if (dump.kernel.empty()) dump.kernel = name_behind(body, "tt.func @");
+  }
+}
+
+/// Modules that follow each other without headers. Behind its end a module has locations; the next
+/// one begins with another alias, or with one that the module before has, too.
+std::vector<Dump> modules_in(std::string_view text) {
+  std::vector<Dump> modules;
+  std::set<std::string_view> aliases;
+  enum class At { front, inside, behind } where = At::behind;
+  int line = 1;
+  for (std::size_t at = 0; at < text.size(); ++line) {
+    const std::string_view here = line_at(text, at);
+    const bool opens = here.starts_with("module ");
+    const std::string_view alias =
+        here.starts_with('#') ? here.substr(0, here.find(' ')) : std::string_view();
+    const bool begins = opens || (!alias.empty() && (modules.empty() || aliases.contains(alias) ||
+                                                     !alias.starts_with("#loc")));
+    if (where == At::behind && begins) {
+      modules.push_back({at, text.size(), line, {}, {}});
+      aliases.clear();
+      where = At::front;
+    }
+    if (opens) where = At::inside;
+    if (where == At::inside && here.starts_with('}')) where = At::behind;
+    if (!alias.empty()) aliases.insert(alias);
+    at += here.size() + 1;
+  }
+  name_kernels(text, modules);
+  return modules;
+}
+
 std::vector<Dump> dumps_in(std::string_view text) {
   std::vector<Dump> dumps;
   int line = 1;
   for (std::size_t at = 0; at < text.size(); ++line) {
     const std::string_view here = line_at(text, at);
     if (here.starts_with(kHeader)) {
-      if (!dumps.empty()) dumps.back().end = at;
       dumps.push_back({at, text.size(), line, here, {}});
     }
     at += here.size() + 1;
   }
-  for (Dump& dump : dumps) {
-    const std::string_view body = text.substr(dump.begin, dump.end - dump.begin);
-    dump.kernel = name_behind(body, "tt.func public @");
-    if (dump.kernel.empty()) dump.kernel = name_behind(body, "tt.func @");
-  }
+  name_kernels(text, dumps);
   return dumps;
 }
 
@@ -100,18 +134,19 @@ std::string names_of_dumps(const std::vector<Dump>& dumps) {
 
 Result<std::string> module_of_dump(std::string text, const std::string& file,
                                    std::string_view kernel) {
-  const std::vector<Dump> all = dumps_in(text);
-  if (all.size() < 2) {
+  const std::vector<Dump> dumps = dumps_in(text);
+  const bool plain = dumps.size() < 2;
+  const std::vector<Dump> before = plain ? modules_in(text) : before_pipelining(dumps);
+  if (plain && before.size() < 2) {
     const std::string name(kernel.substr(0, kernel.find(':')));
     const bool there = text.find("@" + name + "(") != std::string::npos;
     if (kernel.empty() || there) return text;
     return fail({file}, "has no kernel '" + name + "'");
   }
-  const std::vector<Dump> before = before_pipelining(all);
   if (before.empty()) {
     return fail(
         {file},
-        "has " + std::to_string(all.size()) + " dumps, and none from before Triton's pipelining",
+        "has " + std::to_string(dumps.size()) + " dumps, and none from before Triton's pipelining",
         "dump everything: MLIR_ENABLE_DUMP=1, and TRITON_ALWAYS_COMPILE=1");
   }
   std::vector<Dump> named;

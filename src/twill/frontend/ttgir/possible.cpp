@@ -12,6 +12,7 @@ using Wrong = std::optional<std::string>;
 
 constexpr std::int64_t kThreads = 32;    ///< of a warp
 constexpr std::int64_t kMostWarps = 32;  ///< of a CTA: 1024 threads
+constexpr std::int64_t kMany = 1 << 20;  ///< where products of extents end
 
 bool is_power_of_two(std::int64_t number) { return number > 0 && (number & (number - 1)) == 0; }
 
@@ -30,8 +31,7 @@ Wrong dealt(const std::string& key, const std::vector<std::int64_t>& extents,
     return "'" + key + "' is " + list_of(extents) + ", but powers of two are wanted";
   }
   std::int64_t product = 1;
-  for (const std::int64_t extent : extents)
-    product = std::min<std::int64_t>(product * extent, 1 << 20);
+  for (const std::int64_t extent : extents) product = std::min(product * extent, kMany);
   if (!all || product == *all) return {};
   return "'" + key + "' is " + list_of(extents) + ", but a warp has " + std::to_string(*all) +
          " threads";
@@ -125,6 +125,49 @@ std::optional<std::string> impossible_layout(ir::Attribute layout) {
       if (value == nullptr) continue;
       if (auto wrong = entry(key, value)) return wrong;
     }
+  }
+  return {};
+}
+
+std::optional<std::string> impossible_warps(ir::Attribute layout, std::int64_t warps) {
+  for (ir::Attribute at = layout; at != nullptr; at = at->entry("parent")) {
+    const ir::Attribute extents = at->entry("warpsPerCTA");
+    const ir::Attribute bases = at->entry("warp");  // of linear layouts: each doubles the warps
+    const auto list = extents != nullptr ? integers_of(extents) : std::nullopt;
+    std::int64_t count = 1;
+    if (list) {
+      for (const std::int64_t extent : *list) count = std::min(count * extent, kMany);
+    } else if (bases != nullptr && bases->elements.size() < 10) {
+      count <<= bases->elements.size();
+    } else {
+      continue;
+    }
+    if (count == warps) continue;
+    return "it is of " + std::to_string(count) + (count == 1 ? " warp" : " warps") +
+           ", and the op is run by " + std::to_string(warps);
+  }
+  return {};
+}
+
+std::optional<std::int64_t> warps_of(const ir::Program& program, ir::OpId op) {
+  std::optional<ir::RegionId> inside;
+  for (std::optional<ir::OpId> at = op; at; at = ir::parent(program, *at)) {
+    const ir::Op& it = program.op(*at);
+    for (const auto& [key, value] : it.attributes) {
+      if (key.ends_with(".num-warps") && value->kind == ir::AttributeKind::integer) {
+        return value->integer;
+      }
+    }
+    const auto holder = ir::parent(program, *at);
+    if (!holder) continue;
+    const ir::Op& roles = program.op(*holder);
+    const ir::RegionId region = program.block(it.block).region;
+    const bool partitions = roles.kind == ir::OpKind::warp_roles && roles.regions.back() == region;
+    for (std::size_t i = 0; partitions && i < std::min(it.regions.size(), roles.warps.size());
+         ++i) {
+      if (it.regions[i] == inside) return roles.warps[i];
+    }
+    inside = region;
   }
   return {};
 }

@@ -15,6 +15,14 @@ namespace twill::frontend::ttgir {
 std::optional<std::string> impossible_layout(ir::Attribute layout);
 std::optional<std::string> impossible_launch(const ir::Op& module);
 
+/// Objection to a layout that deals a tile out to more warps than run the op, or to fewer. Empty
+/// where the layout says no number of warps.
+std::optional<std::string> impossible_warps(ir::Attribute layout, std::int64_t warps);
+
+/// Number of warps that run an op: those of its partition, function or module. nullopt where the
+/// text says none.
+std::optional<std::int64_t> warps_of(const ir::Program& program, ir::OpId op);
+
 /// Objection to a layout of registers for a tile in memory, or the other way round.
 std::optional<std::string> impossible_place(ir::Type type);
 

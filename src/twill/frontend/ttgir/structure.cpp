@@ -97,13 +97,24 @@ class Checker {
                              " cannot be: " + *std::move(impossible));
       }
       if (type->kind == ir::TypeKind::tensordesc && type->element != nullptr) type = type->element;
-      if (type->encoding == nullptr || !looked_at_.insert(type->encoding).second) continue;
-      if (auto impossible = impossible_layout(type->encoding)) {
+      if (type->encoding == nullptr) continue;
+      const bool is_new = looked_at_.insert(type->encoding).second;
+      if (auto impossible = is_new ? impossible_layout(type->encoding) : std::nullopt) {
         return wrong(id, "the layout of %" + program_.value(value).name +
                              " cannot be: " + *std::move(impossible));
       }
+      TWILL_TRY_VOID(check_warps(id, value, type->encoding));
     }
     return {};
+  }
+
+  /// Checks that a layout deals a tile out to the warps that run the op.
+  Result<void> check_warps(ir::OpId id, ir::ValueId value, ir::Attribute layout) {
+    const auto warps = warps_of(program_, id);
+    if (!warps || !of_warps_.emplace(layout, *warps).second) return {};
+    const auto impossible = impossible_warps(layout, *warps);
+    if (!impossible) return {};
+    return wrong(id, "the layout of %" + program_.value(value).name + " cannot be: " + *impossible);
   }
 
   Result<void> check_form(ir::OpId id) const {
@@ -330,7 +341,8 @@ class Checker {
 
   const ir::Program& program_;
   std::map<std::string_view, ir::OpId> by_name_;
-  std::set<ir::Attribute> looked_at_;  ///< layouts
+  std::set<ir::Attribute> looked_at_;                          ///< layouts
+  std::set<std::pair<ir::Attribute, std::int64_t>> of_warps_;  ///< layouts, by who has their tiles
 };
 
 }  // namespace

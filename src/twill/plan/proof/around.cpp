@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -23,7 +24,9 @@ class AroundCheck {
       if (around_[i].mechanism == Mechanism::bulk_store) check_staging(i);
     }
     for (std::size_t b = 0; b < plan_.buffers.size() && !findings_.full(); ++b) {
-      if (plan_.buffers[b].resident && plan_.buffers[b].staging) check_reuse(BufferId(b));
+      if (!plan_.buffers[b].resident || !plan_.buffers[b].staging) continue;
+      check_reuse(BufferId(b));
+      check_overlaid(BufferId(b));
     }
     check_results();
   }
@@ -193,6 +196,44 @@ class AroundCheck {
         }
       }
     }
+  }
+
+  /// Checks staging that lies in a buffer of the loop. All accesses of the loop to any copy of it
+  /// are over when the role stages, so printers may lay the tile over all copies.
+  void check_overlaid(BufferId staging) {
+    for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
+      const Buffer& buffer = plan_.buffers[b];
+      if (buffer.resident || !share_addresses(buffer, plan_[staging])) continue;
+      const std::vector<Doing> accesses = accesses_to(BufferId(b));
+      for (std::size_t i = 0; i < around_.size(); ++i) {
+        for (const RoleId role : around_[i].roles) {
+          if (!stages_through(i, role, staging)) continue;
+          for (const Doing& access : accesses) {
+            if (!require("overwrite", access, doing(i, role, 0, true))) return;
+          }
+        }
+      }
+    }
+  }
+
+  /// All accesses of the loop to a buffer.
+  std::vector<Doing> accesses_to(BufferId buffer) const {
+    std::set<OpId> ops, stagings;
+    for (std::size_t v = 0; v < plan_.values.size(); ++v) {
+      const Value& value = plan_.values[v];
+      if (value.home == buffer) ops.insert(OpId(v));
+      if (value.staged && (value.home == buffer || value.staged == buffer))
+        stagings.insert(OpId(v));
+    }
+    for (const problem::Dependence& d : plan_.problem.dependences()) {
+      if (d.carries_value && read_from(plan_, d.from, d.to) == buffer) ops.insert(d.to);
+    }
+    std::vector<Doing> accesses;
+    for (std::int64_t n = 0; n < run_.iterations(); ++n) {
+      for (const OpId op : ops) accesses.push_back(doing(op, n));
+      for (const OpId op : stagings) accesses.push_back({&run_.staging(op, n), n, op, 0, true});
+    }
+    return accesses;
   }
 
   bool stages_through(std::size_t i, RoleId role, BufferId buffer) const {

@@ -78,33 +78,28 @@ class PlaceCheck {
         findings_.add("memory", fmt::format("buffer {} is not of the kind of memory {}",
                                             buffer.name, buffer.memory));
       }
+      const auto index = static_cast<std::size_t>(memory - memories.begin());
+      const auto& reserved = plan_.limits.reserved;
+      const Amount capacity = memory->capacity + (index < reserved.size() ? reserved[index] : 0);
       const Amount end = buffer.offset + buffer.size * buffer.depth;
-      if (buffer.resident) {
-        const auto index = static_cast<std::size_t>(memory - memories.begin());
-        const auto& reserved = plan_.limits.reserved;
-        check_resident(buffer, memory->capacity + (index < reserved.size() ? reserved[index] : 0));
-        continue;
-      }
-      if (end > memory->capacity && plan_.problem.in_force(problem::Rule::memory)) {
+      const bool counts = buffer.resident || plan_.problem.in_force(problem::Rule::memory);
+      if (end > capacity && counts) {
         findings_.add("memory", fmt::format("buffer {} ends at {}, beyond the {} of {}",
-                                            buffer.name, end, memory->capacity, buffer.memory));
+                                            buffer.name, end, capacity, buffer.memory));
       }
+      if (buffer.resident) check_resident(buffer);
     }
   }
 
-  /// Loop-invariant buffers lie within the memory of the loop and theirs, apart from all other
-  /// buffers.
-  void check_resident(const Buffer& buffer, Amount capacity) {
+  /// Loop-invariant buffers lie apart from all other buffers. The staging of a CTA's only tile may
+  /// lie in buffers of the loop, whose accesses are over by then (`check_around`).
+  void check_resident(const Buffer& buffer) {
+    const bool may_lie_in_the_loop = buffer.staging && buffer.residence == Residence::shared &&
+                                     plan_.kernel && plan_.kernel->tiles == Tiles::one_per_cta;
     const auto overlaps = [&](const Buffer& other) {
-      return &other != &buffer && other.residence == buffer.residence &&
-             other.memory == buffer.memory && other.offset < buffer.offset + buffer.size &&
-             buffer.offset < other.offset + other.size * other.depth;
+      return &other != &buffer && (other.resident || !may_lie_in_the_loop) &&
+             share_addresses(other, buffer);
     };
-    if (buffer.offset + buffer.size > capacity) {
-      findings_.add("memory",
-                    fmt::format("resident {} ends at {}, beyond the {} of {}", buffer.name,
-                                buffer.offset + buffer.size, capacity, buffer.memory));
-    }
     if (std::any_of(plan_.buffers.begin(), plan_.buffers.end(), overlaps)) {
       findings_.add("memory", fmt::format("resident {} lies where others do", buffer.name));
     }

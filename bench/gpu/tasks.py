@@ -1,0 +1,329 @@
+#!/usr/bin/env python3
+"""Kernels of tasks on a GPU: the printed TTGIR of each program in `kernels/tasks`, beside PyTorch, the library and plain Triton.
+
+  tasks.py print TWILL FOLDER        print all modules, FOLDER/NAME.ttgir, and for each a Triton kernel with its arguments; no GPU needed
+  tasks.py compile FOLDER [NAME...]  have Triton compile them; no GPU needed
+  tasks.py run FOLDER [NAME...]      check and measure them: needs a Hopper GPU, PyTorch and the Triton of the texts (3.6)
+
+A module is given to Triton in place of a kernel with the same arguments (`ir_override`). Results at small and ragged sizes are compared with
+float64; 200 launches give equal bits, but where sums are atomic. Then speed in turns, burst (12 ms) and sustained (150 ms), in TFLOPS: the module, the
+library's calls, and plain Triton's kernel of the same product where `ttgir_cases.py` has one. Each program runs in a process of its own, with a limit.
+One line of JSON per program goes to FOLDER/tasks.json.
+"""
+import concurrent.futures
+import importlib.util
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+from ttgir import milliseconds
+from ttgir_cases import CASES, ROOT
+
+SECONDS = 40  # for one program
+LAUNCHES = 200
+COMPILERS = 8
+TOLERANCE = 2e-3  # of f16 results, by norm
+PROGRAMS = {}
+
+
+class Program:
+    """A program with its arguments by name, `outs` as (name, contents before), their reference in float64, and calls that do the same."""
+
+    def __init__(self, grid, values, outs, reference, flops=0, library=None, triton=None, exact=True):
+        self.grid, self.values, self.outs, self.reference = grid, values, outs, reference
+        self.flops, self.library, self.triton, self.exact = flops, library, triton, exact
+
+
+def program(small, large):
+    """Enters `make(*size)` under its name: the sizes that are compared, and the one that is timed."""
+    def enter(make):
+        PROGRAMS[make.__name__] = make, small, large
+        return make
+    return enter
+
+
+def random(*shape, scale=1.0):
+    import torch
+    return (torch.randn(*shape, device="cuda") * scale).half()
+
+
+def tiles(size, tile):
+    return -(-size // tile)
+
+
+SMALL = [(512, 512, 64), (512, 512, 576), (400, 272, 200), (136, 520, 1096)]
+LARGE = (8192, 8192, 8192)
+
+
+@program(SMALL, LARGE)
+def gemm(m, n, k):
+    import torch
+    a, b, c, out = random(m, k), random(n, k), random(m, n), random(m, n)
+    return Program((tiles(m, 128), tiles(n, 256)), {"C": c, "A": a, "B": b, "K": k}, [("C", float("nan"))], lambda: [a.double() @ b.double().T],
+                   2 * m * n * k, lambda: torch.matmul(a, b.T, out=out), ("gemm.tma_128x256x64", (m, n, k)))
+
+
+@program([(3, *size) for size in SMALL], (8, 4096, 4096, 4096))
+def batched_gemm(batch, m, n, k):
+    import torch
+    a, b, c, out = random(batch, m, k), random(batch, n, k), random(batch, m, n), random(batch, m, n)
+    return Program((tiles(m, 128), tiles(n, 256), batch), {"C": c, "A": a, "B": b, "K": k}, [("C", float("nan"))],
+                   lambda: [a.double() @ b.double().transpose(1, 2)], 2 * batch * m * n * k, lambda: torch.bmm(a, b.transpose(1, 2), out=out),
+                   ("gemm_batched.128x128x64", (batch, m, n, k)))
+
+
+@program(SMALL, LARGE)
+def dual_gemm(m, n, k):
+    import torch
+    a, b, d, c = random(m, k), random(n, k), random(n, k), random(m, n)
+    return Program((tiles(m, 128), tiles(n, 128)), {"C": c, "A": a, "B1": b, "B2": d, "K": k}, [("C", float("nan"))],
+                   lambda: [a.double() @ (b.double() + d.double()).T], 4 * m * n * k, lambda: torch.addmm(a @ b.T, a, d.T))
+
+
+@program(SMALL, LARGE)
+def gated_mlp(m, n, k):
+    import torch
+    a, g, l, c = random(m, k, scale=.3), random(n, k, scale=.3), random(n, k, scale=.3), random(m, n)
+    silu = torch.nn.functional.silu
+    return Program((tiles(m, 128), tiles(n, 128)), {"C": c, "A": a, "G": g, "L": l, "K": k}, [("C", float("nan"))],
+                   lambda: [silu(a.double() @ g.double().T) * (a.double() @ l.double().T)], 4 * m * n * k,
+                   lambda: silu(a @ g.T) * (a @ l.T), ("dual_gemm.128x128x64", (m, n, k)))
+
+
+@program([(m, 256, k) for m, _, k in SMALL], (65536, 256, 8192))
+def gemm_rowsum(m, n, k):
+    import torch
+    a, b, c, y = random(m, k), random(n, k), random(m, n), torch.empty(m, device="cuda")
+    return Program((tiles(m, 128),), {"C": c, "y": y, "A": a, "B": b, "K": k, "M": m}, [("C", float("nan")), ("y", float("nan"))],
+                   lambda: [a.double() @ b.double().T, a.double().sum(1)], 2 * m * n * k, lambda: (a @ b.T, a.sum(1, dtype=torch.float32)),
+                   ("gemm_rowsum.128x256x64", (m, n, k)))
+
+
+@program([(128, 128, 2048), (256, 400, 4096), (120, 128, 8192)], (512, 512, 65536))
+def split_k(m, n, k):
+    import torch
+    a, b, c = random(m, k), random(n, k), torch.zeros(m, n, device="cuda")
+    return Program((tiles(m, 128), tiles(n, 128), tiles(k, 2048)), {"C": c, "A": a, "B": b, "M": m, "N": n}, [("C", 0.0)],
+                   lambda: [a.double() @ b.double().T], 2 * m * n * k, lambda: a @ b.T, exact=False)
+
+
+@program([(4, 128, 64, 256), (5, 200, 128, 264), (1, 16, 192, 128)], (256, 256, 256, 256))
+def conv(h, w, ci, co):
+    import torch
+    x, f, y = random(h, w, ci), random(3, 3, co, ci, scale=.1), random(h, w, co)
+    last = x.permute(2, 0, 1)[None], f.permute(2, 3, 0, 1).contiguous(memory_format=torch.channels_last)
+    return Program((tiles(w, 128), h, tiles(co, 256)), {"Y": y, "X": x, "F": f, "C": ci}, [("Y", float("nan"))],
+                   lambda: [torch.nn.functional.conv2d(*(t.double() for t in last), padding=1)[0].permute(1, 2, 0)],
+                   18 * h * w * ci * co, lambda: torch.nn.functional.conv2d(*last, padding=1))
+
+
+def attended(m, n, causal, triton):
+    import torch
+    q, k, v, o = random(m, 128), random(n, 128), random(n, 128), random(m, 128)
+
+    def reference():
+        s = q.double() @ k.double().T * .1275 * 0.6931471805599453
+        if causal:
+            s = s.masked_fill(torch.ones_like(s, dtype=torch.bool).triu(1), float("-inf"))
+        return [torch.softmax(s, -1) @ v.double()]
+
+    def library():
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+        with sdpa_kernel([SDPBackend.CUDNN_ATTENTION]):
+            return torch.nn.functional.scaled_dot_product_attention(*(t[None, None] for t in (q, k, v)), is_causal=causal)
+    return Program((tiles(m, 128),), {"O": o, "Q": q, "K": k, "V": v} | ({} if causal else {"N": n}), [("O", float("nan"))], reference,
+                   (2 if causal else 4) * m * n * 128, library, (triton, (1, n)))
+
+
+@program([(128, 128), (256, 384), (200, 640), (72, 2176)], (16896, 16896))
+def attention(m, n):
+    return attended(m, n, False, "fa_fwd.d128")
+
+
+@program([(128, 128), (256, 256), (640, 640), (2176, 2176)], (16896, 16896))
+def attention_causal(m, n):
+    return attended(m, n, True, "fa_fwd_causal.d128")
+
+
+# --- Modules and the kernels they are given in place of ---
+
+
+def stub_of(text):
+    """Source of a Triton kernel with the arguments of a module. It touches each descriptor, so that Triton knows how its blocks lie."""
+    name, written = re.search(r"tt\.func public @(\w+)\((.*?)\) \{\n", text).groups()
+    arguments = re.findall(r"%(\w+): (!tt\.\w+<.*?>(?=, %|$)|i\d+)", written)
+    kept, body, blocks, skip = [], [], {}, 0
+    for argument, kind in arguments:
+        if skip:
+            skip -= 1  # sizes and strides, which Triton passes behind the descriptor
+            continue
+        kept.append(argument)
+        if "tensordesc" in kind:
+            blocks[argument] = [int(size) for size in re.search(r"tensor<([\dx]+)x", kind)[1].split("x")]
+            skip = 2 * len(blocks[argument])
+            zeros = ", ".join(["0"] * len(blocks[argument]))
+            body.append(f"    {argument}.store([{zeros}], {argument}.load([{zeros}]))")
+    lines = ["import triton", "", f"BLOCKS = {blocks}", f"ARGUMENTS = {kept}", "", "", "@triton.jit", f"def {name}({', '.join(kept)}):", *(body or ["    pass"]), "", "", f"KERNEL = {name}"]
+    return "\n".join(lines) + "\n"
+
+
+def stub(folder, name):
+    where = importlib.util.spec_from_file_location(f"{name}_stub", folder / f"{name}_stub.py")
+    made = importlib.util.module_from_spec(where)
+    where.loader.exec_module(made)
+    return made
+
+
+def print_modules(twill, folder):
+    """Prints what can be printed; what is refused is said, and is not measured."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in sorted((ROOT / "kernels" / "tasks").glob("*.task")):
+        text = folder / f"{source.stem}.ttgir"
+        text.unlink(missing_ok=True)
+        done = subprocess.run([twill, "emit", "ttgir", str(source), "-o", str(text)], capture_output=True, text=True)
+        if done.returncode:
+            print(f"{source.stem}: not printed, exit {done.returncode}: {done.stderr.strip().splitlines()[0]}", flush=True)
+            continue
+        (folder / f"{source.stem}_stub.py").write_text(stub_of(text.read_text()))
+
+
+def warps(folder, name):
+    return int(re.search(r'"ttg.num-warps" = (\d+)', (folder / f"{name}.ttgir").read_text())[1])
+
+
+def compile_one(folder, name):
+    """Compiles as a launch would, for Hopper, whether there is one or not."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+    made, text = stub(folder, name), (folder / f"{name}.ttgir").read_text()
+    kind = lambda argument: (f"tensordesc<fp16{made.BLOCKS[argument]}>" if argument in made.BLOCKS else
+                             "*fp32" if re.search(rf"%{argument}: !tt\.ptr<f32>", text) else "i32")
+    source = ASTSource(made.KERNEL, signature={argument: kind(argument) for argument in made.ARGUMENTS})
+    compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": warps(folder, name), "ir_override": str(folder / f"{name}.ttgir")})
+    print(json.dumps({"name": name, "shared": compiled.metadata.shared, "descriptors": compiled.metadata.tensordesc_meta}), flush=True)
+
+
+# --- On the GPU ---
+
+
+def launcher(folder, name, one):
+    from triton.tools.tensor_descriptor import TensorDescriptor
+    made = stub(folder, name)
+    arguments = [TensorDescriptor.from_tensor(one.values[it], made.BLOCKS[it]) if it in made.BLOCKS else one.values[it] for it in made.ARGUMENTS]
+    return lambda: made.KERNEL[one.grid](*arguments, num_warps=warps(folder, name), ir_override=str(folder / f"{name}.ttgir"))
+
+
+def results(one, launch):
+    import torch
+    for name, before in one.outs:
+        one.values[name].fill_(before)
+    launch()
+    torch.cuda.synchronize()
+    return [one.values[name].clone() for name, _ in one.outs]
+
+
+def check(folder, name, make, sizes):
+    import torch
+    found = {"sizes": len(sizes), "worst": 0.0, "differing": 0}
+    for seed, size in enumerate(sizes):
+        torch.manual_seed(seed)
+        one = make(*size)
+        launch = launcher(folder, name, one)
+        first = results(one, launch)
+        for result, wanted in zip(first, one.reference()):
+            error = float((result.double() - wanted).norm() / wanted.norm())
+            found["worst"] = max(found["worst"], error if error == error else float("inf"))
+        for _ in range(LAUNCHES // len(sizes) if one.exact else 0):
+            found["differing"] += not all(torch.equal(a, b) for a, b in zip(first, results(one, launch)))
+    return found
+
+
+def measure(folder, name, make, size):
+    import torch
+    one = make(*size)
+    ways = {"module": launcher(folder, name, one)}
+    if one.library:
+        ways["library"] = one.library
+    if one.triton:
+        plain, shape = one.triton
+        ways["triton"] = CASES[plain][0](*shape).call
+    for way in list(ways):
+        try:
+            ways[way]()
+            torch.cuda.synchronize()
+        except Exception as problem:
+            print(f"{way}: {problem}", file=sys.stderr)
+            del ways[way]
+    times = {(way, kind): [] for way in ways for kind in ("burst", "sustained")}
+    for kind, duration, rounds, pause in (("burst", .012, 4, .08), ("sustained", .15, 2, 0)):
+        for turn in range(rounds):
+            for way in sorted(ways, reverse=turn % 2 == 1):
+                time.sleep(pause)
+                if kind == "sustained":
+                    milliseconds(ways[way], .05)
+                times[way, kind].append(milliseconds(ways[way], duration))
+    rate = lambda way, kind: round(one.flops / statistics.median(times[way, kind]) * 1e-9, 1)
+    return {"size": size, **{way: [rate(way, "burst"), rate(way, "sustained")] for way in ways}}
+
+
+def run_one(folder, name):
+    make, small, large = PROGRAMS[name]
+    print(json.dumps({"name": name, "check": check(folder, name, make, small), "speed": measure(folder, name, make, large)}), flush=True)
+
+
+def of(what, folder, name):
+    try:
+        return subprocess.run([sys.executable, __file__, what, str(folder), name], capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess([], 1, "", f"no end within {SECONDS} s")
+
+
+def run(folder, names):
+    import torch
+    import triton
+    print(f"{torch.cuda.get_device_name(0)}, PyTorch {torch.__version__}, Triton {triton.__version__}; TFLOPS burst / sustained", flush=True)
+    begin, right = time.monotonic(), True
+    with concurrent.futures.ThreadPoolExecutor(COMPILERS) as pool:
+        list(pool.map(lambda name: of("compile", folder, name), names))
+    print(f"compiled in {time.monotonic() - begin:.0f} s", flush=True)
+    with open(folder / "tasks.json", "w") as out:
+        for name in names:
+            done = of("one", folder, name)
+            lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+            if not lines:
+                print(f"{name:18} FAILED: {done.stderr.strip()[-400:]}", flush=True)
+                right = False
+                continue
+            out.write(lines[0] + "\n")
+            found = json.loads(lines[0])
+            checks, speed = found["check"], found["speed"]
+            good = checks["worst"] < TOLERANCE and checks["differing"] == 0
+            right = right and good
+            ways = "  ".join(f"{way} {' / '.join(map(str, speed[way]))}" for way in ("module", "library", "triton") if way in speed)
+            ratios = "  ".join(f"{a / b:.2f}x of {way}" for way in ("library", "triton") if way in speed for a, b in [(speed["module"][1], speed[way][1])])
+            print(f"{name:18} {'right' if good else 'WRONG'} at {checks['sizes']} sizes, error {checks['worst']:.1e}, {checks['differing']} launches differ; "
+                  f"{tuple(speed['size'])} {ways}  sustained {ratios}", flush=True)
+    return 0 if right else 1
+
+
+def main():
+    what = sys.argv[1] if len(sys.argv) > 2 else ""
+    folder = pathlib.Path(sys.argv[3 if what == "print" else 2]).resolve() if len(sys.argv) > (3 if what == "print" else 2) else None
+    if folder is None or what not in ("print", "compile", "one", "run"):
+        sys.exit(__doc__)
+    if what == "print":
+        return print_modules(sys.argv[2], folder)
+    names = sys.argv[3:] or [name for name in PROGRAMS if (folder / f"{name}.ttgir").exists()]
+    if what == "run":
+        return run(folder, names)
+    for name in names:
+        (compile_one if what == "compile" else run_one)(folder, name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

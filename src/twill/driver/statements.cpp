@@ -1,0 +1,225 @@
+#include "twill/driver/statements.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "twill/driver/kernel.h"
+#include "twill/driver/propose.h"
+#include "twill/frontend/tasks/lower.h"
+#include "twill/tasks/mapping.h"
+
+namespace twill::driver {
+namespace {
+
+using Values = std::vector<std::int64_t>;
+
+constexpr std::size_t kMostAsked = 100;
+constexpr std::uint64_t kShareOfWork = 20;  ///< of a request's, for a mapping
+constexpr std::int64_t kLeast = 8;          ///< extent that a tunable is made smaller to
+
+bool is_tunable(const tasks::Library& library, const std::string& name) {
+  for (const tasks::TaskValue& task : library.tasks) {
+    for (const tasks::Variant& variant : task.variants) {
+      const auto* inner = std::get_if<tasks::Inner>(&variant.body);
+      if (inner == nullptr) continue;
+      if (std::ranges::find(inner->tunables, name) != inner->tunables.end()) return true;
+    }
+  }
+  return false;
+}
+
+/// The statements of a mapping that give a tunable a value. Sizes of tensors are none: with others
+/// a kernel does something else.
+std::vector<tasks::Setting*> settings_of(frontend::MappedTasks& mapped) {
+  std::vector<tasks::Setting*> all;
+  const auto add = [&](std::vector<tasks::Setting>& settings) {
+    for (tasks::Setting& it : settings) {
+      if (it.values.size() == 1 && is_tunable(mapped.text.library, it.tunable)) all.push_back(&it);
+    }
+  };
+  add(mapped.mapping.tunables);
+  for (tasks::Instance& instance : mapped.mapping.instances) add(instance.tunables);
+  return all;
+}
+
+/// "'U = 256' and 'V = 256'"
+std::string listed(const std::vector<std::string>& words, std::string_view last) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 < words.size() ? std::string(", ") : fmt::format(" {} ", last);
+    text += words[i];
+  }
+  return text;
+}
+
+enum class Found { none, undecided, schedule };
+
+class Statements {
+ public:
+  Statements(const Request& request, frontend::MappedTasks mapped)
+      : request_(request), mapped_(std::move(mapped)), settings_(settings_of(mapped_)) {
+    for (const tasks::Setting* it : settings_) stated_.push_back(it->values[0]);
+  }
+
+  std::optional<Diagnostic> run() {
+    find_core();
+    if (found_.empty()) return std::nullopt;
+    std::vector<std::string> together, changes, others;
+    for (std::size_t i = 0; i < stated_.size(); ++i) {
+      if (!is_in_core(i)) others.push_back(fmt::format("'{}'", settings_[i]->tunable));
+    }
+    for (const std::size_t i : core_) {
+      together.push_back(statement(i, stated_[i]));
+      if (const auto value = enough(i)) changes.push_back(statement(i, *value));
+    }
+    std::string change = listed(changes, "or");
+    if (changes.empty()) change = changed();
+    std::string hint;
+    if (!others.empty())
+      hint = fmt::format("a smaller {} alone changes nothing", listed(others, "or"));
+    return tasks::fail_task(
+               "M14", settings_[core_[0]]->where,
+               fmt::format("{} {} no schedule; there is one with {}", listed(together, "and"),
+                           together.size() > 1 ? "together leave" : "leaves", change),
+               std::move(hint))
+        .value();
+  }
+
+ private:
+  /// Frees one statement after the other. Those without which there is still no schedule, proven,
+  /// stay free.
+  void find_core() {
+    std::vector<bool> is_free(stated_.size());
+    for (std::size_t i = 0; i < stated_.size(); ++i) {
+      undecided_ = false;
+      if (possible_with(i, is_free) || undecided_) {
+        core_.push_back(i);
+      } else {
+        is_free[i] = true;
+      }
+    }
+  }
+
+  bool is_in_core(std::size_t i) const {
+    return std::find(core_.begin(), core_.end(), i) != core_.end();
+  }
+
+  /// Whether a smaller value of this statement has a schedule: others as stated or, if they are
+  /// free, as small as they can be.
+  bool possible_with(std::size_t statement, const std::vector<bool>& is_free) {
+    const Values smaller = smaller_values(statement);
+    for (std::size_t subset = 0; subset < std::size_t{1} << stated_.size(); ++subset) {
+      Values values = stated_;
+      bool is_asked = true;
+      for (std::size_t i = 0; i < stated_.size(); ++i) {
+        if ((subset >> i & 1U) == 0) continue;
+        const Values least = smaller_values(i);
+        is_asked = is_asked && is_free[i] && !least.empty();
+        if (is_asked) values[i] = least.back();
+      }
+      for (const std::int64_t value : smaller) {
+        if (!is_asked) break;
+        values[statement] = value;
+        if (!possible(values)) continue;
+        if (found_.empty()) found_ = values;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// The largest value with which there is a schedule, all others as stated.
+  std::optional<std::int64_t> enough(std::size_t statement) {
+    Values values = stated_;
+    for (const std::int64_t value : smaller_values(statement)) {
+      values[statement] = value;
+      if (possible(values)) return value;
+    }
+    return std::nullopt;
+  }
+
+  /// The value divided by 2, 4, 8 ...
+  Values smaller_values(std::size_t statement) const {
+    Values values;
+    for (std::int64_t it = stated_[statement]; it % 2 == 0 && it / 2 >= kLeast; it /= 2) {
+      values.push_back(it / 2);
+    }
+    return values;
+  }
+
+  /// Whether a schedule was found; `undecided_` is set if none was and there may be one.
+  bool possible(const Values& values) {
+    auto known = asked_.find(values);
+    if (known == asked_.end()) {
+      const Found found = asked_.size() < kMostAsked ? ask(values) : Found::undecided;
+      known = asked_.emplace(values, found).first;
+    }
+    undecided_ = undecided_ || known->second == Found::undecided;
+    return known->second == Found::schedule;
+  }
+
+  /// Whether the kernel with these values has a schedule; what is no kernel has none.
+  Found ask(const Values& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) settings_[i]->values = {values[i]};
+    const frontend::TaskSource& source = *request_.input.tasks;
+    const auto tree = frontend::tree_of(source, mapped_);
+    if (!tree) return Found::none;
+    auto text = frontend::lower_tasks(*tree, source.file);
+    if (!text) return Found::none;
+    Request request = request_;
+    request.input = {request_.input.name, *std::move(text), {}};
+    request.rate = machine::Rate::fastest;  // any schedule will do, and no cost decides that
+    request.limits.work_limit /= kShareOfWork;
+    const auto reading = read_once(request);
+    if (!reading) return Found::none;
+    const auto found = propose(request, *reading, false);
+    if (!found) return Found::none;
+    const report::Outcome& outcome = found->front().outcome;
+    if (usable(outcome)) return Found::schedule;
+    const bool never = outcome.answer.verdict == schedule::Verdict::infeasible;
+    return never ? Found::none : Found::undecided;
+  }
+
+  std::string statement(std::size_t i, std::int64_t value) const {
+    return fmt::format("'{} = {}'", settings_[i]->tunable, value);
+  }
+
+  /// The values with a schedule that are not as stated.
+  std::string changed() const {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < stated_.size(); ++i) {
+      if (found_[i] != stated_[i]) all.push_back(statement(i, found_[i]));
+    }
+    return listed(all, "and");
+  }
+
+  const Request& request_;
+  frontend::MappedTasks mapped_;
+  std::vector<tasks::Setting*> settings_;  ///< of `mapped_`
+  Values stated_;
+  std::vector<std::size_t> core_;
+  Values found_;  ///< with a schedule
+  std::map<Values, Found> asked_;
+  bool undecided_ = false;
+};
+
+}  // namespace
+
+std::optional<Diagnostic> statements_without_schedule(const Request& request,
+                                                      const report::Outcome& outcome) {
+  if (!request.input.tasks || outcome.answer.verdict != schedule::Verdict::infeasible) {
+    return std::nullopt;
+  }
+  auto mapped = frontend::read_mapped(*request.input.tasks);
+  constexpr std::size_t kMostStatements = 12;
+  if (!mapped || settings_of(*mapped).size() > kMostStatements) return std::nullopt;
+  return Statements(request, *std::move(mapped)).run();
+}
+
+}  // namespace twill::driver

@@ -1,0 +1,55 @@
+"""What dropin.py runs, the most important first: rows of its table, and checks."""
+
+import dataclasses
+import functools
+
+import dropin_checks
+import dropin_kernels as kernels
+import dropin_rows as rows
+
+SECONDS = 12  # of an entry, at first; several configurations, or PyTorch's compiler, take longer
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """A row, if `work` makes a Case, or a check, which is asked with a deadline. seconds: about what it takes, on an H100 with 16 cores."""
+
+    name: str
+    work: object
+    seconds: float = SECONDS
+    is_check: bool = False
+
+
+def row(make, *arguments, seconds=SECONDS, **more):
+    words = [make.__name__.removesuffix("_case"), *arguments]
+    return Entry(" ".join(map(str, words)), functools.partial(make, *arguments, **more), seconds)
+
+
+def check(name, seconds=SECONDS):
+    return Entry(f"check {name}", dropin_checks.checks()[name], seconds, True)
+
+
+def entries():
+    """In the order in which time is spent: bars of 1.15, the tutorials, tiles, small launches, checks, all else, and what takes longest."""
+    launches = dropin_checks.LAUNCHES
+    return [
+        row(rows.attention_case, 4096, 32, 128), row(rows.gemm_case, 4096, 4096, 4096, 128, 256, 8, 3, bar=1.15),
+        row(rows.causal_case, 4096, 32, seconds=30), row(kernels.persistent_pointers_case, 4096), row(rows.persistent_case, 4096, 4096, 4096),
+        row(kernels.device_descriptors_case, 4096), row(kernels.grouped_case), row(rows.gemm_case, 4096, 4096, 4096, 128, 128, 4, 4),
+        row(kernels.batched_case, 16, 1024), row(rows.dual_case, 4096, 4096, 4096), row(rows.gemm_case, 1024, 1024, 512, 128, 128, 4, 4),
+        row(rows.gemm_case, 3000, 2000, 1000, 128, 256, 8, 3), row(rows.attention_case, 1024, 64, 128), check("host"),
+        check(f"differing_of_{launches}_attention"), check(f"differing_of_{launches}_gemm"), check(f"differing_of_{launches}_over_tiles"),
+        check("graph"), check("graph_over_tiles"), check("streams_over_tiles"), check("threads"),
+        row(kernels.measured_case, "fa_bwd_dq.m128n64d128", 16, 4096, bar=1.15), row(kernels.tuned_attention_case, 4096, 32, seconds=40),
+        row(rows.attention_case, 4096, 32, 64), row(rows.pointer_gemm_case, 4096, 4096, 4096), row(kernels.rowsum_case, 4096),
+        row(kernels.bias_gemm_case, 4096), row(kernels.measured_case, "gemm_fp8.128x256x128", 4096, 4096, 4096),
+        row(kernels.measured_case, "conv2d.3x3_128x128x64", 16, 64, 256, 256), row(kernels.bias_attention_case, 2048, 32),
+        row(kernels.backward_case, 2048, 32), row(rows.attention_case, 16384, 8, 128), row(rows.gemm_case, 8192, 8192, 8192, 128, 256, 8, 3, bar=1.15),
+        row(rows.gemm_case, 8192, 8192, 8192, 128, 128, 4, 4), check("undecided_graph"), row(rows.tuned_case, 4096, seconds=30),
+        row(kernels.flex_case, 64, 4096, seconds=60), row(kernels.product_case, 4096, seconds=90),
+    ]
+
+
+def chosen(words):
+    """Entries whose names have one of some words, in their order; all without words."""
+    return [entry for entry in entries() if not words or any(word in entry.name for word in words)]

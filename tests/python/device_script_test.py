@@ -1,0 +1,117 @@
+"""tests/device/dropin.py without a GPU: what it counts as a failure, what it leaves out, and that a run cut short leaves what it had."""
+
+import contextlib
+import io
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "device"))
+sys.modules["torch"] = mock.MagicMock(float16="fp16", __version__="none")
+
+import dropin  # noqa: E402
+import dropin_entries  # noqa: E402
+import dropin_rows  # noqa: E402
+
+from twill_gpu.dropin import records  # noqa: E402
+
+TURNS = dropin_rows.Turns([2e-4] * 4, [1e-4] * 4)
+
+
+def race(**changes):
+    return records.Race(**{"kernel": "k", "device": "d", "bucket": "1", "new_us": 1.0, "held_us": 2.0, "takes": "twill", **changes})
+
+
+def refusal(why):
+    return records.Compilation("k", 8, 3, 90, "triton", why, 0.1)
+
+
+class Script(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.json = pathlib.Path(folder.name) / "found.json"
+        records.clear()
+        for owner, name, new in ((dropin_rows, "measured", lambda *_, **__: (TURNS, None)), (dropin_rows, "over_tiles", lambda _: (1.5, ["tiles"])),
+                                 (dropin_rows, "forced_bits", lambda _: ["forced"]), (dropin_rows, "same_bits", lambda *_: True),
+                                 (dropin_rows, "first_launch", lambda case: (0.1, [case.launch()])), (dropin_rows, "warm_up", lambda: None),
+                                 (dropin.torch.cuda, "get_device_name", lambda: "a device"),
+                                 (dropin_rows.twill_gpu, "enabled", lambda **_: contextlib.nullcontext())):
+            patch = mock.patch.object(owner, name, new)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def ran(self, entries, *arguments):
+        """Exit code, what was printed, and the file."""
+        said = io.StringIO()
+        with mock.patch.object(dropin_entries, "entries", lambda: entries), mock.patch.object(sys, "argv", ["dropin.py", "--json", str(self.json), *arguments]), \
+                contextlib.redirect_stdout(said):
+            code = dropin.main()
+        return code, said.getvalue(), json.loads(self.json.read_text())
+
+    def entry(self, name, *rows, **more):
+        """A case whose launches leave these rows in the report, once."""
+        left = list(rows)
+
+        def launch():
+            while left:
+                records.add(left.pop(0), False)
+        return dropin_entries.Entry(name, lambda: dropin_rows.Case(name, launch, [], 1e9, **more))
+
+    def test_a_row_says_how_much_faster(self):
+        code, said, found = self.ran([self.entry("attention", race(), race(new="twill over tiles", takes="twill over tiles"), bar=1.15)])
+        self.assertEqual((code, found["wrong"], found["rows"][0]["ratio"], found["rows"][0]["ratio_over_tiles"]), (0, [], 2.0, 1.5))
+        self.assertIn("all right", said)
+
+    def test_a_row_that_compares_triton_with_itself_fails(self):
+        """Protects the table: a kernel that Twill refuses has Triton's speed on both sides, which is no result."""
+        code, said, found = self.ran([self.entry("tutorial 08", refusal("a second loop")), self.entry("pointwise")])
+        self.assertEqual((code, found["rows"]), (1, []))
+        self.assertIn("tutorial 08: Nothing: nothing to compare: a second loop", found["wrong"])
+        self.assertIn("pointwise: Nothing: nothing to compare: no kernel with a product was compiled", found["wrong"])
+
+    def test_a_refusal_that_was_expected_is_said_and_not_timed(self):
+        code, said, found = self.ran([self.entry("tutorial 08", refusal("a second loop"), refused="second loop")])
+        self.assertEqual((code, found["wrong"], found["rows"][0]["refused"]), (0, [], "a second loop"))
+        self.assertIn("Triton's alone, as expected: a second loop", said)
+
+    def test_a_kernel_over_tiles_that_is_not_there_needs_its_reason(self):
+        lost = race(new="twill over tiles", takes="twill", why="Twill's kernel is no longer in the cache")
+        code, _, found = self.ran([self.entry("gemm", race(), lost), self.entry("prints", race(), lost, no_walk="in the cache")])
+        self.assertEqual((code, found["wrong"]), (1, [f"gemm: no kernel walks its tiles: {lost.why}"]))
+
+    def test_what_there_was_no_time_for_is_named(self):
+        slow = dropin_entries.Entry("slow", lambda: self.fail("it was begun"), 100)
+        code, said, found = self.ran([slow, self.entry("gemm", race())], "--seconds", "50")
+        self.assertEqual((code, found["left_out"], found["wrong"]), (1, ["slow"], ["left out for want of time: slow"]))
+        self.assertEqual([row["case"] for row in found["rows"]], ["gemm"])
+
+    def test_a_run_that_is_cut_short_leaves_what_it_had(self):
+        def cut(_):
+            raise KeyboardInterrupt
+        with self.assertRaises(KeyboardInterrupt):
+            self.ran([self.entry("gemm", race()), dropin_entries.Entry("check cut", cut, 1, True)])
+        self.assertEqual([row["case"] for row in json.loads(self.json.read_text())["rows"]], ["gemm"])
+
+    def test_checks(self):
+        """Protects the exit code: False, a number, None and a dear launch are failures; True and 0 are not."""
+        host = {"race_more_us": 0.6, "plain_us": 20.0, "rounds": []}
+        values = {"right": True, "none differ": 0, "wrong": False, "some differ": 3, "late": None, "host": host}
+        entries = [dropin_entries.Entry(name, lambda _, value=value: value, 1, True) for name, value in values.items()]
+        code, _, found = self.ran(entries)
+        self.assertEqual((code, found["checks"]["host"]), (1, host))
+        self.assertEqual([line.split(":")[0] for line in found["wrong"]], ["wrong", "some differ", "late", "host"])
+
+    def test_entries_are_chosen_by_words(self):
+        names = [entry.name for entry in dropin_entries.entries()]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual([entry.name for entry in dropin_entries.chosen(["check host", "grouped"])], ["grouped", "check host"])
+        code, _, found = self.ran([self.entry("gemm", race())], "--only", "attention")
+        self.assertEqual((code, found["rows"]), (1, []))
+
+
+if __name__ == "__main__":
+    unittest.main()
