@@ -1,3 +1,4 @@
+#include <regex>
 #include <set>
 #include <string>
 
@@ -12,10 +13,14 @@
 namespace twill::driver {
 namespace {
 
-EmittedTtgir printed(const std::string& kernel) {
-  auto emitted = emit_ttgir(request_for("kernels/" + kernel + ".pre.ttgir"), {});
+EmittedTtgir printed_of(const std::string& path) {
+  auto emitted = emit_ttgir(request_for(path), {});
   if (!emitted) throw std::runtime_error(to_string(emitted.error()));
   return *std::move(emitted);
+}
+
+EmittedTtgir printed(const std::string& kernel) {
+  return printed_of("kernels/" + kernel + ".pre.ttgir");
 }
 
 /// The report on a printed module after an edit of its text: `nth` of the places with `old`.
@@ -92,6 +97,50 @@ TEST(Translation, WhatTheTextAddsIsCompared) {
   const auto counted = emit_ttgir(request_for("kernels/tasks/split_k.task"), {});
   ASSERT_TRUE(counted) << to_string(counted.error());
   EXPECT_EQ(check_translation(*counted).broken + check_translation(*counted).unchecked, "");
+}
+
+// Causal attention in two loops that walks over tiles: the second loop takes its tiles through the
+// rings of the first, and the next tile goes on with the ring after it.
+TEST(Translation, LoopsBesideThePlannedOneUseItsRings) {
+  const EmittedTtgir causal = printed_of("tests/golden/causal_tiles.ttgir");
+  EXPECT_EQ(causal.broken, "");
+  const PrintedCheck check = check_translation(causal);
+  EXPECT_EQ(check.broken, "");
+  EXPECT_EQ(check.unchecked, "");  // for every trip count
+
+  // The role that loads, in which the second loop stands behind the planned one.
+  const std::size_t loads = causal.text.rfind("scf.for %arg22");
+  ASSERT_NE(loads, std::string::npos);
+  const auto edited = [&](const std::string& begin, const std::string& from,
+                          const std::string& made) {
+    EmittedTtgir bad = causal;
+    const std::size_t at = bad.text.find(from, bad.text.find(begin, loads));
+    if (at == std::string::npos) throw std::runtime_error("the text has no " + from);
+    bad.text.replace(at, from.size(), made);
+    return check_translation(bad).broken;
+  };
+  // A second loop that begins with slot 0, whatever the first has used.
+  std::smatch slot;
+  const std::string header = causal.text.substr(loads, causal.text.find('\n', loads) - loads);
+  ASSERT_TRUE(std::regex_search(header, slot, std::regex(R"((%slot_\d+) = (%slot_\d+))")));
+  const std::string again = edited("scf.for", slot[2], "%c0_3");
+  EXPECT_NE(again, "");
+  // A next tile that goes on as if there were no second loop.
+  const std::size_t line = causal.text.rfind('\n', loads);
+  const std::string results = causal.text.substr(line, loads - line);
+  std::smatch result;
+  ASSERT_TRUE(std::regex_search(results, result, std::regex(R"(%slot_\d+)")));
+  const std::string behind = edited("\n        scf.yield", result[0], slot[2]);
+  EXPECT_NE(behind, "");
+}
+
+// A step may be of what the iteration before made: the state that it reads is carried.
+TEST(Translation, ArithmeticOnACarriedValueIsOfTheIterationBefore) {
+  const EmittedTtgir stored = printed_of("tests/golden/stored_states.ttgir");
+  EXPECT_EQ(stored.broken, "");
+  EXPECT_EQ(check_translation(stored).broken + check_translation(stored).unchecked, "");
+  const std::string early = report_with(stored, "arith.truncf %d :", "arith.truncf %state_1 :");
+  EXPECT_NE(early.find("compute convert [n]"), std::string::npos) << early;
 }
 
 TEST(Translation, PlantedBugsAreNamed) {
