@@ -99,8 +99,8 @@ TEST(Translation, WhatTheTextAddsIsCompared) {
   EXPECT_EQ(check_translation(*counted).broken + check_translation(*counted).unchecked, "");
 }
 
-// Causal attention in two loops that walks over tiles: the second loop takes its tiles through the
-// rings of the first, and the next tile goes on with the ring after it.
+// Causal attention in two loops walks over tiles. The second loop takes its tiles through the rings
+// of the first, and the next tile goes on behind it.
 TEST(Translation, LoopsBesideThePlannedOneUseItsRings) {
   const EmittedTtgir causal = printed_of("tests/golden/causal_tiles.ttgir");
   EXPECT_EQ(causal.broken, "");
