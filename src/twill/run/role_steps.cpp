@@ -92,6 +92,7 @@ bool RoleSteps::is_laid(plan::ChannelId channel) const {
 void RoleSteps::add_tile() {
   steps_.erase(steps_.begin(), steps_.begin() + static_cast<std::ptrdiff_t>(next_));
   next_ = 0;
+  beside_before_ = beside_;
   place(role_.before, 0, true);
   for (const plan::PlacedStep& placed : plan::unrolled(role_.sections, all_.trips)) {
     steps_.push_back({placed.step, placed.iteration, tiles_ * all_.trips + placed.iteration});
@@ -142,9 +143,7 @@ bool RoleSteps::shows(const Placed& placed) const {
 std::string RoleSteps::pass(const Placed& placed) {
   const plan::Step& step = *placed.step;
   if (placed.around) return {};
-  for (const Read& read : read_by(placed)) {
-    read_.emplace_back(read.first, read.second, read.second - (placed.instance - placed.iteration));
-  }
+  for (const Read& read : read_by(placed)) read_.push_back(read);
   while (read_.size() > kMostReads) read_.pop_front();
   if (step.kind == StepKind::fence && step.fence == plan::Fence::proxy && !fenced_) {
     return "the plan has \"" + words(placed) + "\" here, and the text has none";
@@ -165,7 +164,8 @@ std::string RoleSteps::check_computed(const Placed& placed) {
         type->kind == ir::TypeKind::tensor && type->element->kind == ir::TypeKind::floating;
     if (!tile) continue;
     const auto found = std::find_if(computed_.begin(), computed_.end(), [&](const Computed& it) {
-      return it.kind == op.kind && (!it.iteration || *it.iteration == placed.iteration);
+      return it.kind == op.kind &&
+             (!it.iteration || is_made_of(*step.op, placed.iteration, it.iteration));
     });
     if (found != computed_.end()) {
       computed_.erase(found);
@@ -232,13 +232,14 @@ std::string RoleSteps::take(const concurrent::Role& state, ir::OpId id) {
   std::string difference;
   const auto predicate = ir::operand_in(op, ir::Role::predicate);
   const bool skipped = predicate && state.values.integer(id, *predicate).value_or(1) == 0;
+  const bool own = (is_shown(op.kind) || op.kind == OpKind::shared_load) && !skipped &&
+                   !is_of_helpers(state, id);
+  const bool beside = own && is_beside(state);
   if (op.kind == OpKind::proxy_fence) fenced_ = true;
-  if (op.kind == OpKind::shared_load && !is_of_helpers(state, id) && !is_beside(state)) {
-    difference = take_read(state, id);
+  if (own && !beside) {
+    difference = op.kind == OpKind::shared_load ? take_read(state, id) : match(state, id);
   }
-  if (is_shown(op.kind) && !skipped && !is_of_helpers(state, id) && !is_beside(state)) {
-    difference = match(state, id);
-  }
+  if (beside && op.kind == OpKind::barrier_wait) difference = take_beside(state, id);
   carry(id);
   return difference;
 }
@@ -304,10 +305,11 @@ bool RoleSteps::fits_barrier(const concurrent::Role& state, ir::OpId id, const P
   const plan::Channel& channel = plan_[*step.channel];
   const bool empty = step.kind == StepKind::acquire || step.kind == StepKind::release;
   const auto kind = empty ? Bindings::Kind::empty : Bindings::Kind::full;
-  if (!all_.bindings.agree(kind, step.channel->index(), channel.depth, placed.instance, *at)) {
+  const std::int64_t instance = placed.instance + used_beside(*step.channel);
+  if (!all_.bindings.agree(kind, step.channel->index(), channel.depth, instance, *at)) {
     return false;
   }
-  const std::int64_t phase = placed.instance / channel.depth;
+  const std::int64_t phase = instance / channel.depth;
   switch (op.kind) {
     case OpKind::barrier_wait: {
       if (step.kind != StepKind::acquire && step.kind != StepKind::wait) return false;
@@ -317,17 +319,17 @@ bool RoleSteps::fits_barrier(const concurrent::Role& state, ir::OpId id, const P
     }
     case OpKind::barrier_expect:
       if (step.kind != StepKind::expect || op.count != channel.bytes) return false;
-      all_.bindings.arrive(at->storage, placed.instance, 1);
+      all_.bindings.arrive(at->storage, instance, 1);
       return true;
     case OpKind::copy_arrive:
       if (!arrives_next_) return false;
-      all_.bindings.arrive(at->storage, placed.instance, kLanes * state.warps);
+      all_.bindings.arrive(at->storage, instance, kLanes * state.warps);
       return true;
     default: {
       // Copies in small pieces go through registers: the role itself arrives then.
       const bool copied = arrives_next_;
       if (step.kind != StepKind::commit && step.kind != StepKind::release && !copied) return false;
-      all_.bindings.arrive(at->storage, placed.instance, op.count.value_or(1));
+      all_.bindings.arrive(at->storage, instance, op.count.value_or(1));
       return true;
     }
   }
@@ -342,7 +344,7 @@ bool RoleSteps::fits_copy(const concurrent::Role& state, ir::OpId id, const Plac
                                         : plan_.kernel->around[*step.outside].buffers.front();
   const auto at = spot(state, *access->destination);
   if (!at || !all_.bindings.agree(Bindings::Kind::buffer, buffer.index(), plan_[buffer].depth,
-                                  placed.instance, *at)) {
+                                  placed.instance + used_beside(buffer), *at)) {
     return false;
   }
   const ir::Type type = ir::type_of(all_.what.module, *access->destination);
@@ -353,7 +355,52 @@ bool RoleSteps::fits_copy(const concurrent::Role& state, ir::OpId id, const Plac
   if (by_threads) return true;
   const auto full = access->barrier ? spot(state, *access->barrier) : std::nullopt;
   return full && all_.bindings.agree(Bindings::Kind::full, step.channel->index(),
-                                     plan_[*step.channel].depth, placed.instance, *full);
+                                     plan_[*step.channel].depth,
+                                     placed.instance + used_beside(*step.channel), *full);
+}
+
+/// Fillings of a channel that loops beside the planned one used before the tile.
+std::int64_t RoleSteps::used_beside(plan::ChannelId channel) const {
+  const auto found = beside_before_.find(channel);
+  return found == beside_before_.end() ? 0 : found->second;
+}
+
+/// Copies of a buffer that loops beside the planned one used before the tile.
+std::int64_t RoleSteps::used_beside(plan::BufferId buffer) const {
+  for (const auto& [channel, used] : beside_before_) {
+    const auto& guarded = plan_[channel].buffers;
+    if (std::find(guarded.begin(), guarded.end(), buffer) != guarded.end()) return used;
+  }
+  return 0;
+}
+
+/// A wait in a loop beside the planned one is for the filling that follows the last one. The ring
+/// goes on from there in the next tile.
+std::string RoleSteps::take_beside(const concurrent::Role& state, ir::OpId id) {
+  const ir::Op& op = all_.what.module.op(id);
+  const auto value = ir::operand_in(op, ir::Role::barrier);
+  const auto parity = ir::operand_in(op, ir::Role::phase);
+  const auto at = value ? spot(state, *value) : std::nullopt;
+  const auto bound = at ? all_.bindings.channel_of(at->storage) : std::nullopt;
+  if (!bound || !parity) return {};
+  const plan::Channel& channel = plan_[bound->second];
+  if (channel.counts != plan::Channel::Counts::iterations) return {};
+  const bool empty = bound->first == Bindings::Kind::empty;
+  const std::int64_t first = empty ? channel.empty_parity : channel.full_parity;
+  const std::int64_t asked = state.values.integer(id, *parity).value_or(-1);
+  const auto is_for = [&](std::int64_t instance) {
+    return at->depth == channel.depth && at->slot == instance % channel.depth &&
+           asked == ((instance / channel.depth + first) & 1);
+  };
+  std::int64_t& used = beside_[bound->second];
+  const std::int64_t next = tiles_ * all_.trips + used;
+  if (is_for(next)) {
+    ++used;
+    return {};
+  }
+  if (used > used_beside(bound->second) && is_for(next - 1)) return {};  // once more
+  return "a loop beside the planned one comes to filling " + std::to_string(next) + " of " +
+         channel.name + " here";
 }
 
 /// Whether it is this role that writes the buffer.
@@ -373,14 +420,20 @@ std::vector<RoleSteps::Read> RoleSteps::read_by(const Placed& placed) const {
     if (it.to != *step.op || !it.carries_value || placed.iteration < it.distance) continue;
     const auto buffer = plan::read_from(plan_, it.from, *step.op);
     if (!buffer || plan_[*buffer].residence != plan::Residence::shared) continue;
-    reads.emplace_back(*buffer, first + placed.iteration - it.distance);
+    const std::int64_t iteration = placed.iteration - it.distance;
+    reads.push_back({*buffer, first + iteration + used_beside(*buffer), it.from, iteration});
   }
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     const auto& readers = plan_.buffers[i].readers;
     if (std::find(readers.begin(), readers.end(), *step.op) == readers.end()) continue;
-    reads.emplace_back(plan::BufferId(i), tiles_ - 1);
+    reads.push_back({plan::BufferId(i), tiles_ - 1, std::nullopt, 0});
   }
   return reads;
+}
+
+bool RoleSteps::fits_read(const Read& read, const Spot& at) {
+  return all_.bindings.agree(Bindings::Kind::buffer, read.buffer.index(), plan_[read.buffer].depth,
+                             read.instance, at);
 }
 
 bool RoleSteps::fits_product(const concurrent::Role& state, ir::OpId id, const Placed& placed) {
@@ -391,21 +444,18 @@ bool RoleSteps::fits_product(const concurrent::Role& state, ir::OpId id, const P
     if (const auto at = spot(state, operand)) spots.push_back(*at);
   }
   const std::vector<Read> reads = read_by(placed);
-  const auto fit = [&](const Read& read, const Spot& at) {
-    return all_.bindings.agree(Bindings::Kind::buffer, read.first.index(), plan_[read.first].depth,
-                               read.second, at);
-  };
   const auto known = [&](const Spot& at) {
-    return std::any_of(reads.begin(), reads.end(), [&](const Read& it) { return fit(it, at); });
+    return std::any_of(reads.begin(), reads.end(),
+                       [&](const Read& it) { return fits_read(it, at); });
   };
   // Values that the role has written itself may be in its registers still.
   const auto made = made_in_.find(operands->a);
   const auto held = [&](const Read& read) {
-    const std::int64_t iteration = read.second - (placed.instance - placed.iteration);
-    return writes(read.first) && made != made_in_.end() && made->second == iteration;
+    return read.value && writes(read.buffer) && made != made_in_.end() &&
+           (made->second == read.iteration || is_made_of(*read.value, read.iteration, made->second));
   };
   const auto done = [&](const Read& read) {  // by the product, or in front of it
-    const auto fits_it = [&](const Spot& at) { return fit(read, at); };
+    const auto fits_it = [&](const Spot& at) { return fits_read(read, at); };
     return std::any_of(spots.begin(), spots.end(), fits_it) ||
            std::any_of(read_here_.begin(), read_here_.end(), fits_it) || held(read);
   };
@@ -424,7 +474,7 @@ bool RoleSteps::fits_write(const concurrent::Role& state, ir::OpId id, const Pla
   }
   return at && buffer &&
          all_.bindings.agree(Bindings::Kind::buffer, buffer->index(), plan_[*buffer].depth,
-                             placed.instance, *at);
+                             placed.instance + used_beside(*buffer), *at);
 }
 
 /// Threads read shared memory for a step that is about to be done.
@@ -437,14 +487,8 @@ std::string RoleSteps::take_read(const concurrent::Role& state, ir::OpId id) {
   for (std::size_t i = next_; i < steps_.size(); ++i) {
     const Placed& placed = steps_[i];
     for (const Read& read : read_by(placed)) {
-      const plan::Buffer& buffer = plan_[read.first];
-      if (!all_.bindings.agree(Bindings::Kind::buffer, read.first.index(), buffer.depth,
-                               read.second, *at)) {
-        continue;
-      }
-      if (!buffer.resident) {
-        made_in_[op.results.front()] = read.second - (placed.instance - placed.iteration);
-      }
+      if (!fits_read(read, *at)) continue;
+      if (read.value) made_in_[op.results.front()] = read.iteration;
       return {};
     }
     if (placed.around) return {};
@@ -454,12 +498,8 @@ std::string RoleSteps::take_read(const concurrent::Role& state, ir::OpId id) {
   }
   // A step's reads may be repeated, as long as the slot is not another's.
   for (auto read = read_.rbegin(); read != read_.rend(); ++read) {
-    const auto& [buffer, instance, iteration] = *read;
-    if (!all_.bindings.agree(Bindings::Kind::buffer, buffer.index(), plan_[buffer].depth, instance,
-                             *at)) {
-      continue;
-    }
-    made_in_[op.results.front()] = iteration;
+    if (!fits_read(*read, *at)) continue;
+    if (read->value) made_in_[op.results.front()] = read->iteration;
     return {};
   }
   return "no step of the plan reads that here";

@@ -34,6 +34,8 @@ class Bindings {
   void arrive(const execute::Tile* barriers, std::int64_t instance, std::int64_t count);
   /// Mbarriers that count `counts` arrivals, and get another number; null: all is well.
   const execute::Tile* miscounted(const std::map<const execute::Tile*, std::int64_t>& counts) const;
+  /// The channel whose full or empty mbarriers lie there.
+  std::optional<std::pair<Kind, plan::ChannelId>> channel_of(const execute::Tile* barriers) const;
 
  private:
   std::map<std::pair<Kind, std::size_t>, const execute::Tile*> storages_;
@@ -64,7 +66,7 @@ class RoleSteps {
 
  private:
   /// A step, and the iteration of the tile that it is about; `instance` goes on from tile to tile,
-  /// or counts tiles.
+  /// or counts tiles. What loops beside the planned one use is not in it.
   struct Placed {
     const plan::Step* step = nullptr;
     std::int64_t iteration = 0;
@@ -76,7 +78,13 @@ class RoleSteps {
     ir::OpKind kind = ir::OpKind::other;
     std::optional<std::int64_t> iteration;
   };
-  using Read = std::pair<plan::BufferId, std::int64_t>;  ///< with the instance
+  /// A read of a copy in shared memory: of a value of an iteration, or of a resident tile.
+  struct Read {
+    plan::BufferId buffer;
+    std::int64_t instance = 0;
+    std::optional<plan::OpId> value;
+    std::int64_t iteration = 0;
+  };
 
   void add_tile();
   void place(const std::vector<plan::Step>& steps, std::int64_t window, bool around);
@@ -90,6 +98,10 @@ class RoleSteps {
   std::optional<plan::BufferId> written_by(const plan::Step& step) const;
   bool writes(plan::BufferId buffer) const;
   std::vector<Read> read_by(const Placed& placed) const;
+  bool fits_read(const Read& read, const Spot& at);
+  std::int64_t used_beside(plan::ChannelId channel) const;
+  std::int64_t used_beside(plan::BufferId buffer) const;
+  std::string take_beside(const concurrent::Role& state, ir::OpId op);
   std::string words(const Placed& placed) const;
 
   std::string match(const concurrent::Role& state, ir::OpId op);
@@ -105,6 +117,8 @@ class RoleSteps {
   void carry(ir::OpId op);
   void hand_on(std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);
   std::optional<std::int64_t> iteration_of(const ir::Op& op) const;
+  std::optional<std::int64_t> latest_in(plan::OpId op, std::int64_t iteration, bool held);
+  bool is_made_of(plan::OpId op, std::int64_t iteration, std::optional<std::int64_t> made);
 
   Comparison& all_;
   const plan::Plan& plan_;
@@ -120,8 +134,12 @@ class RoleSteps {
   std::vector<Computed> computed_;  ///< since the last step that shows
   std::vector<Spot> read_here_;     ///< by threads, since then
   std::map<ir::ValueId, std::int64_t> made_in_;
-  /// Reads of steps that are past: buffer, instance, iteration.
-  std::deque<std::tuple<plan::BufferId, std::int64_t, std::int64_t>> read_;
+  std::deque<Read> read_;  ///< by steps that are past
+  /// Fillings of channels that loops beside the planned one have used: up to now, and before the
+  /// tile.
+  std::map<plan::ChannelId, std::int64_t> beside_;
+  std::map<plan::ChannelId, std::int64_t> beside_before_;
+  std::map<std::tuple<plan::OpId, std::int64_t, bool>, std::optional<std::int64_t>> latest_;
 };
 
 }  // namespace twill::run

@@ -31,6 +31,43 @@ const execute::Tile* Bindings::miscounted(
   return nullptr;
 }
 
+std::optional<std::pair<Bindings::Kind, plan::ChannelId>> Bindings::channel_of(
+    const execute::Tile* barriers) const {
+  const auto found = barriers_.find(barriers);
+  if (found == barriers_.end()) return std::nullopt;
+  return std::pair(found->second.first, plan::ChannelId(found->second.second));
+}
+
+/// The latest iteration of what a step's value is made from: products, and tiles in shared memory.
+/// `held`: the role takes what it wrote itself from its registers.
+std::optional<std::int64_t> RoleSteps::latest_in(plan::OpId op, std::int64_t iteration, bool held) {
+  const auto [known, added] = latest_.try_emplace({op, iteration, held}, std::nullopt);
+  if (!added) return known->second;
+  std::optional<std::int64_t> latest;
+  for (const problem::Dependence& it : plan_.problem.dependences()) {
+    if (it.to != op || !it.carries_value || iteration < it.distance) continue;
+    const std::int64_t from = iteration - it.distance;
+    const plan::Mechanism how = plan_.mechanisms[it.from.index()];
+    const auto buffer = plan::read_from(plan_, it.from, op);
+    const bool shared = buffer && plan_[*buffer].residence == plan::Residence::shared &&
+                        !(held && writes(*buffer));
+    std::optional<std::int64_t> made;
+    if (shared || how == plan::Mechanism::wgmma) {
+      made = from;
+    } else if (how == plan::Mechanism::threads) {
+      made = latest_in(it.from, from, held);
+    }
+    if (made) latest = std::max(latest.value_or(*made), *made);
+  }
+  latest_[{op, iteration, held}] = latest;
+  return latest;
+}
+
+bool RoleSteps::is_made_of(plan::OpId op, std::int64_t iteration,
+                           std::optional<std::int64_t> made) {
+  return made == latest_in(op, iteration, false) || made == latest_in(op, iteration, true);
+}
+
 std::optional<std::int64_t> RoleSteps::iteration_of(const ir::Op& op) const {
   std::optional<std::int64_t> latest;
   for (const ir::ValueId operand : op.operands) {

@@ -17,7 +17,8 @@ using concurrent::Frame;
 using ir::OpKind;
 
 constexpr std::int64_t kLongestPeriod = 64;
-constexpr std::int64_t kOtherTrips = 2;  ///< of loops other than the planned one
+/// Trips of loops other than the planned one: odd, so that no ring is as it was before them.
+constexpr std::int64_t kOtherTrips = 3;
 
 /// Windows after which slots and phases of all rings are the same again.
 std::int64_t period_of(const plan::Plan& plan) {
@@ -76,6 +77,9 @@ class Comparer {
     std::int64_t more = 0;
   };
 
+  /// Integers that a loop carries, by iteration.
+  using Rounds = std::vector<std::vector<std::int64_t>>;
+
   /// The first loop in which a role of the plan waits.
   std::optional<Counted> planned_loop() const {
     for (const auto& [op, loop] : guide_.loops) {
@@ -123,7 +127,7 @@ class Comparer {
   }
 
   /// Follows a run in which the planned loop makes so many trips; `others`: the answer to all other
-  /// questions, twice for each loop.
+  /// questions, for each loop as often as it makes trips.
   Result<std::string> run(const Counted& counted, std::int64_t trips, bool others) {
     Comparison all{what_, trips, walks_, {}, {}};
     std::map<std::size_t, RoleSteps> roles;
@@ -199,6 +203,7 @@ class Comparer {
   /// which something depends.
   void note_carried(std::size_t number, const concurrent::Role& state, ir::OpId id) {
     const ir::Op& op = program_.op(id);
+    if (op.kind == OpKind::for_loop) carried_[{number, id}].emplace_back();
     const auto around = op.kind == OpKind::yield ? ir::parent(program_, id) : std::nullopt;
     if (!around || program_.op(*around).kind != OpKind::for_loop) return;
     std::vector<std::int64_t> integers;
@@ -206,18 +211,23 @@ class Comparer {
       if (!guide_.needed[value.index()]) continue;
       integers.push_back(state.values.integer(id, value).value_or(-1));
     }
-    carried_[{number, *around}].push_back(std::move(integers));
+    auto& entered = carried_[{number, *around}];
+    if (entered.empty()) entered.emplace_back();
+    entered.back().push_back(std::move(integers));
   }
 
   /// True if the text goes on as it began. Integers that loops carry are the same a period later,
   /// and no condition is about more trips than `most`. Precondition: the last run made `most`.
   bool repeats_itself(std::int64_t most) const {
     if (period_ > kLongestPeriod) return false;
-    for (const auto& [loop, rounds] : carried_) {
-      const auto period = static_cast<std::size_t>(period_);
-      for (std::size_t i = period; i < rounds.size(); ++i) {
-        if (rounds[i] != rounds[i - period]) return false;
-      }
+    const auto period = static_cast<std::size_t>(period_);
+    const auto repeats = [&](const Rounds& rounds) {
+      return rounds.size() <= period ||
+             std::equal(rounds.begin() + static_cast<std::ptrdiff_t>(period), rounds.end(),
+                        rounds.begin());
+    };
+    for (const auto& [loop, entered] : carried_) {
+      if (!std::all_of(entered.begin(), entered.end(), repeats)) return false;
     }
     return std::all_of(guide_.conditions.begin(), guide_.conditions.end(),
                        [&](const auto& it) { return it.second.threshold < most; });
@@ -238,7 +248,8 @@ class Comparer {
   std::set<ir::ValueId> of_helpers_;
   concurrent::Guide guide_;
   bool compared_ = false;  ///< the last run came to roles
-  std::map<std::pair<std::size_t, ir::OpId>, std::vector<std::vector<std::int64_t>>> carried_;
+  /// By role and loop: of each time that the role came to it.
+  std::map<std::pair<std::size_t, ir::OpId>, std::vector<Rounds>> carried_;
 };
 
 }  // namespace
