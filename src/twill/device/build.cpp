@@ -223,7 +223,7 @@ Result<Kernel> build(const Parts& parts) {
     kernel.arguments.emplace_back(kernel.values.size());
     kernel.values.push_back({value.name, value.type});
   }
-  TWILL_TRY(Memory memory, lay_out(sketch, parts.boxes_in_residents, kernel));
+  TWILL_TRY(Memory memory, lay_out(sketch, parts, kernel));
   for (const auto& [index, box] : memory.boxes) {
     if (box.lay) kernel.laid.emplace_back(index, *box.lay);
   }

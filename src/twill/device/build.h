@@ -17,8 +17,10 @@ struct Parts {
   std::span<const extract::OpOrigin> origins;  ///< by problem::OpId
   const plan::ProvenPlan& plan;
   bool boxes_in_residents =
-      false;  ///< to save memory, a box behind the loop lies where a tile lay
-              ///< that stays through the loop, once all roles are done with it
+      false;                   ///< to save memory, a box behind the loop lies where a tile lay
+                               ///< that stays through the loop, once all roles are done with it
+  bool parts_of_rings = true;  ///< a box may lie in a part of a ring; else it fills the ring or has
+                               ///< memory of its own. Triton 3.8 takes no view smaller than that
 };
 
 /// The tree of the kernel. Fails, with the line of the operation in the TTGIR, for what it cannot

@@ -96,7 +96,8 @@ Result<Fitted> build_within(const Parts& given, std::int64_t capacity) {
     }
     notes.push_back(
         "the deepest rings have a copy less than planned: memory for changes of layout");
-    TWILL_TRY(kernel, build({parts.program, parts.loop, parts.origins, *plan, true}));
+    TWILL_TRY(kernel,
+              build({parts.program, parts.loop, parts.origins, *plan, true, parts.parts_of_rings}));
   }
   kernel.notes.insert(kernel.notes.end(), notes.begin(), notes.end());
   return Fitted{std::move(kernel), std::move(plan)};

@@ -14,16 +14,17 @@ namespace {
 
 class Layout {
  public:
-  Layout(const Sketch& sketch, Kernel& kernel) : sketch_(sketch), kernel_(kernel) {}
+  Layout(const Sketch& sketch, const Parts& parts, Kernel& kernel)
+      : sketch_(sketch), parts_(parts), kernel_(kernel) {}
 
-  Result<Memory> all(bool boxes_in_residents) {
+  Result<Memory> all() {
     TWILL_TRY_VOID(loads());
     TWILL_TRY_VOID(residents());
     TWILL_TRY_VOID(written());
     for (std::size_t i = 0; i < plan().channels.size(); ++i) {
       TWILL_TRY_VOID(channel(plan::ChannelId(i)));
     }
-    TWILL_TRY_VOID(boxes(boxes_in_residents));
+    TWILL_TRY_VOID(boxes());
     memory_.setup.push_back({NodeKind::proxy_fence});
     return std::move(memory_);
   }
@@ -314,11 +315,12 @@ class Layout {
   bool fits(ir::Type box, const Ring& ring) const {
     const auto wanted = ir::nvmma_shared_encoding(box->encoding);
     const auto given = ir::nvmma_shared_encoding(ring.one->encoding);
+    const std::int64_t room = ir::byte_size(kernel_[ring.value].type);
     return wanted && given && wanted->swizzle_bytes <= given->swizzle_bytes &&
-           ir::byte_size(box) <= ir::byte_size(kernel_[ring.value].type);
+           (parts_.parts_of_rings ? ir::byte_size(box) <= room : ir::byte_size(box) == room);
   }
 
-  Result<void> boxes(bool in_residents) {
+  Result<void> boxes() {
     std::map<ir::Type, std::size_t> first, last;
     const auto& around = plan().kernel->around;
     for (std::size_t i = 0; i < around.size(); ++i) {
@@ -338,7 +340,8 @@ class Layout {
         box.value = add(name, box.type);
         memory_.setup.push_back({NodeKind::overlay, {ring->value}, {box.value}});
         overlaid_.insert(ring->value);
-      } else if (const auto resident = in_residents ? resident_like(box.type) : std::nullopt) {
+      } else if (const auto resident =
+                     parts_.boxes_in_residents ? resident_like(box.type) : std::nullopt) {
         std::tie(box.lay, box.value) = *resident;
         add_empty(*box.lay);
       } else {
@@ -373,6 +376,7 @@ class Layout {
   }
 
   const Sketch& sketch_;
+  const Parts& parts_;
   Kernel& kernel_;
   Memory memory_;
   std::map<int, ValueId> numbers_;
@@ -382,8 +386,8 @@ class Layout {
 
 }  // namespace
 
-Result<Memory> lay_out(const Sketch& sketch, bool boxes_in_residents, Kernel& kernel) {
-  return Layout(sketch, kernel).all(boxes_in_residents);
+Result<Memory> lay_out(const Sketch& sketch, const Parts& parts, Kernel& kernel) {
+  return Layout(sketch, parts, kernel).all();
 }
 
 }  // namespace twill::device

@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "twill/device/build.h"
 #include "twill/device/sketch.h"
 
 /// Internal to the room: what lies in shared memory, and who waits for whom.
@@ -52,6 +53,6 @@ struct Memory {
 };
 
 /// Lays out buffers, barriers and boxes; adds their values to `kernel`.
-Result<Memory> lay_out(const Sketch& sketch, bool boxes_in_residents, Kernel& kernel);
+Result<Memory> lay_out(const Sketch& sketch, const Parts& parts, Kernel& kernel);
 
 }  // namespace twill::device

@@ -56,11 +56,11 @@ bool has_own_tiles(const Kernel& kernel) {
 /// The tree of a plan of the outcome's schedule, as the module has it. CTAs share an SM only if a
 /// launch takes no more registers than the plan has. Precondition: the outcome is of a kernel.
 Result<device::Fitted> tree_of(const Reading& reading, const report::Outcome& outcome,
-                               const plan::ProvenPlan& plan) {
+                               const plan::ProvenPlan& plan, dialect::Spelling spelling) {
   const Kernel& kernel = *reading.kernel;
-  TWILL_TRY(device::Fitted fitted,
-            device::build_within({kernel.program, kernel.choice.loop, outcome.origins, plan},
-                                 shared_memory(*kernel.machine)));
+  device::Parts parts{kernel.program, kernel.choice.loop, outcome.origins, plan};
+  parts.parts_of_rings = spelling == dialect::Spelling::v3_6;
+  TWILL_TRY(device::Fitted fitted, device::build_within(parts, shared_memory(*kernel.machine)));
   if (kernel.machine->ctas_per_sm > 1) {
     fitted.kernel.registers_at_launch = plan.plan().limits.launch_registers;
   }
@@ -69,20 +69,20 @@ Result<device::Fitted> tree_of(const Reading& reading, const report::Outcome& ou
 
 /// Door of TTGIR, in any spelling.
 const Door& ttgir_door() {
-  static const Door kDoor = {[](const Reading& reading, const report::Outcome& outcome,
-                                const plan::ProvenPlan& plan) -> std::optional<Diagnostic> {
-                               const auto tree = tree_of(reading, outcome, plan);
-                               if (!tree) return tree.error();
-                               const auto text = emit::ttgir_kernel(
-                                   reading.kernel->program, tree->kernel, dialect::Spelling{});
-                               return text ? std::nullopt : std::optional(text.error());
-                             },
-                             [](const plan::Plan& plan) {
-                               return std::none_of(plan.mechanisms.begin(), plan.mechanisms.end(),
-                                                   [](const plan::Mechanism how) {
-                                                     return how == plan::Mechanism::tcgen05;
-                                                   });
-                             }};
+  static const Door kDoor = {
+      [](const Reading& reading, const report::Outcome& outcome,
+         const plan::ProvenPlan& plan) -> std::optional<Diagnostic> {
+        const dialect::Spelling any{};
+        const auto tree = tree_of(reading, outcome, plan, any);
+        if (!tree) return tree.error();
+        const auto text = emit::ttgir_kernel(reading.kernel->program, tree->kernel, any);
+        return text ? std::nullopt : std::optional(text.error());
+      },
+      [](const plan::Plan& plan) {
+        return std::none_of(
+            plan.mechanisms.begin(), plan.mechanisms.end(),
+            [](const plan::Mechanism how) { return how == plan::Mechanism::tcgen05; });
+      }};
   return kDoor;
 }
 
@@ -171,7 +171,7 @@ void note_missing_registers(const ir::Program& program, const device::Kernel& tr
 Result<Printed> print(const Reading& reading, const report::Outcome& outcome,
                       const plan::ProvenPlan& plan, const TtgirChoice& choice, int margin) {
   const ir::Program& program = reading.kernel->program;
-  TWILL_TRY(device::Fitted fitted, tree_of(reading, outcome, plan));
+  TWILL_TRY(device::Fitted fitted, tree_of(reading, outcome, plan, *choice.spelling));
   const device::Kernel& tree = fitted.kernel;
   TWILL_TRY(std::string text, emit::ttgir_kernel(program, tree, *choice.spelling));
   Printed out{std::move(text), tree.notes};
@@ -341,7 +341,8 @@ Result<std::optional<double>> sm_interval(const Request& request, const Module& 
 }
 
 /// The module for two CTAs an SM, if an SM is no slower with it in the steady state, by estimate.
-/// One CTA begins while the other ends, and uses units that it leaves idle. Else the module at hand.
+/// One CTA begins while the other ends, and uses units that it leaves idle. Else the module at
+/// hand.
 Result<Module> with_company(const Request& request, const TtgirChoice& choice, Module alone) {
   Request shared = request;
   shared.ctas_per_sm = kCtasTogether;

@@ -12,36 +12,11 @@
 #include <vector>
 
 #include "twill/concurrent/machine.h"
+#include "twill/run/bindings.h"
 #include "twill/run/translation.h"
 
 /// Internal to the room: one role of a module beside the steps of its plan.
 namespace twill::run {
-
-/// A slot of a ring, or a buffer without slots.
-struct Spot {
-  const execute::Tile* storage = nullptr;
-  std::int64_t slot = 0;
-  std::int64_t depth = 1;  ///< slots that the storage has
-};
-
-/// The module's storages, and what of the plan each turned out to be where it was met first.
-class Bindings {
- public:
-  enum class Kind : unsigned char { buffer, full, empty };
-
-  /// Whether the spot is copy number `instance` of a ring of that depth; binds what is not bound.
-  bool agree(Kind kind, std::size_t index, int depth, std::int64_t instance, const Spot& spot);
-  void arrive(const execute::Tile* barriers, std::int64_t instance, std::int64_t count);
-  /// Mbarriers that count `counts` arrivals, and get another number; null: all is well.
-  const execute::Tile* miscounted(const std::map<const execute::Tile*, std::int64_t>& counts) const;
-  /// The channel whose full or empty mbarriers lie there.
-  std::optional<std::pair<Kind, plan::ChannelId>> channel_of(const execute::Tile* barriers) const;
-
- private:
-  std::map<std::pair<Kind, std::size_t>, const execute::Tile*> storages_;
-  std::map<const execute::Tile*, std::pair<Kind, std::size_t>> barriers_;
-  std::map<std::pair<const execute::Tile*, std::int64_t>, std::int64_t> arrivals_;
-};
 
 /// Facts that all roles of a run share.
 struct Comparison {

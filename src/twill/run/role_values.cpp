@@ -3,85 +3,10 @@
 #include "twill/ir/loop.h"
 #include "twill/run/role_steps.h"
 
-/// Values of a role: buffers, rings in loops beside the planned one, and the iterations from which
-/// tiles are made.
+/// Values of a role: buffers, and the iterations from which tiles are made.
 namespace twill::run {
 
 using ir::OpKind;
-
-bool Bindings::agree(Kind kind, std::size_t index, int depth, std::int64_t instance,
-                     const Spot& spot) {
-  if (spot.depth != depth || spot.slot != instance % depth) return false;
-  const auto [bound, added] = storages_.try_emplace(std::pair(kind, index), spot.storage);
-  if (bound->second != spot.storage) return false;
-  if (kind == Kind::buffer) return true;  // parts of a tile may share one
-  const auto owner = barriers_.try_emplace(spot.storage, kind, index).first;
-  return owner->second == std::pair(kind, index);
-}
-
-void Bindings::arrive(const execute::Tile* barriers, std::int64_t instance, std::int64_t count) {
-  arrivals_[{barriers, instance}] += count;
-}
-
-const execute::Tile* Bindings::miscounted(
-    const std::map<const execute::Tile*, std::int64_t>& counts) const {
-  for (const auto& [phase, count] : arrivals_) {
-    const auto found = counts.find(phase.first);
-    if (found == counts.end() || found->second != count) return phase.first;
-  }
-  return nullptr;
-}
-
-std::optional<std::pair<Bindings::Kind, plan::ChannelId>> Bindings::channel_of(
-    const execute::Tile* barriers) const {
-  const auto found = barriers_.find(barriers);
-  if (found == barriers_.end()) return std::nullopt;
-  return std::pair(found->second.first, plan::ChannelId(found->second.second));
-}
-
-/// Fillings of a channel that loops beside the planned one used before the tile.
-std::int64_t RoleSteps::used_beside(plan::ChannelId channel) const {
-  const auto found = beside_before_.find(channel);
-  return found == beside_before_.end() ? 0 : found->second;
-}
-
-/// Copies of a buffer that loops beside the planned one used before the tile.
-std::int64_t RoleSteps::used_beside(plan::BufferId buffer) const {
-  for (const auto& [channel, used] : beside_before_) {
-    const auto& guarded = plan_[channel].buffers;
-    if (std::find(guarded.begin(), guarded.end(), buffer) != guarded.end()) return used;
-  }
-  return 0;
-}
-
-/// A wait in a loop beside the planned one is for the filling that follows the last one. The ring
-/// goes on from there in the next tile.
-std::string RoleSteps::take_beside(const concurrent::Role& state, ir::OpId id) {
-  const ir::Op& op = all_.what.module.op(id);
-  const auto value = ir::operand_in(op, ir::Role::barrier);
-  const auto parity = ir::operand_in(op, ir::Role::phase);
-  const auto at = value ? spot(state, *value) : std::nullopt;
-  const auto bound = at ? all_.bindings.channel_of(at->storage) : std::nullopt;
-  if (!bound || !parity) return {};
-  const plan::Channel& channel = plan_[bound->second];
-  if (channel.counts != plan::Channel::Counts::iterations) return {};
-  const bool empty = bound->first == Bindings::Kind::empty;
-  const std::int64_t first = empty ? channel.empty_parity : channel.full_parity;
-  const std::int64_t asked = state.values.integer(id, *parity).value_or(-1);
-  const auto is_for = [&](std::int64_t instance) {
-    return at->depth == channel.depth && at->slot == instance % channel.depth &&
-           asked == ((instance / channel.depth + first) & 1);
-  };
-  std::int64_t& used = beside_[bound->second];
-  const std::int64_t next = tiles_ * all_.trips + used;
-  if (is_for(next)) {
-    ++used;
-    return {};
-  }
-  if (used > used_beside(bound->second) && is_for(next - 1)) return {};  // once more
-  return "a loop beside the planned one comes to filling " + std::to_string(next) + " of " +
-         channel.name + " here";
-}
 
 /// The latest iteration of what a step's value is made from: products, and tiles in shared memory.
 /// `held`: the role takes what it wrote itself from its registers.
@@ -94,8 +19,8 @@ std::optional<std::int64_t> RoleSteps::latest_in(plan::OpId op, std::int64_t ite
     const std::int64_t from = iteration - it.distance;
     const plan::Mechanism how = plan_.mechanisms[it.from.index()];
     const auto buffer = plan::read_from(plan_, it.from, op);
-    const bool shared =
-        buffer && plan_[*buffer].residence == plan::Residence::shared && !(held && writes(*buffer));
+    const bool shared = buffer && plan_[*buffer].residence == plan::Residence::shared &&
+                        !(held && writes(*buffer));
     std::optional<std::int64_t> made;
     if (shared || how == plan::Mechanism::wgmma) {
       made = from;

@@ -1,0 +1,52 @@
+#include <algorithm>
+
+#include "twill/ir/operands.h"
+#include "twill/run/role_steps.h"
+
+/// Loops of a role beside the planned one.
+namespace twill::run {
+/// Fillings of a channel that loops beside the planned one used before the tile.
+std::int64_t RoleSteps::used_beside(plan::ChannelId channel) const {
+  const auto found = beside_before_.find(channel);
+  return found == beside_before_.end() ? 0 : found->second;
+}
+
+/// Copies of a buffer that loops beside the planned one used before the tile.
+std::int64_t RoleSteps::used_beside(plan::BufferId buffer) const {
+  for (const auto& [channel, used] : beside_before_) {
+    const auto& guarded = plan_[channel].buffers;
+    if (std::find(guarded.begin(), guarded.end(), buffer) != guarded.end()) return used;
+  }
+  return 0;
+}
+
+/// A wait in a loop beside the planned one is for the filling that follows the last one. The ring
+/// goes on from there in the next tile.
+std::string RoleSteps::take_beside(const concurrent::Role& state, ir::OpId id) {
+  const ir::Op& op = all_.what.module.op(id);
+  const auto value = ir::operand_in(op, ir::Role::barrier);
+  const auto parity = ir::operand_in(op, ir::Role::phase);
+  const auto at = value ? spot(state, *value) : std::nullopt;
+  const auto bound = at ? all_.bindings.channel_of(at->storage) : std::nullopt;
+  if (!bound || !parity) return {};
+  const plan::Channel& channel = plan_[bound->second];
+  if (channel.counts != plan::Channel::Counts::iterations) return {};
+  const bool empty = bound->first == Bindings::Kind::empty;
+  const std::int64_t first = empty ? channel.empty_parity : channel.full_parity;
+  const std::int64_t asked = state.values.integer(id, *parity).value_or(-1);
+  const auto is_for = [&](std::int64_t instance) {
+    return at->depth == channel.depth && at->slot == instance % channel.depth &&
+           asked == ((instance / channel.depth + first) & 1);
+  };
+  std::int64_t& used = beside_[bound->second];
+  const std::int64_t next = tiles_ * all_.trips + used;
+  if (is_for(next)) {
+    ++used;
+    return {};
+  }
+  if (used > used_beside(bound->second) && is_for(next - 1)) return {};  // once more
+  return "a loop beside the planned one comes to filling " + std::to_string(next) + " of " +
+         channel.name + " here";
+}
+
+}  // namespace twill::run
