@@ -154,7 +154,7 @@ std::string RoleSteps::pass(const Placed& placed) {
 /// The arithmetic that the step stands for has been done, on the step's iteration.
 std::string RoleSteps::check_computed(const Placed& placed) {
   const plan::Step& step = *placed.step;
-  if (step.kind != StepKind::compute) return {};
+  if (step.kind != StepKind::compute || all_.what.origins[step.op->index()].forwards) return {};
   for (const extract::Source& source : all_.what.origins[step.op->index()].sources) {
     const ir::Op& op = all_.what.kernel.op(source.op);
     const ir::OpClass of = ir::class_of(op.kind);
