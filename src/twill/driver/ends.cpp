@@ -13,6 +13,7 @@
 
 #include "twill/driver/answers.h"
 #include "twill/driver/checking.h"
+#include "twill/driver/timing.h"
 #include "twill/problem/hand_off.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/corun.h"
@@ -77,19 +78,35 @@ double least_simulated(const std::vector<Candidate>& candidates) {
   return least;
 }
 
+/// Candidates that the simulator cannot tell from the fastest, each with its rules kept at the
+/// slowest rates. Those without a plan count as such.
+class Close {
+ public:
+  explicit Close(const std::vector<Candidate>& candidates)
+      : most_(simulate::kError * least_simulated(candidates)) {}
+
+  bool operator()(const Candidate& it) const {
+    return it.slowest && (!it.simulated || *it.simulated <= most_);
+  }
+
+ private:
+  double most_;  ///< intervals up to it count as equal to the fastest
+};
+
 /// Order of candidates: the least is best. Without a schedule that keeps the rules at the slowest
 /// rates, the first is best.
 ///
 /// The simulated plan decides, within the simulator's error. Candidates that it cannot tell apart
 /// are compared by the co-run model, then by the least interval at the slowest rates, transfers
-/// included. Equal candidates stay in their order, the fastest rate first (measured:
-/// docs/hardware-log.md, "Candidates that the simulator cannot tell apart").
+/// included. To the co-run model's figure belongs what late loads are simulated to add, unless the
+/// problem has their latency. Equal candidates stay in their order, the fastest rate first
+/// (measured: docs/hardware-log.md, "Candidates that the simulator cannot tell apart").
 class Ranking {
  public:
   Ranking(const std::vector<Candidate>& candidates, std::optional<Rate> wanted)
-      : wanted_(wanted), simulated_(simulate::kError * least_simulated(candidates)) {
+      : wanted_(wanted), close_(candidates) {
     for (const Candidate& it : candidates) {
-      if (close(it)) expected_ = std::min(expected_, expected(it));
+      if (close_(it)) expected_ = std::min(expected_, expected(it));
     }
   }
 
@@ -97,19 +114,18 @@ class Ranking {
     const bool unwanted = wanted_ && it.rate != report::name_of(*wanted_);
     const bool expected_close = expected(it) <= schedule::kCoRunError * expected_;
     const Cycles slowest = it.slowest ? *it.slowest + it.handed_over : or_most(std::nullopt);
-    const bool tied = close(it) && expected_close;
-    return std::tuple(!it.interval, unwanted, !it.simulated, !close(it), !expected_close,
+    const bool tied = close_(it) && expected_close;
+    return std::tuple(!it.interval, unwanted, !it.simulated, !close_(it), !expected_close,
                       tied ? slowest : 0, tied ? 0 : or_infinite(it.simulated));
   }
 
  private:
-  static double expected(const Candidate& it) { return static_cast<double>(or_most(it.expected)); }
-  bool close(const Candidate& it) const {
-    return it.slowest && (!it.simulated || *it.simulated <= simulated_);
+  static double expected(const Candidate& it) {
+    return it.expected ? static_cast<double>(*it.expected + it.late_loads) : or_infinite({});
   }
 
   std::optional<Rate> wanted_;
-  double simulated_;  ///< intervals up to it count as equal to the fastest
+  Close close_;
   /// The least expected interval among these.
   double expected_ = std::numeric_limits<double>::infinity();
 };
@@ -122,11 +138,12 @@ constexpr std::uint64_t kHurry = 6;
 class Ends {
  public:
   Ends(const Request& request, PosedKernel fastest, PosedKernel slowest, Cycles waiting,
-       const Judge& judge)
+       bool loads_in_problem, const Judge& judge)
       : request_(request),
         fastest_(std::move(fastest)),
         slowest_(std::move(slowest)),
         waiting_(waiting),
+        loads_in_problem_(loads_in_problem),
         judge_(judge),
         limits_(request.limits) {
     limits_.hurry_after /= kHurry;
@@ -138,6 +155,7 @@ class Ends {
     if (request_.rate != Rate::fastest && !infeasible) {
       TWILL_TRY_VOID(solve_slowest());
     }
+    add_late_loads();
     std::vector<ArrangedKernel> out;
     for (const std::size_t i : best_first(candidates_, request_.rate)) out.push_back(keep(i));
     return out;
@@ -161,6 +179,23 @@ class Ends {
     candidates_.push_back(std::move(out));
     trials_.push_back(std::move(arranged.end.trial));
     return {};
+  }
+
+  /// Simulates what late loads add, where several candidates are left to the co-run model.
+  void add_late_loads() {
+    if (loads_in_problem_) return;
+    std::vector<std::size_t> equal;
+    const Close close(candidates_);
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      if (close(candidates_[i])) equal.push_back(i);
+    }
+    if (equal.size() < 2) return;
+    for (const std::size_t i : equal) {
+      const std::optional<Trial>& trial = trials_[i];
+      if (!trial || !trial->draft || !trial->full) continue;
+      candidates_[i].late_loads =
+          late_loads(trial->interval, signals_of(*trial->draft, *trial->full));
+    }
   }
 
   Result<void> solve_fastest() {
@@ -275,7 +310,8 @@ class Ends {
   const Request& request_;
   PosedKernel fastest_;
   PosedKernel slowest_;
-  Cycles waiting_;  ///< of a hand-off
+  Cycles waiting_;         ///< of a hand-off
+  bool loads_in_problem_;  ///< the co-run model knows their latency
   const Judge& judge_;
   solve::Options limits_;
   BestPool fast_;
@@ -402,7 +438,8 @@ Result<std::vector<ArrangedKernel>> solve_ends(const Kernel& kernel, const Reque
                                                const Judge& judge) {
   TWILL_TRY(PosedKernel fastest, pose_kernel(kernel, request, Rate::fastest));
   TWILL_TRY(PosedKernel slowest, pose_kernel(kernel, request, Rate::slowest));
-  return Ends(request, std::move(fastest), std::move(slowest), waiting_of(kernel.machine), judge)
+  return Ends(request, std::move(fastest), std::move(slowest), waiting_of(kernel.machine),
+              kernel.load_latency, judge)
       .solve();
 }
 

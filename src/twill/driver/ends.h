@@ -61,8 +61,8 @@ report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candida
 
 /// Indices of the candidates with a schedule, best first; the first one if there is none. Those of
 /// the rate that was asked for come before others. The simulated plan decides then, within the
-/// simulator's error; what it cannot tell apart, the co-run model, then the interval at the slowest
-/// rates.
+/// simulator's error; what it cannot tell apart, the co-run model and the loads that are simulated
+/// to come late, then the interval at the slowest rates.
 std::vector<std::size_t> best_first(const std::vector<report::Candidate>& candidates,
                                     std::optional<machine::Rate> wanted);
 
@@ -87,9 +87,9 @@ std::optional<Cycles> kept_interval(const problem::Problem& slowest, const sched
 
 /// Solves the loop at its fastest rates over all pools, which gives the lower bound. Then solves it
 /// at the slowest rates for each pool that might still be faster; with `request.rate`, only at that
-/// rate. Best first: candidates with a plan, by least simulated interval. Within the model's error:
-/// by least interval at the slowest rates, the busiest group's share of transfers included. Equal
-/// ones stay in order. At least one. All solves together stay within `limits.work_limit`.
+/// rate. In the order of `best_first`, which takes the busiest group's share of transfers into the
+/// interval at the slowest rates. At least one. All solves together stay within
+/// `limits.work_limit`.
 Result<std::vector<ArrangedKernel>> solve_ends(const Kernel& kernel, const Request& request,
                                                const Judge& judge);
 

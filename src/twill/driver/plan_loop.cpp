@@ -1,13 +1,13 @@
 #include "twill/driver/plan_loop.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "twill/driver/ends.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/stated.h"
 #include "twill/driver/statements.h"
+#include "twill/driver/timing.h"
 #include "twill/driver/walk.h"
 #include "twill/support/stopwatch.h"
 
@@ -27,18 +27,16 @@ bool loads_come_late(const Request& request, const PlannedLoop& answer) {
          *built.simulated > kLatencyShows * *built.with_signals;
 }
 
-/// The candidate that became the answer. The co-run model of a problem that assumes loads in time
-/// knows none that come late, so what these are simulated to add is added to its figure.
+/// The candidate that became the answer, with the figures of its plan.
 std::optional<report::Candidate> chosen_of(const PlannedLoop& answer) {
   const report::Outcome& outcome = answer.outcome;
   const auto chosen = std::find_if(outcome.candidates.begin(), outcome.candidates.end(),
                                    [](const report::Candidate& it) { return it.chosen; });
   if (chosen == outcome.candidates.end() || !outcome.built || !outcome.built->simulated) return {};
   report::Candidate out = *chosen;
-  out.simulated = outcome.built->simulated;
-  if (out.expected && !outcome.load_latency && outcome.built->with_signals) {
-    *out.expected += std::llround(*outcome.built->simulated - *outcome.built->with_signals);
-  }
+  const report::Built& built = *outcome.built;
+  out.simulated = built.simulated;
+  out.late_loads = outcome.load_latency ? 0 : late_loads(built.simulated, built.with_signals);
   return out;
 }
 

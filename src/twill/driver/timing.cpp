@@ -1,6 +1,7 @@
 #include "twill/driver/timing.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "twill/driver/arranged.h"
@@ -96,6 +97,16 @@ Steady steady_of(const plan::Plan& plan, const FullRate& full) {
   less.timing.named_barrier_signal = 0;
   steady.order = interval_of(plan, less);
   return steady;
+}
+
+std::optional<double> signals_of(const plan::Plan& plan, FullRate full) {
+  full.timing.load_latency = false;
+  return interval_of(plan, full);
+}
+
+Cycles late_loads(std::optional<double> loads, std::optional<double> signals) {
+  if (!loads || !signals) return 0;
+  return std::max<Cycles>(std::llround(*loads - *signals), 0);
 }
 
 }  // namespace twill::driver

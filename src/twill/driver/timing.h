@@ -51,4 +51,11 @@ struct Steady {
 };
 Steady steady_of(const plan::Plan& plan, const FullRate& full);
 
+/// `interval_of` without the latency of loads, as in `Steady::signals`.
+std::optional<double> signals_of(const plan::Plan& plan, FullRate full);
+
+/// Cycles of an iteration that loads which come late add to the run without their latency, rounded;
+/// 0 where a run has no interval.
+Cycles late_loads(std::optional<double> loads, std::optional<double> signals);
+
 }  // namespace twill::driver
