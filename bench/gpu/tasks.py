@@ -15,12 +15,11 @@ import importlib.util
 import json
 import pathlib
 import re
-import statistics
 import subprocess
 import sys
 import time
 
-from ttgir import milliseconds
+from ttgir import speeds
 from ttgir_cases import CASES, ROOT
 
 SECONDS = 40  # for one program
@@ -259,16 +258,7 @@ def measure(folder, name, make, size):
         except Exception as problem:
             print(f"{way}: {problem}", file=sys.stderr)
             del ways[way]
-    times = {(way, kind): [] for way in ways for kind in ("burst", "sustained")}
-    for kind, duration, rounds, pause in (("burst", .012, 4, .08), ("sustained", .15, 2, 0)):
-        for turn in range(rounds):
-            for way in sorted(ways, reverse=turn % 2 == 1):
-                time.sleep(pause)
-                if kind == "sustained":
-                    milliseconds(ways[way], .05)
-                times[way, kind].append(milliseconds(ways[way], duration))
-    rate = lambda way, kind: round(one.flops / statistics.median(times[way, kind]) * 1e-9, 1)
-    return {"size": size, **{way: [rate(way, "burst"), rate(way, "sustained")] for way in ways}}
+    return {"size": size, **speeds(ways, one.flops)}
 
 
 def run_one(folder, name):

@@ -105,6 +105,20 @@ def best_of_triton(one):
     return found
 
 
+def speeds(ways, flops):
+    """TFLOPS of calls by name, burst and sustained: medians of turns that alternate in order."""
+    times = {(way, kind): [] for way in ways for kind in ("burst", "sustained")}
+    for kind, duration, rounds, pause in (("burst", .012, 4, .08), ("sustained", .15, 2, 0)):
+        for turn in range(rounds):
+            for way in sorted(ways, reverse=turn % 2 == 1):
+                time.sleep(pause)
+                if kind == "sustained":
+                    milliseconds(ways[way], .05)
+                times[way, kind].append(milliseconds(ways[way], duration))
+    rate = {key: round(flops / statistics.median(values) * 1e-9, 1) for key, values in times.items()}
+    return {way: [rate[way, "burst"], rate[way, "sustained"]] for way in ways}
+
+
 def measure(make, sizes, module):
     import torch
     rows = []
@@ -127,16 +141,7 @@ def measure(make, sizes, module):
                 ways["library"] = one.library
             except Exception as problem:
                 print(f"library: {problem}", file=sys.stderr)
-        times = {(way, kind): [] for way in ways for kind in ("burst", "sustained")}
-        for kind, duration, rounds, pause in (("burst", .012, 4, .08), ("sustained", .15, 2, 0)):
-            for turn in range(rounds):
-                for way in sorted(ways, reverse=turn % 2 == 1):
-                    time.sleep(pause)
-                    if kind == "sustained":
-                        milliseconds(ways[way], .05)
-                    times[way, kind].append(milliseconds(ways[way], duration))
-        rate = {key: round(one.flops / statistics.median(values) * 1e-9, 1) for key, values in times.items()}
-        rows.append({"size": size, **{way: [rate[way, "burst"], rate[way, "sustained"]] for way in ways}, "best_options": options, "kernels": kinds, "configurations": configurations})
+        rows.append({"size": size, **speeds(ways, one.flops), "best_options": options, "kernels": kinds, "configurations": configurations})
         del one
         torch.cuda.empty_cache()
     return rows

@@ -56,6 +56,17 @@ Plan kernel_plan(Tiles tiles, bool same_trips = true, Mechanism fills = Mechanis
   return *std::move(plan);
 }
 
+/// A bulk store behind the loop, of 8 bytes for each role.
+Around bulk_store_behind() {
+  Around store;
+  store.what.when = Outside::When::after;
+  store.what.what = "store @ 4:1";
+  store.what.mechanism = Mechanism::bulk_store;
+  store.memory = "SMEM";
+  store.bytes = 8;
+  return store;
+}
+
 std::string kinds(const Plan& plan, const std::vector<Step>& steps) {
   std::string text;
   for (const Step& step : steps) text += to_text(plan, step) + "; ";
@@ -269,12 +280,7 @@ mmB -> mmB in-place distance 1
   setting.reserved = {{"SMEM", 8}};
   setting.kernel = Kernel{};
   setting.parts = {-1, 0, 1};
-  Around store;
-  store.what.when = Outside::When::after;
-  store.what.what = "store @ 4:1";
-  store.what.mechanism = Mechanism::bulk_store;
-  store.memory = "SMEM";
-  store.bytes = 8;
+  Around store = bulk_store_behind();
   store.uses = {OpId(1), OpId(2)};
   setting.around = {store};
   auto plan = draft_plan(*checked, setting);
@@ -345,13 +351,7 @@ TEST(Around, WithoutRoomThreadsStore) {
   const auto answer = solve::solve(loop->problem, {});
   Setting setting;
   setting.kernel = Kernel{};
-  Around store;
-  store.what.when = Outside::When::after;
-  store.what.what = "store @ 4:1";
-  store.what.mechanism = Mechanism::bulk_store;
-  store.memory = "SMEM";
-  store.bytes = 8;
-  setting.around = {store};
+  setting.around = {bulk_store_behind()};
   const auto plan = draft_plan(*verify::verify(loop->problem, *answer.schedule), setting);
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ(plan->kernel->around[0].mechanism, Mechanism::threads);

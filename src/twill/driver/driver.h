@@ -131,8 +131,8 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// Of a Problem with hand-offs the outcome has what the schedule's groups leave (hand_off.h); its
 /// text and hash are those of the whole.
 ///
-/// A given schedule is the outcome, as feasible, by strategy "imported", and nothing is searched. Rate
-/// and pool are those for which the loop poses the schedule's Problem.
+/// A given schedule is the outcome, as feasible, by strategy "imported", and nothing is searched.
+/// Rate and pool are those for which the loop poses the schedule's Problem.
 ///
 /// Alternatives are those of the schedule kept, for its pool and costs. Each has the request's work
 /// limit. Fails if the one to take is not among them.

@@ -10,8 +10,8 @@ namespace twill::driver {
 /// The tunables of a mapping that together leave a kernel of tasks without a schedule (M14). With
 /// smaller values of the others there is none either, proven. The message has changes with which a
 /// schedule was found. Nothing for other kernels, without a proof that there is no schedule, or if
-/// no smaller values were found to help. Cost: a
-/// search for a schedule for each of at most 100 mappings.
+/// no smaller values were found to help. Cost: a search for a schedule for each of at most 100
+/// mappings.
 std::optional<Diagnostic> statements_without_schedule(const Request& request,
                                                       const report::Outcome& outcome);
 

@@ -17,8 +17,8 @@ struct VerifiedModule {
 bool is_module(const Input& input);
 
 /// Proves for every trip count that a module's roles neither hang nor race nor miss a phase.
-/// Otherwise finds the shortest run in which they do. Fails for what cannot be read, and for a module without
-/// roles. What is wrong with the module, and what is not followed, is no failure: look at the
+/// Otherwise finds the shortest run in which they do. Fails for what cannot be read, and for a
+/// module without roles. What is wrong with the module, and what is not followed, is no failure: look at the
 /// proof. `at_least`: iterations that every loop is taken to make.
 Result<VerifiedModule> verify_module(const Input& input, std::int64_t at_least = 0);
 

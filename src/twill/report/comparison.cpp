@@ -70,10 +70,10 @@ std::optional<double> ratio_to_twill(const Comparison& comparison, const Compare
 }
 
 std::string on_faster(const Comparison& comparison, const Compared& row) {
-  constexpr double kShown = 0.05;  // cycles: a difference that shows in one decimal
+  constexpr double kShownCycles = 0.05;  // so many show in one decimal
   const auto ratio = ratio_to_twill(comparison, row);
   if (!ratio || row.strategy == "twill") return "";
-  if (*row.simulated + kShown >= *row.simulated / *ratio) return "";
+  if (*row.simulated + kShownCycles >= *row.simulated / *ratio) return "";
   if (*ratio * comparison.tolerance < 1) {
     return fmt::format("simulated to be faster than twill's: `--strategy {}` gives it",
                        row.strategy);
