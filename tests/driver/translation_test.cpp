@@ -99,6 +99,15 @@ TEST(Translation, WhatTheTextAddsIsCompared) {
   EXPECT_EQ(check_translation(*counted).broken + check_translation(*counted).unchecked, "");
 }
 
+// An op that only moves values names the arithmetic that needs them, and has none of its own.
+TEST(Translation, MovesHaveNoArithmetic) {
+  const EmittedTtgir split = printed_of("tests/golden/split_tf32.ttgir");
+  EXPECT_EQ(split.broken, "");
+  const PrintedCheck check = check_translation(split);
+  EXPECT_EQ(check.broken, "");
+  EXPECT_EQ(check.unchecked, "");
+}
+
 // Causal attention in two loops walks over tiles. The second loop takes its tiles through the rings
 // of the first, and the next tile goes on behind it.
 TEST(Translation, LoopsBesideThePlannedOneUseItsRings) {
