@@ -2,7 +2,7 @@
 """Compares the glossary with the identifiers. Usage: check_names.py
 
 - A type that headers of two rooms or more define under one name is in docs/reference/type-names.md, with exactly these rooms.
-- No type of a header is named by a word that docs/reference/glossary.md calls old, but those of OLD_TYPES.
+- No type of a header is named by a word that docs/reference/glossary.md calls old.
 - Files and folders in the last column of the glossary exist.
 - A type or constant in an anonymous namespace occurs once in a room: presets compile a room's sources together.
 
@@ -19,21 +19,6 @@ SOURCES = ROOT / "src/twill"
 GLOSSARY = ROOT / "docs/reference/glossary.md"
 TYPE_NAMES = ROOT / "docs/reference/type-names.md"
 TYPE = re.compile(r"^(?:(?:struct|class|enum class) (\w+)\b[^;{]*\{|using (\w+) =)", re.MULTILINE)
-
-# Types to be renamed, by the old word. The list may only get shorter.
-OLD_TYPES = {
-    "around": {"Around"},
-    "errand": {"Errand"},
-    "hand-off": {"HandOff"},
-    "knob": {"Knob"},
-    "outside": {"Outside"},
-    "resident": {"Resident"},
-    "surroundings": {"Surroundings"},
-    "way": {"PricedWay", "Way"},
-}
-# Old words that also mean something else in a type's name.
-AMBIGUOUS = {"alike", "behind", "end", "ends", "existing", "given", "growth", "guess", "leftover", "lessons", "member", "mixtures", "pieces",
-             "reduced", "remains", "roll"}
 
 
 def types_of(text):
@@ -76,15 +61,10 @@ def words_of(name):
     return found | {it.removesuffix("s") for it in found}
 
 
-def old_names_among(names, words, allowed):
+def old_names_among(names, words):
     for name in sorted(names):
         for word in sorted(words & words_of(name)):
-            if name not in allowed.get(word, ()):
-                yield f"type {name} has the old word '{word}' (docs/reference/glossary.md has the new one)"
-    for word, kept in allowed.items():
-        gone = sorted(kept - set(names))
-        if gone:
-            yield f"OLD_TYPES has {', '.join(gone)}, which is gone: take it out"
+            yield f"type {name} has the old word '{word}' (docs/reference/glossary.md has the new one)"
 
 
 def places_of(glossary):
@@ -132,7 +112,7 @@ def main():
     rooms, glossary = rooms_by_type(), GLOSSARY.read_text()
     page, list_of_words = TYPE_NAMES.relative_to(ROOT), GLOSSARY.relative_to(ROOT)
     wrong = [f"{page}: {it}" for it in homonyms_against(listed_types(TYPE_NAMES.read_text()), rooms)]
-    wrong += [f"src/twill: {it}" for it in old_names_among(rooms, old_words(glossary) - AMBIGUOUS, OLD_TYPES)]
+    wrong += [f"src/twill: {it}" for it in old_names_among(rooms, old_words(glossary))]
     wrong += [f"{list_of_words}:{line}: there is no {path}" for line, path in places_of(glossary)
               if not (SOURCES / path).exists() and not (ROOT / path).exists()]
     wrong += [f"src/twill/{it}" for it in defined_twice(sources_by_room())]

@@ -83,7 +83,7 @@ TEST(Certificates, OfRandomProblems) {
     solve_test::Size size;
     size.ops = 2 + round % 5;
     size.groups = 1 + round % 3;
-    size.ways = 1 + (round % 4 == 0 ? 1 : 0);
+    size.alternatives = 1 + (round % 4 == 0 ? 1 : 0);
     const Problem problem = solve_test::random_problem(random, size);
     solve::Options options;
     if (round % 5 == 0) options.work_limit = 1 + static_cast<std::uint64_t>(round);
@@ -152,7 +152,7 @@ TEST(Certificates, OfRandomProblemsWithTightMemories) {
     size.groups = 1 + round % 2;
     Problem problem =
         solve_test::with_tight_memory(random, solve_test::random_problem(random, size));
-    if (round % 3 == 2) problem = solve_test::with_hand_offs(random, problem);
+    if (round % 3 == 2) problem = solve_test::with_transfer_ops(random, problem);
     const auto proven = prove(problem, {});
     ASSERT_TRUE(proven.has_value()) << proven.error() << "\n"
                                     << schedule::print_loop(schedule::loop_text_of(problem));
@@ -197,7 +197,7 @@ TEST(Certificates, OfLoopsWithoutSchedule) {
 }
 
 // Protects: a combination of ways that is not looked at, and an exchange that is none.
-TEST(Certificates, CoverEveryCombinationOfWays) {
+TEST(Certificates, CoverEveryCombinationOfAlternatives) {
   Files files = files_of(problem_of(
       "loop x\npipe P\npipe Q\ngroup G registers 9\nop a\n way p uses P 4\n way q uses Q 4\n"
       "op b\n way p uses P 4\n way q uses Q 4\nop c uses P 1\n"));

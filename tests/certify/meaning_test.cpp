@@ -148,7 +148,7 @@ class ScheduleTruth {
       if (it.from.index() != value || !it.carries_value) continue;
       const auto& to = problem_[it.to];
       end = std::max(end, schedule_.ops[it.to.index()].issue + it.distance * ii_ +
-                              read_hold_of(it, to, to.ways.front()));
+                              read_hold_of(it, to, to.alternatives.front()));
     }
     return end;
   }

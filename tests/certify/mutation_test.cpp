@@ -219,15 +219,15 @@ Problem infeasible_loop() {
       "op b latency 1 occupies M 2\nop c latency 1 occupies M 2\nop d\na -> d\nb -> d\nc -> d\n");
 }
 
-Problem loop_with_ways() {
+Problem loop_with_alternatives() {
   return problem_of(
       "loop x\npipe P\npipe Q\ngroup G registers 9\nop a\n way p uses P 4\n way q uses Q 4\n"
       "op b\n way p uses P 4\n way q uses Q 4\nop c latency 2 uses P 1\na -> c\nb -> c\n"
       "c -> c distance 1 delay 7\n");
 }
 
-/// Faster with a hand-off than without, but not as fast as units and circuits would allow.
-Problem loop_with_hand_offs() {
+/// Faster with a transfer than without, but not as fast as units and circuits would allow.
+Problem loop_with_transfer_ops() {
   return problem_of(
       "loop x\nunit U\npipe P\nmemory M capacity 4\ngroup G registers 6\ngroup H registers 6\n"
       "op a on U for 4 latency 5 registers 4 async\nop b latency 7 issue 7 registers 3\n"
@@ -265,10 +265,10 @@ Problem loop_with_memory_order() {
 }
 
 std::vector<Problem> subjects() {
-  return {bundled("fig1"),       bundled("gemm"),         bundled("fwd_h1"),
-          bundled("fwd_h1big"),  bundled("fwd_b1"),       infeasible_loop(),
-          loop_with_ways(),      loop_with_hand_offs(),   loop_with_register_budget(),
-          loop_with_placement(), loop_with_memory_order()};
+  return {bundled("fig1"),          bundled("gemm"),          bundled("fwd_h1"),
+          bundled("fwd_h1big"),     bundled("fwd_b1"),        infeasible_loop(),
+          loop_with_alternatives(), loop_with_transfer_ops(), loop_with_register_budget(),
+          loop_with_placement(),    loop_with_memory_order()};
 }
 
 /// The certificate is about another loop, and its proof not one of that.

@@ -127,7 +127,7 @@ TEST(Answer, TakesInTheLatencyOfLoadsWhereRingsCannotHideIt) {
   for (const problem::Dependence& it : far->outcome.problem.dependences()) {
     const problem::Op& load = far->outcome.problem[it.from];
     if (load.streaming) {
-      EXPECT_EQ(it.delay, load.ways[0].latency);
+      EXPECT_EQ(it.delay, load.alternatives[0].latency);
     }
   }
   const auto certified = certify_loop(request);

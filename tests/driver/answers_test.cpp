@@ -19,7 +19,7 @@ problem::Problem loop(const std::string& name, Cycles cycles) {
   parts.groups = {{"G", 4, 100, false}};
   problem::Op op;
   op.name = "mma";
-  op.ways = {{"", problem::UnitId(0), cycles, cycles, 0, {}}};
+  op.alternatives = {{"", problem::UnitId(0), cycles, cycles, 0, {}}};
   parts.ops = {op};
   auto posed = problem::pose(std::move(parts));
   if (!posed) throw std::runtime_error(posed.error().message);

@@ -101,8 +101,8 @@ Result<PlannedLoop> answer_in(const Request& request, double share) {
   return answer_reading(request, std::make_shared<const Reading>(*std::move(reading)), {});
 }
 
-// A loop that is proven infeasible with hand-offs has no plan without them.
-TEST(HandOvers, WhatIsInfeasibleWithHandOffsHasNoPlan) {
+// A loop that is proven infeasible with transfers has no plan without them.
+TEST(HandOvers, WhatIsInfeasibleWithTransfersHasNoPlan) {
   int infeasible = 0;
   int planned = 0;
   for (const char* kernel : {"fa_bwd_dq/sm_90/m128n64d128", "fa_fwd/sm_90/d64"}) {
@@ -112,7 +112,7 @@ TEST(HandOvers, WhatIsInfeasibleWithHandOffsHasNoPlan) {
       request.limits.work_limit = 20'000'000;
       request.limits.hurry_after = 10'000'000;
       const auto delayed = answer_in(request, share);
-      request.hand_offs = true;
+      request.transfers = true;
       const auto handed = answer_in(request, share);
       ASSERT_EQ(delayed.has_value(), handed.has_value());
       if (!handed) continue;

@@ -1,4 +1,4 @@
-// Protects: orders of loops with hand-offs. The order of an optimal schedule, evaluated, is no
+// Protects: orders of loops with transfers. The order of an optimal schedule, evaluated, is no
 // slower than the optimum; and written out as an order, with those stores and loads that its groups
 // need, it is read, completed and evaluated to the same.
 
@@ -12,7 +12,7 @@
 
 #include "solve/random_problem.h"
 #include "twill/driver/driver.h"
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/solve/solve.h"
 
@@ -47,12 +47,12 @@ std::string order_text(const Problem& problem, const Schedule& schedule) {
   return text;
 }
 
-TEST(Orders, OfHandOffs) {
+TEST(Orders, OfTransfers) {
   int handed = 0;
   for (std::uint32_t seed = 0; seed < 150; ++seed) {
     std::mt19937 random(seed);
     const Problem problem = solve_test::for_length(
-        solve_test::with_hand_offs(random, solve_test::random_problem(random, {.ops = 4})));
+        solve_test::with_transfer_ops(random, solve_test::random_problem(random, {.ops = 4})));
     const schedule::Answer answer = solve::solve(problem);
     if (!answer.schedule) continue;
     const std::string whole = print_loop(schedule::loop_text_of(problem, answer.schedule));
@@ -61,7 +61,7 @@ TEST(Orders, OfHandOffs) {
     ASSERT_TRUE(taken.has_value()) << to_string(taken.error());
     const Schedule& least = *taken->answer.schedule;
     EXPECT_LE(least.initiation_interval, answer.schedule->initiation_interval);
-    const problem::Reduced left = problem::reduced(problem, schedule::groups_of(*answer.schedule));
+    const problem::Residual left = problem::reduced(problem, schedule::groups_of(*answer.schedule));
     EXPECT_EQ(taken->problem, left.problem);
     const std::string order = order_text(left.problem, schedule::reduced(left, *answer.schedule));
     const auto read =
@@ -69,11 +69,12 @@ TEST(Orders, OfHandOffs) {
     ASSERT_TRUE(read.has_value()) << to_string(read.error());
     if (read->violations.empty()) {
       EXPECT_EQ(*read->answer.schedule, least) << order;
-    } else {  // `evaluate` goes on to where the values have room, perhaps later in the same interval
+    } else {  // `evaluate` goes on to where the values have room, perhaps later in the same
+              // interval
       EXPECT_LE(read->answer.schedule->initiation_interval, least.initiation_interval) << order;
     }
     EXPECT_EQ(read->problem, left.problem);
-    for (const problem::HandOff& it : problem.hand_offs()) {
+    for (const problem::Transfer& it : problem.transfers()) {
       handed += answer.schedule->ops[it.store.index()].exists ? 1 : 0;
     }
   }

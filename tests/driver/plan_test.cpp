@@ -40,8 +40,8 @@ plan::Plan plan_of(const std::string& kernel, int cluster = 1,
   return planned->plan->plan();
 }
 
-const plan::Outside* outside(const plan::Plan& plan, const std::string& name) {
-  for (const plan::Outside& what : plan.kernel->around) {
+const plan::PerTileOp* outside(const plan::Plan& plan, const std::string& name) {
+  for (const plan::PerTileOp& what : plan.kernel->per_tile_ops) {
     if (what.what.starts_with(name)) return &what;
   }
   return nullptr;
@@ -97,7 +97,7 @@ TEST(PlanOfAKernel, GemmStagesItsTileAndFillsTheMemoryWithStages) {
   EXPECT_EQ(plan.kernel->order, plan::TileOrder::grouped);
   EXPECT_EQ(plan.kernel->group, 16);  // 16 rows of 16 KB and 9 columns of 32 KB; 8 need 17
   EXPECT_TRUE(plan.kernel->same_trips);
-  const plan::Outside* store = outside(plan, "tt.descriptor_store");
+  const plan::PerTileOp* store = outside(plan, "tt.descriptor_store");
   ASSERT_NE(store, nullptr);
   EXPECT_EQ(store->mechanism, plan::Mechanism::bulk_store);
   EXPECT_EQ(names(plan, store->roles), (std::vector<std::string>{"WG0", "WG1"}));
@@ -110,7 +110,7 @@ TEST(PlanOfAKernel, AttentionLoadsItsQueriesPerTile) {
   const plan::Plan plan = plan_of("fa_fwd/sm_90/d128");
   EXPECT_EQ(plan.kernel->tiles, plan::Tiles::persistent);
   EXPECT_EQ(plan.kernel->order, plan::TileOrder::row_major);
-  const plan::Outside* load = outside(plan, "tt.descriptor_load");
+  const plan::PerTileOp* load = outside(plan, "tt.descriptor_load");
   ASSERT_NE(load, nullptr);
   EXPECT_EQ(load->mechanism, plan::Mechanism::tma_load);
   EXPECT_EQ(names(plan, load->roles), (std::vector<std::string>{"LOAD"}));
@@ -141,7 +141,7 @@ TEST(PlanOfAKernel, TilesOfDifferentTripCountsAreTold) {
 // loop is over.
 TEST(PlanOfAKernel, HoldsATileThatALoopBehindReads) {
   const plan::Plan plan = plan_of("fa_fwd_causal/sm_90/d128");
-  const plan::Outside* loop = outside(plan, "scf.for");
+  const plan::PerTileOp* loop = outside(plan, "scf.for");
   ASSERT_NE(loop, nullptr);
   const plan::BufferId queries = outside(plan, "tt.descriptor_load")->buffers.at(0);
   EXPECT_EQ(loop->reads, std::vector<plan::BufferId>{queries});
@@ -149,7 +149,8 @@ TEST(PlanOfAKernel, HoldsATileThatALoopBehindReads) {
   for (const plan::RoleId role : loop->roles) {
     bool done = false, released = false;
     for (const plan::Step& step : plan[role].after) {
-      done = done || (step.outside && plan.kernel->around[*step.outside].what == loop->what);
+      done = done ||
+             (step.per_tile_op && plan.kernel->per_tile_ops[*step.per_tile_op].what == loop->what);
       if (step.kind != plan::StepKind::release || !step.channel) continue;
       if (plan[*step.channel].buffers != std::vector<plan::BufferId>{queries}) continue;
       EXPECT_TRUE(done) << plan[role].name;

@@ -56,7 +56,7 @@ TEST(ScheduleLoop, KeepsTheEndThatIsExpectedToBeFaster) {
 
 // Transfer ops count: a third group that is given whole tiles has the smaller interval at the
 // slowest rates. It does nothing but fetch them, and is not expected to be as fast.
-TEST(ScheduleLoop, HandOffsAreExpectedToTakeTime) {
+TEST(ScheduleLoop, TransfersAreExpectedToTakeTime) {
   const auto outcome = schedule_loop(request_for("kernels/gemm_rowsum/sm_90/128x128x64.pre.ttgir"));
   ASSERT_TRUE(outcome) << to_string(outcome.error());
   const auto& all = outcome->candidates;

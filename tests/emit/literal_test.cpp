@@ -38,10 +38,10 @@ class Figures {
 
  private:
   std::size_t count() const { return problem_.ops().size(); }
-  const Way& way(std::size_t v) const { return problem_.ops()[v].ways[0]; }
+  const Alternative& alternative(std::size_t v) const { return problem_.ops()[v].alternatives[0]; }
   Cycles cycles(std::size_t v) const {
-    Cycles rows = std::max({way(v).occupancy, way(v).issue, Cycles{1}});
-    for (const PipeUse& use : way(v).pipes) rows = std::max(rows, use.demand);
+    Cycles rows = std::max({alternative(v).occupancy, alternative(v).issue, Cycles{1}});
+    for (const PipeUse& use : alternative(v).pipes) rows = std::max(rows, use.demand);
     return rows;
   }
   bool in_force(Rule rule) const { return problem_.in_force(rule); }
@@ -75,7 +75,7 @@ class Figures {
     for (const Dependence& it : problem_.dependences()) {
       const std::size_t u = it.from.index();
       const std::size_t v = it.to.index();
-      const Cycles d = delay_of(it, problem_.ops()[u], way(u));
+      const Cycles d = delay_of(it, problem_.ops()[u], alternative(u));
       const Cycles spill = on_[u] == on_[v] ? 0 : it.transfer;
       for (Cycles i = 0; i + it.distance < copies_; ++i) {
         for (Cycles t = 0; t < total_; ++t) {
@@ -90,10 +90,11 @@ class Figures {
   }
 
   Cycles rows_on_unit(std::size_t v, std::size_t unit) const {
-    return way(v).unit && way(v).unit->index() == unit ? way(v).occupancy : 0;
+    return alternative(v).unit && alternative(v).unit->index() == unit ? alternative(v).occupancy
+                                                                       : 0;
   }
   Cycles rows_on_pipe(std::size_t v, std::size_t pipe) const {
-    for (const PipeUse& use : way(v).pipes) {
+    for (const PipeUse& use : alternative(v).pipes) {
       if (use.pipe.index() == pipe) return use.demand;
     }
     return 0;
@@ -247,23 +248,23 @@ TEST(Literal, RefusesWhatThePaperDoesNotHave) {
   parts.name = "two";
   parts.units = {{"A"}};
   parts.groups = {{.name = "G"}};
-  Way way{
+  Alternative alternative{
       .name = "slow", .unit = UnitId(0), .occupancy = 1000, .latency = 0, .issue = 0, .pipes = {}};
   Op op;
   op.name = "exp";
-  op.ways = {way};
+  op.alternatives = {alternative};
   parts.ops = {op};
   auto large = smtlib_literal(*pose(parts), {1'000'000, 50'000'000});
   ASSERT_FALSE(large);
   EXPECT_NE(large.error().hint.find("--normalize"), std::string::npos);
-  way.name = "fast";
-  parts.ops[0].ways.push_back(way);
+  alternative.name = "fast";
+  parts.ops[0].alternatives.push_back(alternative);
   const auto two = smtlib_literal(*pose(parts), {1000, 1000});
   ASSERT_FALSE(two);
   EXPECT_NE(two.error().message.find("exp has several alternatives"), std::string::npos);
 }
 
-TEST(Literal, RefusesHandOffs) {
+TEST(Literal, RefusesTransfers) {
   const auto loop = schedule::parse_loop(
       "loop x\ngroup G registers 9\nop a registers 1\nop b\nop put\nop get registers 1\na -> b\n"
       "hand-off a store put load get for b\n",

@@ -48,9 +48,9 @@ std::string pinned(const Problem& problem, const Schedule& schedule) {
     text += fmt::format("(assert (= stage!{} {}))(assert (= slot!{} {}))\n", op.name,
                         stage_of(schedule, id), op.name, slot_of(schedule, id));
     text += fmt::format("(assert in!{}!{})\n", op.name, problem[at.group].name);
-    if (op.ways.size() == 1) continue;
+    if (op.alternatives.size() == 1) continue;
     text += fmt::format("(assert way!{}!{})\n", op.name,
-                        op.ways[static_cast<std::size_t>(at.way)].name);
+                        op.alternatives[static_cast<std::size_t>(at.alternative)].name);
   }
   return text;
 }
@@ -83,13 +83,13 @@ INSTANTIATE_TEST_SUITE_P(All, BundledLoop,
 struct Compared {
   int infeasible = 0;
   int above_bound = 0;
-  int crossing = 0;  ///< schedules with a hand-off
+  int crossing = 0;  ///< schedules with a transfer
   int asked = 0;
   int unknown = 0;
 };
 
 bool hands_over(const Problem& problem, const Schedule& schedule) {
-  return std::any_of(problem.hand_offs().begin(), problem.hand_offs().end(),
+  return std::any_of(problem.transfers().begin(), problem.transfers().end(),
                      [&](const auto& it) { return schedule.ops[it.store.index()].exists; });
 }
 
@@ -119,7 +119,7 @@ solve_test::Size size_of(int round) {
   solve_test::Size size;
   size.ops = 2 + round % 5;
   size.groups = 1 + round % 3;
-  size.ways = 1 + round % 2;
+  size.alternatives = 1 + round % 2;
   return size;
 }
 
@@ -149,13 +149,13 @@ TEST(Smtlib, AgreesWithTheEngineOnRandomProblems) {
   EXPECT_LT(compared.unknown, solve_test::rounds(10));
 }
 
-// Protects: the same of problems with hand-offs, whose ops exist as the groups want it.
-TEST(Smtlib, AgreesWithTheEngineOnHandOffs) {
+// Protects: the same of problems with transfers, whose ops exist as the groups want it.
+TEST(Smtlib, AgreesWithTheEngineOnTransfers) {
   std::mt19937 random(12);
   Compared compared;
   for (int round = 0; round < solve_test::rounds(200); ++round) {
     const Problem problem = solve_test::for_length(
-        solve_test::with_hand_offs(random, solve_test::random_problem(random, size_of(round))));
+        solve_test::with_transfer_ops(random, solve_test::random_problem(random, size_of(round))));
     SCOPED_TRACE(
         fmt::format("round {}\n{}", round, schedule::print_loop(schedule::loop_text_of(problem))));
     compare(problem, compared);

@@ -20,8 +20,8 @@ using schedule::Verdict;
 using solve_test::bundled;
 using solve_test::problem_of;
 using solve_test::random_problem;
-using solve_test::with_hand_offs;
 using solve_test::with_register_budget;
+using solve_test::with_transfer_ops;
 using solve_test::z3_feasible;
 
 /// An II at which a loop of a few short ops has a schedule if it has one at all.
@@ -34,12 +34,12 @@ std::string text_of(const Problem& problem) {
 Core core_of(const Problem& problem, std::optional<Cycles> ii) {
   const Limits limits;
   Asker asker(limits);
-  return minimal_core(problem, members_of(problem), ii, asker);
+  return minimal_core(problem, requirements_of(problem), ii, asker);
 }
 
-std::vector<Member> except(std::vector<Member> members, const Member& one) {
-  std::erase(members, one);
-  return members;
+std::vector<Requirement> except(std::vector<Requirement> requirements, const Requirement& one) {
+  std::erase(requirements, one);
+  return requirements;
 }
 
 /// By Z3, which shares nothing with the search: the core leaves no schedule, and anything less of
@@ -52,11 +52,11 @@ int expect_minimal(const Problem& problem, const Core& core, Cycles ii) {
     EXPECT_NE(z3, std::optional(!feasible));
     unknown += z3 ? 0 : 1;
   };
-  expect(only(problem, core.members), false);
-  for (const Member& it : core.members) {
+  expect(only(problem, core.requirements), false);
+  for (const Requirement& it : core.requirements) {
     SCOPED_TRACE("without kind " + std::to_string(static_cast<int>(it.kind)) + " index " +
                  std::to_string(it.index));
-    expect(only(problem, except(core.members, it)), true);
+    expect(only(problem, except(core.requirements, it)), true);
   }
   return unknown;
 }
@@ -65,7 +65,7 @@ int expect_minimal(const Problem& problem, const Core& core, Cycles ii) {
 struct Explained {
   int held = 0;
   int infeasible = 0;
-  int handed = 0;   ///< cores with a hand-off
+  int handed = 0;   ///< cores with a transfer
   int unknown = 0;  ///< questions that Z3 gave up
 };
 
@@ -79,8 +79,9 @@ void expect_explained(const Problem& problem, Explained& explained) {
   ++(infeasible ? explained.infeasible : explained.held);
   const Core core = core_of(problem, infeasible ? std::nullopt : std::optional(below));
   explained.unknown += expect_minimal(problem, core, below);
-  const bool handed = std::any_of(core.members.begin(), core.members.end(),
-                                  [](const Member& it) { return it.kind == Kind::hand_off; });
+  const bool handed =
+      std::any_of(core.requirements.begin(), core.requirements.end(),
+                  [](const Requirement& it) { return it.kind == Kind::transfer_costs; });
   explained.handed += handed ? 1 : 0;
 }
 
@@ -99,12 +100,12 @@ TEST(Core, IsMinimalByZ3) {
   EXPECT_EQ(explained.unknown, 0);
 }
 
-// Protects the same of loops with hand-offs, where what crosses takes stores and loads.
-TEST(Core, OfHandOffsIsMinimalByZ3) {
+// Protects the same of loops with transfers, where what crosses takes stores and loads.
+TEST(Core, OfTransfersIsMinimalByZ3) {
   std::mt19937 random(33);
   Explained explained;
   for (int round = 0; round < 80; ++round) {
-    const Problem problem = with_hand_offs(
+    const Problem problem = with_transfer_ops(
         random, random_problem(random, {.ops = 2 + round % 3, .groups = 2 + round % 2}));
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
     expect_explained(problem, explained);
@@ -115,9 +116,9 @@ TEST(Core, OfHandOffsIsMinimalByZ3) {
   EXPECT_LT(explained.unknown, 20);
 }
 
-// A hand-off is a reason where two groups would be fast enough if moving a value took nothing. With
+// A transfer is a reason where two groups would be fast enough if moving a value took nothing. With
 // nothing to take, its load still waits, so there has to be a cycle without another issue.
-TEST(Core, NamesAHandOff) {
+TEST(Core, NamesATransfer) {
   const Problem problem = problem_of(
       "loop x\ngroup G registers 9\ngroup H registers 9\n"
       "op a issue 4 latency 4 registers 2\nop b issue 4 latency 4\n"
@@ -125,9 +126,10 @@ TEST(Core, NamesAHandOff) {
       "a -> b\nhand-off a store put load get for b\n");
   ASSERT_EQ(solve_test::optimal_interval(problem), 6);
   const Core core = core_of(problem, 5);
-  EXPECT_EQ(core.members,
-            (std::vector<Member>{
-                {Kind::hand_off, 0}, {Kind::issue, 0}, {Kind::issue, 1}, {Kind::dependence, 0}}));
+  EXPECT_EQ(
+      core.requirements,
+      (std::vector<Requirement>{
+          {Kind::transfer_costs, 0}, {Kind::issue, 0}, {Kind::issue, 1}, {Kind::dependence, 0}}));
 }
 
 // Protects the proof that each member of a core is needed. Dropping a member may only add
@@ -139,16 +141,16 @@ TEST(Members, DroppingOneNeverHurts) {
     return answer.schedule ? answer.schedule->initiation_interval : kLarge;
   };
   for (int round = 0; round < 60; ++round) {
-    Problem problem = random_problem(random, {.ops = 4, .groups = 2, .ways = 2});
+    Problem problem = random_problem(random, {.ops = 4, .groups = 2, .alternatives = 2});
     std::mt19937 own(static_cast<unsigned>(round));
-    if (round % 3 == 0) problem = with_hand_offs(random, problem);
+    if (round % 3 == 0) problem = with_transfer_ops(random, problem);
     if (round % 3 == 1) problem = with_register_budget(own, problem);
     if (round % 3 == 2) problem = solve_test::with_tight_memory(own, problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
     const Cycles whole = least(problem);
-    const std::vector<Member> members = members_of(problem);
-    EXPECT_EQ(least(only(problem, members)), whole);
-    for (const Member& it : members) {
+    const std::vector<Requirement> requirements = requirements_of(problem);
+    EXPECT_EQ(least(only(problem, requirements)), whole);
+    for (const Requirement& it : requirements) {
       EXPECT_LE(least(without(problem, {&it, 1})), whole) << static_cast<int>(it.kind);
     }
     EXPECT_EQ(least(only(problem, {})), 1) << "nothing is demanded";
@@ -159,7 +161,8 @@ TEST(Members, DroppingOneNeverHurts) {
 Core core_of_bound(const Problem& problem, Cycles ii) {
   const Limits limits;
   Asker asker(limits);
-  return minimal_core(problem, members_of_bound(problem, schedule::min_ii(problem)), ii, asker);
+  return minimal_core(problem, requirements_of_bound(problem, schedule::min_ii(problem)), ii,
+                      asker);
 }
 
 // Bounds need no search, so their members must leave no schedule by the bounds alone; and a low II
@@ -167,26 +170,26 @@ Core core_of_bound(const Problem& problem, Cycles ii) {
 TEST(Core, OfABoundIsThatBound) {
   const Problem unit = bundled("fwd_b2");
   const Core all = core_of_bound(unit, 2063);
-  ASSERT_EQ(all.members.size(), 4u) << "alphaA, expA, alphaB, expB";
-  for (const Member& it : all.members) EXPECT_EQ(it.kind, Kind::hold);
-  EXPECT_EQ(schedule::min_ii(only(unit, all.members)).value, 2064);
-  EXPECT_EQ(core_of_bound(unit, 2000).members.size(), 2u) << "both exponentials";
-  EXPECT_EQ(core_of_bound(unit, 1000).members.size(), 1u) << "one exponential";
+  ASSERT_EQ(all.requirements.size(), 4u) << "alphaA, expA, alphaB, expB";
+  for (const Requirement& it : all.requirements) EXPECT_EQ(it.kind, Kind::hold);
+  EXPECT_EQ(schedule::min_ii(only(unit, all.requirements)).value, 2064);
+  EXPECT_EQ(core_of_bound(unit, 2000).requirements.size(), 2u) << "both exponentials";
+  EXPECT_EQ(core_of_bound(unit, 1000).requirements.size(), 1u) << "one exponential";
 
   const Problem circuit = bundled("meta_fwdsub");
   const Core around = core_of_bound(circuit, 1032);
-  for (const Member& it : around.members) EXPECT_EQ(it.kind, Kind::dependence);
-  EXPECT_EQ(schedule::min_ii(only(circuit, around.members)).value, 1033);
+  for (const Requirement& it : around.requirements) EXPECT_EQ(it.kind, Kind::dependence);
+  EXPECT_EQ(schedule::min_ii(only(circuit, around.requirements)).value, 1033);
 
   const Problem pipe = problem_of("loop x\npipe P\ngroup G\nop a uses P 5\nop b uses P 4\n");
-  EXPECT_EQ(core_of_bound(pipe, 8).members,
-            (std::vector<Member>{{Kind::demand, 0, 0}, {Kind::demand, 1, 0}}));
-  EXPECT_EQ(core_of_bound(pipe, 3).members.size(), 1u);
+  EXPECT_EQ(core_of_bound(pipe, 8).requirements,
+            (std::vector<Requirement>{{Kind::demand, 0, 0}, {Kind::demand, 1, 0}}));
+  EXPECT_EQ(core_of_bound(pipe, 3).requirements.size(), 1u);
 
   const Problem issue = problem_of("loop x\ngroup G\nop a issue 5\nop b issue 4\n");
-  EXPECT_EQ(core_of_bound(issue, 8).members,
-            (std::vector<Member>{{Kind::group_count, 0}, {Kind::issue, 0}, {Kind::issue, 1}}));
-  EXPECT_EQ(core_of_bound(issue, 4).members, (std::vector<Member>{{Kind::issue, 0}}));
+  EXPECT_EQ(core_of_bound(issue, 8).requirements,
+            (std::vector<Requirement>{{Kind::group_count, 0}, {Kind::issue, 0}, {Kind::issue, 1}}));
+  EXPECT_EQ(core_of_bound(issue, 4).requirements, (std::vector<Requirement>{{Kind::issue, 0}}));
 }
 
 // A reason that only a search can see: two values that fit one after the other, but not at once.
@@ -200,12 +203,12 @@ TEST(Core, NamesRegistersAndGroups) {
   ASSERT_EQ(answer.verdict, Verdict::optimal);
   ASSERT_EQ(answer.schedule->initiation_interval, 16) << "two lives of 8 cycles, one at a time";
   const Core core = core_of(problem, 15);
-  EXPECT_EQ(core.members, (std::vector<Member>{{Kind::group_count, 0},
-                                               {Kind::register_limit, 0},
-                                               {Kind::registers, 0},
-                                               {Kind::registers, 1},
-                                               {Kind::dependence, 0},
-                                               {Kind::dependence, 1}}));
+  EXPECT_EQ(core.requirements, (std::vector<Requirement>{{Kind::group_count, 0},
+                                                         {Kind::register_limit, 0},
+                                                         {Kind::registers, 0},
+                                                         {Kind::registers, 1},
+                                                         {Kind::dependence, 0},
+                                                         {Kind::dependence, 1}}));
 }
 
 // The same with a second group: each has room for one of the values, but the two share too little.
@@ -218,8 +221,9 @@ TEST(Core, NamesRegisterBudgets) {
   const Answer answer = solve::solve(problem);
   ASSERT_EQ(answer.verdict, Verdict::optimal);
   ASSERT_EQ(answer.schedule->initiation_interval, 16);
-  const std::vector<Member> members = core_of(problem, 15).members;
-  EXPECT_NE(std::find(members.begin(), members.end(), Member{Kind::budget, 0}), members.end());
+  const std::vector<Requirement> requirements = core_of(problem, 15).requirements;
+  EXPECT_NE(std::find(requirements.begin(), requirements.end(), Requirement{Kind::budget, 0}),
+            requirements.end());
 }
 
 // A limit may cost the proof that a core is minimal, never the claim that it is one.
@@ -228,9 +232,10 @@ TEST(Core, SaysThatItMayNotBeMinimal) {
   Limits limits;
   limits.work_limit = 3'000'000;
   Asker asker(limits);
-  const Core core = minimal_core(problem, members_of(problem), 1531, asker);
+  const Core core = minimal_core(problem, requirements_of(problem), 1531, asker);
   EXPECT_FALSE(core.minimal);
-  EXPECT_EQ(solve::decide(only(problem, core.members), 1531).decided, solve::Decided::infeasible);
+  EXPECT_EQ(solve::decide(only(problem, core.requirements), 1531).decided,
+            solve::Decided::infeasible);
 }
 
 }  // namespace

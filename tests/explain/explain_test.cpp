@@ -36,7 +36,7 @@ TEST(Explain, AnswersTheIntervalAskedFor) {
   const Explanation below = explain(problem, 1675, {}, {});
   EXPECT_EQ(below.status, Status::held);
   EXPECT_FALSE(below.bound);
-  EXPECT_GT(below.core.members.size(), 1u);
+  EXPECT_GT(below.core.requirements.size(), 1u);
   const Explanation far_below = explain(problem, 1131, {}, {});
   EXPECT_EQ(far_below.status, Status::held);
   ASSERT_TRUE(far_below.bound) << "a circuit says it without a search";
@@ -44,7 +44,7 @@ TEST(Explain, AnswersTheIntervalAskedFor) {
   for (const Cycles ii : {1676, 1677, 100'000}) {
     const Explanation above = explain(problem, ii, {}, {});
     EXPECT_EQ(above.status, Status::reachable);
-    EXPECT_TRUE(above.core.members.empty());
+    EXPECT_TRUE(above.core.requirements.empty());
     EXPECT_TRUE(contains(shown(above), "Yes")) << shown(above);
   }
 }
@@ -52,7 +52,7 @@ TEST(Explain, AnswersTheIntervalAskedFor) {
 TEST(Explain, NothingHoldsAnIntervalOfOne) {
   const Explanation it = explain(problem_of("loop x\ngroup G\nop a issue 1\n"), {}, {}, {});
   EXPECT_EQ(it.status, Status::held);
-  EXPECT_TRUE(it.core.members.empty());
+  EXPECT_TRUE(it.core.requirements.empty());
   EXPECT_TRUE(contains(shown(it), "at least one cycle")) << shown(it);
 }
 
@@ -62,7 +62,7 @@ TEST(Explain, SaysWhatIsMissing) {
       problem_of("loop x\ngroup G registers 8\nop a latency 1 registers 9\nop b\na -> b\n");
   const Explanation it = explain(problem, {}, {}, {});
   EXPECT_EQ(it.status, Status::infeasible);
-  EXPECT_FALSE(it.core.members.empty());
+  EXPECT_FALSE(it.core.requirements.empty());
   EXPECT_TRUE(contains(shown(it), "registers per thread of G from 8 to 9 makes it possible"))
       << shown(it);
 }
@@ -147,7 +147,7 @@ TEST(Asker, FindsNothingTwice) {
   const solve::Decision first = asker.decide(problem, 1676);
   ASSERT_EQ(first.decided, solve::Decided::feasible);
   EXPECT_GT(first.work, 0U);
-  const Problem less = without(problem, std::vector<Member>{{Kind::load_group}});
+  const Problem less = without(problem, std::vector<Requirement>{{Kind::load_group}});
   for (const Problem& again : {problem, less}) {
     const solve::Decision decision = asker.decide(again, 1676);
     EXPECT_EQ(decision.decided, solve::Decided::feasible);
@@ -168,7 +168,7 @@ TEST(Explain, PrintsTheSameAgain) {
     const std::string text = explanation_json(heading(), one);
     EXPECT_EQ(text, explanation_json(heading(), two));
     const auto json = nlohmann::json::parse(text);
-    EXPECT_EQ(json["core"]["requirements"].size(), one.core.members.size());
+    EXPECT_EQ(json["core"]["requirements"].size(), one.core.requirements.size());
     EXPECT_EQ(json["optimum"]["initiation_interval"], one.answer.schedule->initiation_interval);
     std::size_t begin = 0;
     const std::string lines = shown(one);
@@ -189,14 +189,14 @@ RC_GTEST_PROP(Explain, HoldsForAnyLoop, ()) {
   const Explanation it = explain(problem, ii, {}, limits);
   RC_ASSERT(!shown(it).empty());
   RC_ASSERT(nlohmann::json::parse(explanation_json(heading(), it)).is_object());
-  if (it.status != Status::held || it.core.members.empty() || !it.core.minimal) return;
+  if (it.status != Status::held || it.core.requirements.empty() || !it.core.minimal) return;
   RC_ASSERT(*it.question >= 1);
-  const auto decided = [&](const std::vector<Member>& members) {
-    return solve::decide(only(problem, members), *it.question).decided;
+  const auto decided = [&](const std::vector<Requirement>& requirements) {
+    return solve::decide(only(problem, requirements), *it.question).decided;
   };
-  RC_ASSERT(decided(it.core.members) == solve::Decided::infeasible);
-  for (std::size_t i = 0; i < it.core.members.size(); ++i) {
-    std::vector<Member> less = it.core.members;
+  RC_ASSERT(decided(it.core.requirements) == solve::Decided::infeasible);
+  for (std::size_t i = 0; i < it.core.requirements.size(); ++i) {
+    std::vector<Requirement> less = it.core.requirements;
     less.erase(less.begin() + static_cast<std::ptrdiff_t>(i));
     RC_ASSERT(decided(less) == solve::Decided::feasible);
   }

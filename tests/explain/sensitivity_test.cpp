@@ -18,25 +18,27 @@ using schedule::Verdict;
 using solve_test::optimal_interval;
 using solve_test::problem_of;
 using solve_test::random_problem;
-using solve_test::with_hand_offs;
+using solve_test::with_transfer_ops;
 
-const Knob& knob_named(const std::vector<Knob>& knobs, const std::string& what) {
-  const auto at =
-      std::find_if(knobs.begin(), knobs.end(), [&](const Knob& it) { return it.what == what; });
-  if (at == knobs.end()) throw std::runtime_error("no knob " + what);
+const WhatIf& what_if_named(const std::vector<WhatIf>& what_ifs, const std::string& what) {
+  const auto at = std::find_if(what_ifs.begin(), what_ifs.end(),
+                               [&](const WhatIf& it) { return it.what == what; });
+  if (at == what_ifs.end()) throw std::runtime_error("no knob " + what);
   return *at;
 }
 
 /// The first step whose value reads like this.
-std::int64_t step_named(const Knob& knob, const std::string& value) {
-  for (std::int64_t step = 1; step <= knob.last; ++step) {
-    if (knob.value(step) == value) return step;
+std::int64_t step_named(const WhatIf& what_if, const std::string& value) {
+  for (std::int64_t step = 1; step <= what_if.last; ++step) {
+    if (what_if.value(step) == value) return step;
   }
   throw std::runtime_error("no step " + value);
 }
 
 /// The least II after a step, found from scratch; 0: none.
-Cycles least_at(const Knob& knob, std::int64_t step) { return optimal_interval(knob.at(step)); }
+Cycles least_at(const WhatIf& what_if, std::int64_t step) {
+  return optimal_interval(what_if.at(step));
+}
 
 bool meets(Cycles interval, std::optional<Cycles> goal) {
   return interval > 0 && (!goal || interval <= *goal);
@@ -44,19 +46,19 @@ bool meets(Cycles interval, std::optional<Cycles> goal) {
 
 /// Every figure of an explanation, found again by whole searches.
 void expect_true(const Problem& problem, const Explanation& it) {
-  const std::vector<Knob> knobs = knobs_of(problem);
+  const std::vector<WhatIf> what_ifs = what_ifs_of(problem);
   EXPECT_TRUE(it.sensitivity.undecided.empty());
   for (const Help& help : it.sensitivity.helps) {
     SCOPED_TRACE(help.what);
-    const Knob& knob = knob_named(knobs, help.what);
+    const WhatIf& what_if = what_if_named(what_ifs, help.what);
     const bool of_goal = it.asked || !it.question;
     for (const Point& point : help.points) {
-      const std::int64_t step = step_named(knob, point.to);
-      const Cycles there = least_at(knob, step);
+      const std::int64_t step = step_named(what_if, point.to);
+      const Cycles there = least_at(what_if, step);
       EXPECT_TRUE(meets(there, it.question));
       EXPECT_TRUE(of_goal || there == point.interval) << point.to << " gives " << there;
       if (step == 1 || point.extent != Extent::least) continue;
-      const Cycles before = least_at(knob, step - 1);
+      const Cycles before = least_at(what_if, step - 1);
       const bool first = &point == &help.points.front() && !help.of_op;
       if (of_goal || first) {
         EXPECT_FALSE(meets(before, it.question)) << "less than " << point.to << " does it";
@@ -64,16 +66,17 @@ void expect_true(const Problem& problem, const Explanation& it) {
         EXPECT_GT(before, point.interval) << "less than " << point.to << " does it";
       }
     }
-    EXPECT_TRUE(of_goal || help.points.back().interval == least_at(knob, knob.last)) << "more buys";
+    EXPECT_TRUE(of_goal || help.points.back().interval == least_at(what_if, what_if.last))
+        << "more buys";
   }
   std::vector<std::string> useless = it.sensitivity.useless;
   useless.insert(useless.end(), it.sensitivity.useless_of_op.begin(),
                  it.sensitivity.useless_of_op.end());
   for (const std::string& what : useless) {
-    const Knob& knob = knob_named(knobs, what);
-    EXPECT_FALSE(meets(least_at(knob, knob.last), it.question)) << what << " does help";
+    const WhatIf& what_if = what_if_named(what_ifs, what);
+    EXPECT_FALSE(meets(least_at(what_if, what_if.last), it.question)) << what << " does help";
   }
-  EXPECT_EQ(it.sensitivity.helps.size() + useless.size(), knobs.size()) << "some are not told";
+  EXPECT_EQ(it.sensitivity.helps.size() + useless.size(), what_ifs.size()) << "some are not told";
 }
 
 /// The explanations of a problem's optimum and of one cycle less than what is explained of it.
@@ -108,12 +111,12 @@ TEST(Sensitivity, HoldsWhenSolvedAgain) {
 
 // Protects the same of loops with transfer ops: each what-if reported as useless was asked or
 // follows from the core. Members of the core may be costs of stores and loads.
-TEST(Sensitivity, OfHandOffsHoldsWhenSolvedAgain) {
+TEST(Sensitivity, OfTransfersHoldsWhenSolvedAgain) {
   std::mt19937 random(43);
   std::size_t helps = 0;
   for (int round = 0; round < 60; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
-    helps += expect_true(with_hand_offs(
+    helps += expect_true(with_transfer_ops(
         random, random_problem(random, {.ops = 2 + round % 3, .groups = 2 + round % 2})));
   }
   EXPECT_GT(helps, 60U);
@@ -121,23 +124,24 @@ TEST(Sensitivity, OfHandOffsHoldsWhenSolvedAgain) {
 
 // Protects the order of the steps, on which the search for the least one rests: a later step has
 // all schedules of an earlier one.
-TEST(Knobs, NeverHurt) {
+TEST(WhatIfs, NeverHurt) {
   std::mt19937 random(42);
   for (int round = 0; round < 25; ++round) {
-    Problem problem = random_problem(random, {.ops = 4, .groups = 2, .ways = 1 + round % 2});
+    Problem problem =
+        random_problem(random, {.ops = 4, .groups = 2, .alternatives = 1 + round % 2});
     std::mt19937 own(static_cast<unsigned>(round));
-    if (round % 3 == 0) problem = with_hand_offs(random, problem);
+    if (round % 3 == 0) problem = with_transfer_ops(random, problem);
     if (round % 3 == 1) problem = solve_test::with_register_budget(own, problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" +
                  schedule::print_loop(schedule::loop_text_of(problem)));
-    for (const Knob& knob : knobs_of(problem)) {
+    for (const WhatIf& what_if : what_ifs_of(problem)) {
       Cycles before = optimal_interval(problem);
       for (const std::int64_t step :
-           {std::int64_t{1}, std::min<std::int64_t>(2, knob.last),
-            std::max(std::min<std::int64_t>(2, knob.last), knob.last / 2), knob.last}) {
-        const Cycles now = least_at(knob, step);
+           {std::int64_t{1}, std::min<std::int64_t>(2, what_if.last),
+            std::max(std::min<std::int64_t>(2, what_if.last), what_if.last / 2), what_if.last}) {
+        const Cycles now = least_at(what_if, step);
         EXPECT_TRUE(before == 0 || (now > 0 && now <= before))
-            << knob.what << " step " << step << ": " << before << " -> " << now;
+            << what_if.what << " step " << step << ": " << before << " -> " << now;
         before = now;
       }
     }

@@ -25,7 +25,7 @@ TEST(Branches, RareBranchesCostNothing) {
   const problem::Problem& problem = loop.problem;
   const problem::Op* epilogue = find_op(problem, "epilogue");
   ASSERT_NE(epilogue, nullptr);
-  EXPECT_EQ(epilogue->ways[0].latency, 0);
+  EXPECT_EQ(epilogue->alternatives[0].latency, 0);
   EXPECT_EQ(find_op(problem, "exp2"), nullptr);
   EXPECT_THAT(epilogue->source, Contains(HasSubstr("math.exp2")));
   EXPECT_NE(find_dependence(problem, "mma", "mma", 1), nullptr);  // the accumulator goes on
@@ -87,7 +87,7 @@ TEST(Branches, ConditionsMadeOfTilesAreOps) {
   ASSERT_NE(result, nullptr);  // which of the two accumulators it adds to
   EXPECT_FALSE(result->in_place);
   EXPECT_TRUE(find_dependence(problem, "rescale", "mma")->in_place);
-  EXPECT_GT(find_op(problem, "row_max1")->ways[0].latency, 0);
+  EXPECT_GT(find_op(problem, "row_max1")->alternatives[0].latency, 0);
 }
 
 // A branch in which nothing is done: what its result goes to waits for the condition.
@@ -185,9 +185,9 @@ TEST(Priced, DescriptorsMadeInTheLoop) {
   const problem::Op* given = find_op(loop.problem, "load_b");
   ASSERT_NE(own, nullptr);
   ASSERT_NE(given, nullptr);
-  EXPECT_EQ(own->ways[0].issue, given->ways[0].issue + 270);
-  EXPECT_EQ(own->ways[0].latency - own->ways[0].issue,
-            given->ways[0].latency - given->ways[0].occupancy + 270);
+  EXPECT_EQ(own->alternatives[0].issue, given->alternatives[0].issue + 270);
+  EXPECT_EQ(own->alternatives[0].latency - own->alternatives[0].issue,
+            given->alternatives[0].latency - given->alternatives[0].occupancy + 270);
   EXPECT_TRUE(loop.warnings.empty());
 }
 
@@ -212,7 +212,7 @@ TEST(Unpriced, InlineAssemblyIsPricedByItsInstructions) {
     const problem::Op* op = find_op(loop.problem, "asm");
     Cycles sum = 0;
     if (op == nullptr) return Cycles{-1};
-    for (const auto& it : op->ways[0].pipes) {
+    for (const auto& it : op->alternatives[0].pipes) {
       if (loop.problem[it.pipe].name == pipe) sum += it.demand;
     }
     return sum;

@@ -26,7 +26,8 @@ std::vector<const problem::Op*> ops_like(const problem::Problem& problem, const 
 Cycles tensor_cycles(const problem::Problem& problem) {
   Cycles cycles = 0;
   for (const problem::Op& op : problem.ops()) {
-    if (op.ways[0].unit && problem[*op.ways[0].unit].name == "TC") cycles += op.ways[0].occupancy;
+    if (op.alternatives[0].unit && problem[*op.alternatives[0].unit].name == "TC")
+      cycles += op.alternatives[0].occupancy;
   }
   return cycles;
 }
@@ -52,15 +53,15 @@ std::vector<Names> same_groups(const problem::Problem& problem) {
 TEST(Kernels, TilesHaveTheMachinesAlternatives) {
   const problem::Problem b200 = kernel("fa_fwd/sm_100/d128.pre.ttgir").problem;
   const problem::Op& tile = *find_op(b200, "exp2");
-  ASSERT_EQ(tile.ways.size(), 2U);
-  EXPECT_EQ(tile.ways[0].name, "exp2");
-  EXPECT_EQ(tile.ways[1].name, "exp2_quarter_fma");
+  ASSERT_EQ(tile.alternatives.size(), 2U);
+  EXPECT_EQ(tile.alternatives[0].name, "exp2");
+  EXPECT_EQ(tile.alternatives[1].name, "exp2_quarter_fma");
   for (const problem::Op& op : b200.ops()) {
-    const std::size_t ways = &op == &tile ? 2 : 1;
-    EXPECT_EQ(op.ways.size(), ways) << op.name;
+    const std::size_t alternatives = &op == &tile ? 2 : 1;
+    EXPECT_EQ(op.alternatives.size(), alternatives) << op.name;
   }
   for (const problem::Op& op : kernel("fa_fwd/sm_90/d128.pre.ttgir").problem.ops()) {
-    EXPECT_EQ(op.ways.size(), 1U) << op.name;
+    EXPECT_EQ(op.alternatives.size(), 1U) << op.name;
   }
 }
 
@@ -202,7 +203,8 @@ TEST(Kernels, FlashAttentionForwardHopper) {
   EXPECT_NE(find_dependence(problem, "convertA", "mma1A"), nullptr);
   EXPECT_TRUE(ops_like(problem, "smem_store").empty());
   // RS hands its result over a little earlier than SS.
-  EXPECT_LT(find_op(problem, "mma1A")->ways[0].latency, find_op(problem, "mma0A")->ways[0].latency);
+  EXPECT_LT(find_op(problem, "mma1A")->alternatives[0].latency,
+            find_op(problem, "mma0A")->alternatives[0].latency);
   // Q stays in shared memory: 128 x 128 f16.
   ASSERT_EQ(loop.reserved.size(), 1U);
   EXPECT_EQ(loop.reserved[0].amount, 32768);
@@ -264,7 +266,7 @@ TEST(Kernels, FlashAttentionBackwardHopper) {
   EXPECT_NE(find_dependence(problem, "smem_storeB", "mma4"), nullptr);
   ASSERT_NE(find_op(problem, "reduce_store"), nullptr);
   EXPECT_EQ(find_op(problem, "reduce_store")->warps, 1);
-  EXPECT_TRUE(find_op(problem, "reduce_store")->ways[0].unit.has_value());
+  EXPECT_TRUE(find_op(problem, "reduce_store")->alternatives[0].unit.has_value());
   EXPECT_EQ(find_op(problem, "stage")->footprint[0].amount, 64 * 128 * 4);
   // dK and dV are accumulators in registers.
   EXPECT_TRUE(find_dependence(problem, "mma1A", "mma1A", 1)->in_place);

@@ -60,7 +60,7 @@ TEST(Rules, BroadcastVectorsBecomeTilesForProducts) {
   const problem::Op* tile = find_op(problem, "broadcast");
   ASSERT_NE(tile, nullptr);
   EXPECT_EQ(tile->registers, 128);
-  EXPECT_GT(tile->ways[0].issue, 0);
+  EXPECT_GT(tile->alternatives[0].issue, 0);
   EXPECT_THAT(tile->source, ElementsAre(HasSubstr("tt.broadcast")));
   EXPECT_FALSE(find_dependence(problem, "vec_convert", "broadcast")->in_place);
   EXPECT_TRUE(find_dependence(problem, "broadcast", "mma")->in_place);
@@ -71,7 +71,7 @@ TEST(Rules, BroadcastVectorsBecomeTilesForProducts) {
 // A product's price: 2 M N K FLOP at the tensor core's rate, SS because both operands are memory.
 TEST(Rules, ProductsCostTheirFlops) {
   const Extraction loop = extracted(gemm(), "h200", kWhole);
-  EXPECT_EQ(find_op(loop.problem, "mma")->ways[0].occupancy, 2 * 128 * 128 * 64 / 4096);
+  EXPECT_EQ(find_op(loop.problem, "mma")->alternatives[0].occupancy, 2 * 128 * 128 * 64 / 4096);
 }
 
 // A loaded tile that is also read in registers needs a load from shared memory, and only one.
@@ -161,7 +161,7 @@ TEST(Rules, ChainsShareTheirTimeAtTheirFastestOnly) {
     const Extraction loop = extracted(hopper_kernel(chain(), "%u"), "h200", options);
     Cycles together = 0;
     for (const char* name : {"scale_sub", "exp2", "convert", "add"}) {
-      together += find_op(loop.problem, name)->ways[0].latency;
+      together += find_op(loop.problem, name)->alternatives[0].latency;
     }
     const Cycles apart = alone("fma") + alone("exp2") + alone("convert") + alone("add");
     if (rate == machine::Rate::fastest) {
@@ -254,8 +254,8 @@ TEST(Rules, ScansHavePricesByTheirDirection) {
   EXPECT_GT(demand_on(along.problem, *row, "SHUFFLE"), 0);
   EXPECT_EQ(demand_on(along.problem, *row, "SMEM"), 0);
   EXPECT_GT(demand_on(down.problem, *column, "SMEM"), 0);
-  EXPECT_LT(vector->ways[0].latency, row->ways[0].latency);
-  EXPECT_GT(column->ways[0].latency, row->ways[0].latency);
+  EXPECT_LT(vector->alternatives[0].latency, row->alternatives[0].latency);
+  EXPECT_GT(column->alternatives[0].latency, row->alternatives[0].latency);
 }
 
 std::string rows() {
@@ -312,7 +312,7 @@ TEST(Rules, TransposedOperandsGoThroughSharedMemory) {
   const problem::Dependence* chain = find_dependence(problem, "mma1", "mma2");
   EXPECT_TRUE(chain->in_place);
   EXPECT_FALSE(chain->blocking);
-  EXPECT_EQ(chain->delay, find_op(problem, "mma1")->ways[0].occupancy);
+  EXPECT_EQ(chain->delay, find_op(problem, "mma1")->alternatives[0].occupancy);
 }
 
 std::string pointer_loop(const std::string& use) {
@@ -522,8 +522,10 @@ TEST(Rules, SlowestIsNeverFasterThanFastest) {
   const Extraction slowest = extracted(hopper_kernel(rows(), "%u"), "h200", slow);
   ASSERT_EQ(fast.problem.ops().size(), slowest.problem.ops().size());
   for (std::size_t i = 0; i < fast.problem.ops().size(); ++i) {
-    EXPECT_LE(fast.problem.ops()[i].ways[0].latency, slowest.problem.ops()[i].ways[0].latency);
-    EXPECT_LE(fast.problem.ops()[i].ways[0].issue, slowest.problem.ops()[i].ways[0].issue);
+    EXPECT_LE(fast.problem.ops()[i].alternatives[0].latency,
+              slowest.problem.ops()[i].alternatives[0].latency);
+    EXPECT_LE(fast.problem.ops()[i].alternatives[0].issue,
+              slowest.problem.ops()[i].alternatives[0].issue);
   }
 }
 

@@ -179,7 +179,7 @@ TEST(SubTile, ContractingProductsInMemoryAreShared) {
   EXPECT_THAT(loop.notes[0], HasSubstr("shared by all sub-tiles"));
 }
 
-// Row vectors that only sub-tiles read are computed by each: no hand-off for a few registers.
+// Row vectors that only sub-tiles read are computed by each: no transfer for a few registers.
 TEST(SubTile, RowVectorLoadsAreRepeated) {
   const std::string text = hopper_kernel(loads() + product("%zero") + R"(
       %range = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 0, parent = #mma}>>

@@ -132,7 +132,7 @@ inline std::vector<std::string> names_of(const problem::Problem& problem) {
 
 inline Cycles demand_on(const problem::Problem& problem, const problem::Op& op,
                         std::string_view pipe) {
-  for (const problem::PipeUse& use : op.ways[0].pipes) {
+  for (const problem::PipeUse& use : op.alternatives[0].pipes) {
     if (problem[use.pipe].name == pipe) return use.demand;
   }
   return 0;

@@ -53,7 +53,7 @@ TEST(Matching, AGoodRoleDoesNotVouchForABadOne) {
 }
 
 // The loop that fits one plan well goes to it, even if another plan is asked first.
-TEST(Matching, TakesTheWayThatComesClosest) {
+TEST(Matching, TakesTheAlternativeThatComesClosest) {
   const LoopCode unlike = at(0x60, kProduct);
   EXPECT_EQ(shortfalls({kAttention, kProduct}, code_with({{unlike}, {hoisted(0x60)}})),
             (All{{kHoisted}, {}}));

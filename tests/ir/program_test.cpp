@@ -113,17 +113,17 @@ tt.func public @f(%p: !tt.ptr<f16>, %n: i32, %c: i1, %d: i1) {
 )";
 
 // Returns on the way to a loop: each with the value of its condition that leaves the function.
-TEST(ControlFlow, way_to) {
+TEST(ControlFlow, path_to) {
   const Program program = read(kExits);
   const Loop loop = loops(program, functions(program).at(0)).at(0);
-  const auto way = way_to(program, program.op(loop.op).block);
-  ASSERT_TRUE(way.has_value());
-  EXPECT_EQ(way->blocks.size(), 3U);
-  ASSERT_EQ(way->exits.size(), 2U);
-  EXPECT_EQ(program.value(way->exits[0].condition).name, "c");
-  EXPECT_TRUE(way->exits[0].when);
-  EXPECT_EQ(program.value(way->exits[1].condition).name, "d");
-  EXPECT_FALSE(way->exits[1].when);
+  const auto alternative = path_to(program, program.op(loop.op).block);
+  ASSERT_TRUE(alternative.has_value());
+  EXPECT_EQ(alternative->blocks.size(), 3U);
+  ASSERT_EQ(alternative->exits.size(), 2U);
+  EXPECT_EQ(program.value(alternative->exits[0].condition).name, "c");
+  EXPECT_TRUE(alternative->exits[0].when);
+  EXPECT_EQ(program.value(alternative->exits[1].condition).name, "d");
+  EXPECT_FALSE(alternative->exits[1].when);
   const Program joined = read(R"(
 tt.func public @f(%c: i1) {
   cf.cond_br %c, ^bb1, ^bb2
@@ -136,7 +136,7 @@ tt.func public @f(%c: i1) {
 }
 )");
   const RegionId body = joined.op(functions(joined).at(0)).regions.at(0);
-  EXPECT_FALSE(way_to(joined, joined.region(body).blocks.at(3)));
+  EXPECT_FALSE(path_to(joined, joined.region(body).blocks.at(3)));
 }
 
 // A value that grows by an invariant is known in every iteration; any other growth is not.

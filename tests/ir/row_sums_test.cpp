@@ -51,7 +51,7 @@ tt.func @f(%p: !tt.ptr<f32>, %n: i32) {
   return "no loop";
 }
 
-TEST(RowSums, AreFoundWhicheverWayTheyAreWritten) {
+TEST(RowSums, AreFoundWhicheverAlternativeTheyAreWritten) {
   EXPECT_EQ(found("%next = arith.addf %sum, %row : tensor<64xf32>"),
             "tt.reduce + arith.addf, 2 ops");
   EXPECT_EQ(found("%s = arith.mulf %f, %sum : tensor<64xf32>\n"

@@ -20,7 +20,7 @@ struct AttentionLoop {
   int groups = 2;
   int keys = 128;             ///< per step
   bool skip_rescale = false;  ///< O is not rescaled (its maximum did not grow)
-  bool hoisted = false;       ///< O is waited for above the exponentials: ptxas moves the wait there
+  bool hoisted = false;  ///< O is waited for above the exponentials: ptxas moves the wait there
 };
 
 struct PosedOrder {
@@ -78,17 +78,17 @@ class AttentionBuilder {
 
   OpId add(const std::string& name, const std::vector<Work>& work, int stage = 0) {
     const Cost cost = price(machine_, work, rate_, loop_.groups).value();
-    problem::Way way;
-    if (cost.unit) way.unit = problem::UnitId(*cost.unit);
-    way.occupancy = cost.occupancy;
-    way.latency = cost.latency;
-    way.issue = cost.issue;
+    problem::Alternative alternative;
+    if (cost.unit) alternative.unit = problem::UnitId(*cost.unit);
+    alternative.occupancy = cost.occupancy;
+    alternative.latency = cost.latency;
+    alternative.issue = cost.issue;
     for (const PipeDemand& use : cost.pipes) {
-      way.pipes.push_back({problem::PipeId(use.pipe), use.demand});
+      alternative.pipes.push_back({problem::PipeId(use.pipe), use.demand});
     }
     problem::Op op;
     op.name = name + std::to_string(parts_.groups.size() - 1);
-    op.ways = {way};
+    op.alternatives = {alternative};
     op.asynchronous = cost.asynchronous;
     parts_.ops.push_back(op);
     const OpId id(parts_.ops.size() - 1);

@@ -77,7 +77,7 @@ double least(const Machine& machine, const AttentionLoop& loop, Rate rate) {
   for (std::size_t p = 0; p < posed.problem.pipes().size(); ++p) {
     Cycles demand = 0;
     for (const auto& op : posed.problem.ops()) {
-      for (const auto& use : op.ways[0].pipes) {
+      for (const auto& use : op.alternatives[0].pipes) {
         if (use.pipe.index() == p) demand += use.demand;
       }
     }

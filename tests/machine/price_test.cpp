@@ -176,10 +176,10 @@ TEST(Price, AlternativesAreChoices) {
 }
 
 // A register tile through shared memory: 547 cycles for fp32, 276 for fp16, measured.
-TEST(Price, HandOffsMatchTheMeasurement) {
+TEST(Price, TransfersMatchTheMeasurement) {
   const Machine h200 = shipped("h200");
   const auto cycles = [&](std::int64_t bytes) {
-    return static_cast<double>(*hand_off(h200, bytes, Rate::fastest, 2));
+    return static_cast<double>(*transfer(h200, bytes, Rate::fastest, 2));
   };
   EXPECT_NEAR(cycles(64 * 128 * 4), 547, 0.05 * 547);
   EXPECT_NEAR(cycles(64 * 128 * 2), 276, 0.05 * 276);

@@ -78,7 +78,7 @@ void move_together(const Plan& good, std::vector<StepMutant>& mutants) {
     const plan::Buffer& buffer = good.buffers[b];
     const plan::Buffer& other = good.buffers[b - 1];
     const bool registers = buffer.residence == plan::Residence::registers;
-    if (registers || buffer.residence != other.residence || buffer.resident) continue;
+    if (registers || buffer.residence != other.residence || buffer.invariant_buffer) continue;
     StepMutant mutant{buffer.name + " on " + other.name, good};
     mutant.plan.buffers[b].offset = other.offset;
     mutants.push_back(std::move(mutant));

@@ -100,7 +100,8 @@ TEST(Gather, SlackIsWhatDependencesLeave) {
           const auto& from = moved.ops[i];
           const auto& to = moved.ops[it.to.index()];
           const problem::Op& op = outcome.problem.ops()[i];
-          Cycles delay = problem::delay_of(it, op, op.ways[static_cast<std::size_t>(from.way)]);
+          Cycles delay = problem::delay_of(
+              it, op, op.alternatives[static_cast<std::size_t>(from.alternative)]);
           if (from.group != to.group) delay += it.transfer;
           broken =
               broken || to.issue < from.issue + delay - it.distance * moved.initiation_interval;

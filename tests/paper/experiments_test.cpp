@@ -78,8 +78,8 @@ TEST(Section622, TheLargeTileIsTheSameWork) {
   const auto loads = [](const Problem& problem) {
     std::map<std::string, Cycles> sums;
     for (const auto& op : problem.ops()) {
-      const problem::Way& way = op.ways[0];
-      if (way.unit) sums[problem[*way.unit].name] += way.occupancy;
+      const problem::Alternative& alternative = op.alternatives[0];
+      if (alternative.unit) sums[problem[*alternative.unit].name] += alternative.occupancy;
     }
     return sums;
   };

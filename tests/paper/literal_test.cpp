@@ -141,7 +141,7 @@ std::optional<bool> has_two_stages(const Problem& problem, Cycles ii) {
   std::string bound;
   for (const problem::Op& op : problem.ops()) {
     bound += fmt::format("(assert (<= (+ (* {} stage!{}) slot!{} {}) {}))\n", ii, op.name, op.name,
-                         problem::span_of(op.ways[0]), 2 * ii);
+                         problem::span_of(op.alternatives[0]), 2 * ii);
   }
   return emit_test::z3_answer(emit::smtlib(problem, ii), bound, 200'000'000);
 }
@@ -174,13 +174,14 @@ TEST(PaperConcurrency, StopsWarpsForAWholeProduct) {
 TEST(PaperConcurrency, CostsFortyPercentOnFlashAttentionBackward) {
   const Problem problem = loop_text("bwd_b2").problem;
   const Problem whole = changed(problem, [](problem::Parts& parts) {
-    for (problem::Op& op : parts.ops) op.ways[0].issue = op.ways[0].occupancy;
+    for (problem::Op& op : parts.ops) op.alternatives[0].issue = op.alternatives[0].occupancy;
   });
   EXPECT_EQ(optimal_interval(problem), 2560);
   EXPECT_EQ(optimal_interval(whole), 3584);
 }
 
-// It is the error that collapses, not the budget: with 33 times the room the least error is the same.
+// It is the error that collapses, not the budget: with 33 times the room the least error is the
+// same.
 TEST(PaperNormalization, MoreRoomDoesNotHelp) {
   for (const char* loop : {"fwd_b1", "fwd_b2"}) {
     const Problem problem = loop_text(loop).problem;

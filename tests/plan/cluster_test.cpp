@@ -119,7 +119,7 @@ TEST(Cluster, WhatIsOfAClusterNeedsOne) {
   plan.kernel->tiles = Tiles::program_loop;  // nothing says that both have as many tiles
   EXPECT_EQ(rule_of(plan), "well-formed");
   plan = cluster_plan();
-  plan.kernel->around[0].writes = false;  // a tile that is repeated would be stored twice
+  plan.kernel->per_tile_ops[0].writes = false;  // a tile that is repeated would be stored twice
   EXPECT_EQ(rule_of(plan), "well-formed");
   plan = cluster_plan();
   std::swap(plan.roles.back().tail.front(), plan.roles.back().tail.back());

@@ -465,9 +465,11 @@ class Explorer {
                    Viewer viewer) {
     const problem::Op& from = plan_.problem[d.from];
     if (!d.carries_value && from.streaming) return;
-    const auto way = static_cast<std::size_t>(plan_.schedule.ops[d.from.index()].way);
+    const auto alternative =
+        static_cast<std::size_t>(plan_.schedule.ops[d.from.index()].alternative);
     const bool ends =
-        d.carries_value || problem::delay_of(d, from, from.ways[way]) >= from.ways[way].latency;
+        d.carries_value || problem::delay_of(d, from, from.alternatives[alternative]) >=
+                               from.alternatives[alternative].latency;
     const auto& seen = ends ? state.done : state.begun;
     if (all_in(seen[run_of(viewer.cta, d.from, n)], d, viewer)) return;
     wrong(name(d.to) + (d.carries_value ? " updates too early " : " comes before ") + name(d.from));

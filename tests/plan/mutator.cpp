@@ -226,8 +226,8 @@ class Mutator {
         return fmt::format("residence{}: {} -> {}", of, before, name_of(buffer.residence));
       }
       default:
-        buffer.resident = !buffer.resident;
-        return fmt::format("resident {}{}", buffer.resident, of);
+        buffer.invariant_buffer = !buffer.invariant_buffer;
+        return fmt::format("invariant_buffer {}{}", buffer.invariant_buffer, of);
     }
   }
 
@@ -286,31 +286,32 @@ class Mutator {
   /// Alters prologue and epilogue ops, and the number of iterations that a role spreads over.
   std::string alter_around() {
     Role& role = plan_.roles[pick(plan_.roles.size())];
-    std::vector<Outside>& around = plan_.kernel->around;
-    if (around.empty() || pick(4) == 0) {
+    std::vector<PerTileOp>& per_tile_ops = plan_.kernel->per_tile_ops;
+    if (per_tile_ops.empty() || pick(4) == 0) {
       return shift("spread of " + role.name, role.sections.spread, {-1, 1});
     }
-    Outside& outside = around[pick(around.size())];
-    const std::string of = " of " + outside.what;
+    PerTileOp& per_tile_op = per_tile_ops[pick(per_tile_ops.size())];
+    const std::string of = " of " + per_tile_op.what;
     switch (pick(4)) {
       case 0: {
-        const std::string before(name_of(outside.mechanism));
-        outside.mechanism = one_of<Mechanism>({Mechanism::threads, Mechanism::scoreboard,
-                                               Mechanism::tma_load, Mechanism::bulk_store});
-        return fmt::format("mechanism{}: {} -> {}", of, before, name_of(outside.mechanism));
+        const std::string before(name_of(per_tile_op.mechanism));
+        per_tile_op.mechanism = one_of<Mechanism>({Mechanism::threads, Mechanism::scoreboard,
+                                                   Mechanism::tma_load, Mechanism::bulk_store});
+        return fmt::format("mechanism{}: {} -> {}", of, before, name_of(per_tile_op.mechanism));
       }
       case 1:
-        if (outside.roles.size() < 2) return "";
-        outside.roles.pop_back();
-        if (!outside.buffers.empty()) outside.buffers.pop_back();
+        if (per_tile_op.roles.size() < 2) return "";
+        per_tile_op.roles.pop_back();
+        if (!per_tile_op.buffers.empty()) per_tile_op.buffers.pop_back();
         return "one role less" + of;
       case 2:
-        if (outside.buffers.empty()) return "";
-        outside.buffers[pick(outside.buffers.size())] = BufferId(pick(plan_.buffers.size()));
+        if (per_tile_op.buffers.empty()) return "";
+        per_tile_op.buffers[pick(per_tile_op.buffers.size())] =
+            BufferId(pick(plan_.buffers.size()));
         return "another buffer" + of;
       default:
-        if (outside.reads.empty()) return "";
-        outside.reads.pop_back();
+        if (per_tile_op.reads.empty()) return "";
+        per_tile_op.reads.pop_back();
         return "reads less:" + of;
     }
   }

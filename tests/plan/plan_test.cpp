@@ -61,7 +61,7 @@ TEST(Plan, BeginsTheIntervalBetweenProducts) {
   const Cycles interval = answer.schedule->initiation_interval;
   const OpId product(1);
   ASSERT_EQ(loop->problem[product].name, "mm");
-  const Cycles latency = loop->problem[product].ways[0].latency;
+  const Cycles latency = loop->problem[product].alternatives[0].latency;
   int moved = 0;
   for (Cycles later = 0; later < interval; ++later) {
     schedule::Schedule schedule = *answer.schedule;

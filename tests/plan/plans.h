@@ -168,15 +168,15 @@ inline Plan cluster_plan(bool same_trips = true, Mechanism load = Mechanism::tma
   setting.kernel->cluster = 2;
   setting.reserved = {{"SMEM", 16}};
   setting.mechanisms = {load, std::nullopt, std::nullopt};
-  Around store;
-  store.what.when = Outside::When::after;
+  PerTileRequest store;
+  store.what.when = PerTileOp::When::after;
   store.what.what = "store @ 4:1";
   store.what.mechanism = Mechanism::bulk_store;
   store.what.writes = true;
   store.memory = "SMEM";
   store.bytes = 8;
   store.uses = {OpId(2)};
-  setting.around = {store};
+  setting.per_tile_ops = {store};
   auto plan = draft_plan(*checked, setting);
   if (!plan) ADD_FAILURE() << to_string(plan.error());
   return *std::move(plan);

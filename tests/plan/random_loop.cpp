@@ -49,9 +49,9 @@ class Maker {
   void add_op(const std::string& name) {
     Op op;
     op.name = name;
-    op.ways.resize(1);
-    op.ways[0].issue = pick(0, 2);
-    op.ways[0].latency = pick(0, 4);
+    op.alternatives.resize(1);
+    op.alternatives[0].issue = pick(0, 2);
+    op.alternatives[0].latency = pick(0, 4);
     op.warps = widths_[static_cast<std::size_t>(pick(0, static_cast<int>(widths_.size()) - 1))];
     const bool loads = parts_.groups.back().loads && odds(3);
     if (loads) {
@@ -69,8 +69,8 @@ class Maker {
     op.variable_latency = true;
     op.asynchronous = true;
     op.streaming = !odds(3);
-    op.ways[0].unit = UnitId(1);
-    op.ways[0].occupancy = pick(1, 3);
+    op.alternatives[0].unit = UnitId(1);
+    op.alternatives[0].occupancy = pick(1, 3);
     if (odds(6)) {
       op.registers = 1;
     } else {
@@ -80,8 +80,8 @@ class Maker {
 
   void make_tensor(Op& op) {
     op.asynchronous = true;
-    op.ways[0].unit = UnitId(0);
-    op.ways[0].occupancy = pick(1, 3);
+    op.alternatives[0].unit = UnitId(0);
+    op.alternatives[0].occupancy = pick(1, 3);
     if (odds(4)) return;  // a store, or an order
     if (odds(2)) {
       op.registers = pick(1, 3);
@@ -92,8 +92,8 @@ class Maker {
 
   void make_threads(Op& op) {
     if (odds(4)) {
-      op.ways[0].unit = UnitId(static_cast<std::size_t>(pick(0, 1)));
-      op.ways[0].occupancy = 1;
+      op.alternatives[0].unit = UnitId(static_cast<std::size_t>(pick(0, 1)));
+      op.alternatives[0].occupancy = 1;
     }
     if (odds(2)) op.registers = pick(1, 3);
     if (odds(3)) op.footprint.push_back({MemoryId(static_cast<std::size_t>(pick(0, 1))), 1});

@@ -19,12 +19,12 @@ Problem with_costs(const std::vector<Cycles>& costs) {
   parts.units = {{"U"}};
   parts.groups = {{.name = "G"}};
   for (std::size_t i = 0; i < costs.size(); ++i) {
-    Way way;
-    way.unit = UnitId(0);
-    way.occupancy = costs[i];
+    Alternative alternative;
+    alternative.unit = UnitId(0);
+    alternative.occupancy = costs[i];
     Op op;
     op.name = "op" + std::to_string(i);
-    op.ways = {way};
+    op.alternatives = {alternative};
     parts.ops.push_back(std::move(op));
   }
   return *pose(std::move(parts));
@@ -117,10 +117,10 @@ TEST(Normalize, RepairedFormHasTheLeastDistortion) {
 TEST(Normalize, ReplacesEveryDuration) {
   Parts parts = with_costs({1000, 10}).parts();
   parts.pipes = {{"P"}};
-  Way& way = parts.ops[0].ways[0];
-  way.latency = 2000;
-  way.issue = 10;
-  way.pipes = {{PipeId(0), 500}};
+  Alternative& alternative = parts.ops[0].alternatives[0];
+  alternative.latency = 2000;
+  alternative.issue = 10;
+  alternative.pipes = {{PipeId(0), 500}};
   Dependence it;
   it.from = OpId(0);
   it.to = OpId(1);
@@ -130,13 +130,13 @@ TEST(Normalize, ReplacesEveryDuration) {
   parts.dependences = {it};
   const auto found = normalize(*pose(parts), {20, NormalForm::paper});
   ASSERT_TRUE(found);
-  const Way& first = found->problem.ops()[0].ways[0];
+  const Alternative& first = found->problem.ops()[0].alternatives[0];
   EXPECT_EQ(first.occupancy, 2);
   EXPECT_EQ(first.latency, 4);
   EXPECT_EQ(first.issue, 0);
   EXPECT_EQ(first.pipes[0].demand, 1);
-  EXPECT_EQ(found->problem.ops()[1].ways[0].occupancy, 0);
-  EXPECT_FALSE(found->problem.ops()[1].ways[0].unit);
+  EXPECT_EQ(found->problem.ops()[1].alternatives[0].occupancy, 0);
+  EXPECT_FALSE(found->problem.ops()[1].alternatives[0].unit);
   const Dependence& dependence = found->problem.dependences()[0];
   EXPECT_EQ(dependence.delay, 6);
   EXPECT_EQ(dependence.read_hold, 0);
@@ -156,7 +156,7 @@ TEST(Normalize, RefusesBudgetsThatAreTooSmall) {
   EXPECT_TRUE(normalize(with_costs({5, 7, 9}), {6, NormalForm::repaired}));
   EXPECT_TRUE(normalize(with_costs({5, 5, 5}), {1, NormalForm::repaired}));
   Parts empty = with_costs({1}).parts();
-  empty.ops[0].ways[0] = Way{};
+  empty.ops[0].alternatives[0] = Alternative{};
   EXPECT_EQ(normalize(*pose(empty), {1, NormalForm::paper})->problem, *pose(empty));
 }
 

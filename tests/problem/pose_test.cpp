@@ -18,7 +18,7 @@ namespace {
 Op op_on(std::string name, UnitId unit, Cycles occupancy) {
   Op op;
   op.name = std::move(name);
-  op.ways.push_back({"", unit, occupancy, occupancy, occupancy, {}});
+  op.alternatives.push_back({"", unit, occupancy, occupancy, occupancy, {}});
   return op;
 }
 
@@ -32,8 +32,8 @@ Parts good() {
   parts.groups = {{"WG0", 4, 200, false}, {"LD", 1, 24, true}};
   parts.ops = {op_on("a", UnitId(0), 10), op_on("b", UnitId(1), 20), op_on("c", UnitId(0), 30)};
   parts.ops[1].footprint = {{MemoryId(0), 5}, {MemoryId(1), 6}};
-  parts.ops[2].ways = {{"x", UnitId(0), 30, 40, 1, {{PipeId(0), 3}, {PipeId(1), 4}}},
-                       {"y", std::nullopt, 0, 90, 90, {}}};
+  parts.ops[2].alternatives = {{"x", UnitId(0), 30, 40, 1, {{PipeId(0), 3}, {PipeId(1), 4}}},
+                               {"y", std::nullopt, 0, 90, 90, {}}};
   parts.dependences = {edge(0, 1), edge(1, 2), edge(2, 0, 1)};
   return parts;
 }
@@ -86,22 +86,23 @@ const std::vector<Refusal> kNames = {
     {"ops_alike", [](Parts& p) { p.ops[2].name = "a"; }, Part::op, 2, "two ops are called 'a'"},
     {"op_name_with_blank", [](Parts& p) { p.ops[0].name = "a b"; }, Part::op, 0, "'a b'"},
     {"op_name_too_long", [](Parts& p) { p.ops[0].name.assign(201, 'x'); }, Part::op, 0, "..."},
-    {"way_without_name", [](Parts& p) { p.ops[2].ways[0].name = ""; }, Part::op, 2,
+    {"way_without_name", [](Parts& p) { p.ops[2].alternatives[0].name = ""; }, Part::op, 2,
      "alternative called"},
-    {"ways_alike", [](Parts& p) { p.ops[2].ways[1].name = "x"; }, Part::op, 2, "two alternatives"},
+    {"ways_alike", [](Parts& p) { p.ops[2].alternatives[1].name = "x"; }, Part::op, 2,
+     "two alternatives"},
 };
 
 const std::vector<Refusal> kTables = {
     {"no_op", [](Parts& p) { p.ops.clear(), p.dependences.clear(); }, Part::loop, 0, "no op"},
     {"no_group", [](Parts& p) { p.groups.clear(); }, Part::loop, 0, "no group"},
-    {"no_way", [](Parts& p) { p.ops[0].ways.clear(); }, Part::op, 0, "0 alternatives"},
+    {"no_way", [](Parts& p) { p.ops[0].alternatives.clear(); }, Part::op, 0, "0 alternatives"},
     {"too_many_groups", [](Parts& p) { p.groups.resize(kMostOfAKind + 1); }, Part::group,
      kMostOfAKind, "more than 64"},
     {"too_many_ops", [](Parts& p) { p.ops.resize(kMostOps + 1); }, Part::op, kMostOps, "10000"},
-    {"unit_out_of_range", [](Parts& p) { p.ops[0].ways[0].unit = UnitId(2); }, Part::op, 0,
+    {"unit_out_of_range", [](Parts& p) { p.ops[0].alternatives[0].unit = UnitId(2); }, Part::op, 0,
      "'a' names a unit"},
-    {"pipe_out_of_range", [](Parts& p) { p.ops[2].ways[0].pipes[1].pipe = PipeId(2); }, Part::op, 2,
-     "alternative 'x', names a pipe"},
+    {"pipe_out_of_range", [](Parts& p) { p.ops[2].alternatives[0].pipes[1].pipe = PipeId(2); },
+     Part::op, 2, "alternative 'x', names a pipe"},
     {"memory_out_of_range", [](Parts& p) { p.ops[1].footprint[1].memory = MemoryId(9); }, Part::op,
      1, "'b' names a memory"},
     {"op_out_of_range", [](Parts& p) { p.dependences[1].to = OpId(3); }, Part::dependence, 1,
@@ -163,8 +164,8 @@ const std::vector<Refusal> kTables = {
        p.register_budgets = {{{GroupId(0), GroupId(1)}, 63, 8, 28}};
      },
      Part::register_budget, 0, "has 7 steps, but 2 groups take 8"},
-    {"pipe_twice", [](Parts& p) { p.ops[2].ways[0].pipes[1].pipe = PipeId(0); }, Part::op, 2,
-     "twice or out of order"},
+    {"pipe_twice", [](Parts& p) { p.ops[2].alternatives[0].pipes[1].pipe = PipeId(0); }, Part::op,
+     2, "twice or out of order"},
     {"memory_twice", [](Parts& p) { p.ops[1].footprint[1].memory = MemoryId(0); }, Part::op, 1,
      "twice or out of order"},
     {"rule_twice",
@@ -193,15 +194,15 @@ const std::vector<Refusal> kNumbers = {
     {"group_registers", [](Parts& p) { p.groups[0].registers = -1; }, Part::group, 0, "-1"},
     {"op_without_warps", [](Parts& p) { p.ops[1].warps = 0; }, Part::op, 1, "'b' has warps 0"},
     {"op_registers", [](Parts& p) { p.ops[1].registers = -2; }, Part::op, 1, "registers -2"},
-    {"occupancy_negative", [](Parts& p) { p.ops[0].ways[0].occupancy = -1; }, Part::op, 0,
+    {"occupancy_negative", [](Parts& p) { p.ops[0].alternatives[0].occupancy = -1; }, Part::op, 0,
      "occupancy of -1"},
     {"latency_too_large",
-     [](Parts& p) { p.ops[0].ways[0].latency = std::numeric_limits<Cycles>::max(); }, Part::op, 0,
-     "latency"},
-    {"issue_negative", [](Parts& p) { p.ops[2].ways[1].issue = -1; }, Part::op, 2,
+     [](Parts& p) { p.ops[0].alternatives[0].latency = std::numeric_limits<Cycles>::max(); },
+     Part::op, 0, "latency"},
+    {"issue_negative", [](Parts& p) { p.ops[2].alternatives[1].issue = -1; }, Part::op, 2,
      "alternative 'y'"},
-    {"demand_too_large", [](Parts& p) { p.ops[2].ways[0].pipes[0].demand = kTooLarge; }, Part::op,
-     2, "pipe demand"},
+    {"demand_too_large", [](Parts& p) { p.ops[2].alternatives[0].pipes[0].demand = kTooLarge; },
+     Part::op, 2, "pipe demand"},
     {"footprint_negative", [](Parts& p) { p.ops[1].footprint[0].amount = -5; }, Part::op, 1,
      "footprint of -5"},
     {"distance_negative", [](Parts& p) { p.dependences[2].distance = -1; }, Part::dependence, 2,
@@ -221,16 +222,16 @@ const std::vector<Refusal> kNumbers = {
        for (int i = 0; i < 101; ++i) {
          p.ops.push_back(p.ops[0]);
          p.ops.back().name = "n" + std::to_string(i);
-         p.ops.back().ways[0].latency = kLargestNumber;
+         p.ops.back().alternatives[0].latency = kLargestNumber;
        }
      },
      Part::loop, 0, "all durations"},
 };
 
 const std::vector<Refusal> kSense = {
-    {"unit_for_nothing", [](Parts& p) { p.ops[0].ways[0].occupancy = 0; }, Part::op, 0,
+    {"unit_for_nothing", [](Parts& p) { p.ops[0].alternatives[0].occupancy = 0; }, Part::op, 0,
      "on unit 'TC' for 0 cycles"},
-    {"occupancy_of_nothing", [](Parts& p) { p.ops[0].ways[0].unit.reset(); }, Part::op, 0,
+    {"occupancy_of_nothing", [](Parts& p) { p.ops[0].alternatives[0].unit.reset(); }, Part::op, 0,
      "occupancy but no unit"},
     {"streaming_but_prompt", [](Parts& p) { p.ops[0].streaming = true; }, Part::op, 0,
      "'a' is streaming"},

@@ -41,13 +41,13 @@ Outcome outcome_of_two() {
 }
 
 // Protects: the sentences say which op comes when, with iterations counted.
-TEST(Alternatives, DifferencesInWords) {
+TEST(AlternativeSchedules, DifferencesInWords) {
   const problem::Problem problem = outcome_of_two().problem;
   const OpId a(0);
   const OpId b(1);
   const OpId e(2);
   const std::vector<std::pair<Difference, std::string>> expected = {
-      {{Kind::way, e, e, 1, 0}, "exp by poly instead of mufu"},
+      {{Kind::alternative, e, e, 1, 0}, "exp by poly instead of mufu"},
       {{Kind::group, b, b, 0, 1}, "mmaB in WG0 instead of WG1"},
       {{Kind::order, a, b, 0, -1}, "mmaA after mmaB instead of before it"},
       {{Kind::order, a, b, -2, 1},
@@ -58,7 +58,7 @@ TEST(Alternatives, DifferencesInWords) {
 }
 
 // Protects: a line names a few differences and counts the others.
-TEST(Alternatives, ManyDifferencesAreCounted) {
+TEST(AlternativeSchedules, ManyDifferencesAreCounted) {
   const problem::Problem problem = outcome_of_two().problem;
   const Difference it{Kind::group, OpId(1), OpId(1), 0, 1};
   const std::string words = "mmaB in WG0 instead of WG1";
@@ -68,20 +68,20 @@ TEST(Alternatives, ManyDifferencesAreCounted) {
 }
 
 // Protects: the text says which of them is proven, and why the list ends.
-TEST(Alternatives, TheTextSaysWhatIsProven) {
+TEST(AlternativeSchedules, TheTextSaysWhatIsProven) {
   Outcome it = outcome_of_two();
-  Alternatives list;
+  AlternativeSchedules list;
   list.within = 5;
   list.most_interval = 8;
-  list.end = Alternatives::End::complete;
+  list.end = AlternativeSchedules::End::complete;
   it.alternatives = list;
   EXPECT_NE(alternatives_text(it).find("there is no other, proven"), std::string::npos);
-  Alternative other;
+  AlternativeSchedule other;
   other.schedule = *it.answer.schedule;
   other.objectives = it.answer.objectives;
   other.differences = {{Kind::order, OpId(0), OpId(1), 0, -1}};
   list.list = {other};
-  list.end = Alternatives::End::limit;
+  list.end = AlternativeSchedules::End::limit;
   it.alternatives = list;
   const std::string text = alternatives_text(it);
   EXPECT_NE(text.find("work\n  limit"), std::string::npos) << text;

@@ -57,15 +57,15 @@ TEST(Peaks, CountEveryCopyInItsGroupAndMemory) {
   EXPECT_EQ(used_groups(problem, schedule), (std::vector{GroupId(0), other}));
 }
 
-TEST(Loads, AreThoseOfTheWaysTaken) {
+TEST(Loads, AreThoseOfTheAlternativesTaken) {
   Drawn drawn;
   drawn.group("G");
   const UnitId unit = drawn.unit("TC");
   drawn.unit("idle");
   const PipeId pipe = drawn.pipe("MUFU");
   const OpId a = drawn.on_unit("a", unit, 4);
-  drawn.way(a).name = "tensor";
-  drawn[a].ways.push_back({"mufu", std::nullopt, 0, 0, 0, {{pipe, 7}}});
+  drawn.alternative(a).name = "tensor";
+  drawn[a].alternatives.push_back({"mufu", std::nullopt, 0, 0, 0, {{pipe, 7}}});
   drawn.on_unit("b", unit, 5);
   const auto problem = drawn.problem();
   EXPECT_EQ(unit_loads(problem, issued(10, {{0, {}, 0}, {4}})), (std::vector<Cycles>{9, 0}));
@@ -117,7 +117,7 @@ TEST(Rings, OfNothingAtATinyIntervalStayFinite) {
   Drawn drawn = streaming(8);
   for (std::size_t i = 0; i < 2; ++i) {
     drawn[OpId(i)].footprint.clear();
-    drawn.way(OpId(i)).latency = 1'000'000'000;
+    drawn.alternative(OpId(i)).latency = 1'000'000'000;
   }
   const auto problem = drawn.problem();
   const auto rings = rings_of(problem, issued(1, {{0, GroupId(1)}, {0, GroupId(1)}, {5}}));

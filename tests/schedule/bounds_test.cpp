@@ -115,7 +115,7 @@ TEST(Bounds, SpreadIssueOverTheGroupsThatMayRunTheOps) {
       << "31 cycles in any of four groups";
 }
 
-TEST(Bounds, AlternativesCountWithTheirCheapestWay) {
+TEST(Bounds, AlternativesCountWithTheirCheapestAlternative) {
   const Problem problem = parsed_problem(R"(loop x
 unit U
 unit V
@@ -136,8 +136,10 @@ b -> a distance 1
 /// The largest ceil(delay / distance) over all simple circuits, by enumerating them.
 class AllCircuits {
  public:
-  AllCircuits(const Problem& problem, std::vector<std::size_t> ways)
-      : problem_(problem), ways_(std::move(ways)), on_path_(problem.ops().size(), false) {}
+  AllCircuits(const Problem& problem, std::vector<std::size_t> alternatives)
+      : problem_(problem),
+        alternatives_(std::move(alternatives)),
+        on_path_(problem.ops().size(), false) {}
 
   Cycles largest() {
     for (start_ = 0; start_ < on_path_.size(); ++start_) extend(start_, 0, 0);
@@ -150,7 +152,7 @@ class AllCircuits {
     for (const problem::Dependence& it : problem_.dependences()) {
       if (it.from.index() != op) continue;
       const problem::Op& from = problem_.ops()[op];
-      const Cycles d = delay + delay_of(it, from, from.ways[ways_[op]]);
+      const Cycles d = delay + delay_of(it, from, from.alternatives[alternatives_[op]]);
       const Cycles n = distance + it.distance;
       if (it.to.index() == start_) largest_ = std::max(largest_, (d + n - 1) / n);
       if (it.to.index() > start_ && !on_path_[it.to.index()]) extend(it.to.index(), d, n);
@@ -159,7 +161,7 @@ class AllCircuits {
   }
 
   const Problem& problem_;
-  std::vector<std::size_t> ways_;
+  std::vector<std::size_t> alternatives_;
   std::vector<bool> on_path_;
   std::size_t start_ = 0;
   Cycles largest_ = 0;
@@ -167,30 +169,31 @@ class AllCircuits {
 
 /// Calls `visit` with every choice of ways.
 template <class Visit>
-void for_all_ways(const Problem& problem, Visit visit) {
-  std::vector<std::size_t> ways(problem.ops().size(), 0);
+void for_all_alternatives(const Problem& problem, Visit visit) {
+  std::vector<std::size_t> alternatives(problem.ops().size(), 0);
   for (;;) {
-    visit(ways);
+    visit(alternatives);
     std::size_t op = 0;
-    while (op < ways.size() && ++ways[op] == problem.ops()[op].ways.size()) ways[op++] = 0;
-    if (op == ways.size()) return;
+    while (op < alternatives.size() && ++alternatives[op] == problem.ops()[op].alternatives.size())
+      alternatives[op++] = 0;
+    if (op == alternatives.size()) return;
   }
 }
 
-RC_GTEST_PROP(Bounds, EqualThoseOfTheBestChoiceOfWays, ()) {
+RC_GTEST_PROP(Bounds, EqualThoseOfTheBestChoiceOfAlternatives, ()) {
   problem::Parts parts = any_parts({5, 12, 2});
   parts.relaxed.clear();
   const Problem problem = *problem::pose(std::move(parts));
   constexpr Cycles kNone = std::numeric_limits<Cycles>::max();
   Cycles circuits = kNone;
   std::vector<Cycles> units(problem.units().size(), kNone);
-  for_all_ways(problem, [&](const std::vector<std::size_t>& ways) {
-    circuits = std::min(circuits, AllCircuits(problem, ways).largest());
+  for_all_alternatives(problem, [&](const std::vector<std::size_t>& alternatives) {
+    circuits = std::min(circuits, AllCircuits(problem, alternatives).largest());
     for (std::size_t u = 0; u < units.size(); ++u) {
       Cycles sum = 0;
-      for (std::size_t op = 0; op < ways.size(); ++op) {
-        const problem::Way& way = problem.ops()[op].ways[ways[op]];
-        if (way.unit == problem::UnitId(u)) sum += way.occupancy;
+      for (std::size_t op = 0; op < alternatives.size(); ++op) {
+        const problem::Alternative& alternative = problem.ops()[op].alternatives[alternatives[op]];
+        if (alternative.unit == problem::UnitId(u)) sum += alternative.occupancy;
       }
       units[u] = std::min(units[u], sum);
     }
@@ -212,7 +215,7 @@ RC_GTEST_PROP(Recurrence, IsACircuitWithItsSums, ()) {
     const problem::Dependence& it = problem[worst->circuit[i]];
     const problem::Dependence& next = problem[worst->circuit[(i + 1) % worst->circuit.size()]];
     RC_ASSERT(it.to == next.from);
-    delay += delay_of(it, problem[it.from], problem[it.from].ways[0]);
+    delay += delay_of(it, problem[it.from], problem[it.from].alternatives[0]);
     distance += it.distance;
   }
   RC_ASSERT(worst->delay == delay);
@@ -229,7 +232,7 @@ TEST(Recurrence, AnswersForTheLargestLoop) {
   for (std::size_t i = 0; i < problem::kMostOps; ++i) {
     problem::Op op;
     op.name = "o" + std::to_string(i);
-    op.ways.push_back({"", std::nullopt, 0, static_cast<Cycles>(i % 7), 0, {}});
+    op.alternatives.push_back({"", std::nullopt, 0, static_cast<Cycles>(i % 7), 0, {}});
     parts.ops.push_back(std::move(op));
     problem::Dependence it;
     it.from = OpId((i + 1) % problem::kMostOps);
@@ -370,7 +373,7 @@ RC_GTEST_PROP(Bounds, HoldForEverySchedule, ()) {
     Schedule schedule{any(1, 40), {}};
     for (const problem::Op& op : problem.ops()) {
       schedule.ops.push_back({any(0, 80), GroupId(any_index(problem.groups().size())),
-                              static_cast<int>(any_index(op.ways.size()))});
+                              static_cast<int>(any_index(op.alternatives.size()))});
     }
     if (!verify::verify(problem, schedule)) continue;
     ++accepted;

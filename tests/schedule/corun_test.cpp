@@ -7,16 +7,16 @@
 namespace twill::schedule {
 namespace {
 
+using problem::Alternative;
 using problem::Dependence;
 using problem::Op;
 using problem::Parts;
 using problem::UnitId;
-using problem::Way;
 
-Op op(const char* name, Way way, bool asynchronous = false) {
+Op op(const char* name, Alternative alternative, bool asynchronous = false) {
   Op result;
   result.name = name;
-  result.ways = {std::move(way)};
+  result.alternatives = {std::move(alternative)};
   result.asynchronous = asynchronous;
   return result;
 }
@@ -31,23 +31,23 @@ Dependence edge(std::size_t from, std::size_t to, int distance) {
 }
 
 /// One way on pipe 0 that takes `demand` of it in `latency` cycles.
-Way on_pipe(Cycles demand, Cycles latency) {
-  Way way;
-  way.latency = latency;
-  way.issue = latency;
-  way.pipes = {{problem::PipeId(0), demand}};
-  return way;
+Alternative on_pipe(Cycles demand, Cycles latency) {
+  Alternative alternative;
+  alternative.latency = latency;
+  alternative.issue = latency;
+  alternative.pipes = {{problem::PipeId(0), demand}};
+  return alternative;
 }
 
 /// A tensor-core product that takes `demand` of pipe 0 while it holds the unit.
-Way on_unit(Cycles occupancy, Cycles latency, Cycles demand) {
-  Way way;
-  way.unit = UnitId(0);
-  way.occupancy = occupancy;
-  way.latency = latency;
-  way.issue = 1;
-  if (demand > 0) way.pipes = {{problem::PipeId(0), demand}};
-  return way;
+Alternative on_unit(Cycles occupancy, Cycles latency, Cycles demand) {
+  Alternative alternative;
+  alternative.unit = UnitId(0);
+  alternative.occupancy = occupancy;
+  alternative.latency = latency;
+  alternative.issue = 1;
+  if (demand > 0) alternative.pipes = {{problem::PipeId(0), demand}};
+  return alternative;
 }
 
 Parts parts_with(int groups) {
@@ -116,10 +116,10 @@ TEST(CoRun, TheUnitAndTheGroupsAreEachGuaranteedHalfOfAPipe) {
 TEST(CoRun, PortsKeepPipesFromOverlapping) {
   Parts parts = parts_with(2);
   parts.pipes = {{"MUFU"}, {"ALU"}, {"RF", true}};
-  Way both = on_pipe(60, 60);
+  Alternative both = on_pipe(60, 60);
   both.pipes = {{problem::PipeId(0), 60}, {problem::PipeId(1), 60}, {problem::PipeId(2), 30}};
   parts.ops = {op("mma", on_unit(100, 100, 0), true), op("exp", both)};
-  parts.ops[0].ways[0].pipes = {{problem::PipeId(2), 50}};
+  parts.ops[0].alternatives[0].pipes = {{problem::PipeId(2), 50}};
   EXPECT_NEAR(run(parts, one_each(2, {OpId(0)})).interval, 110, 1);
   parts.pipes[2].port = false;
   EXPECT_NEAR(run(parts, one_each(2, {OpId(0)})).interval, 100, 0.01);

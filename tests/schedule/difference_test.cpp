@@ -38,13 +38,13 @@ struct Loop {
 };
 
 /// The loop with the issue cycles and groups of its five ops at II 4.
-Loop loop(const std::vector<std::pair<Cycles, std::size_t>>& ops, int way_of_b = 0) {
+Loop loop(const std::vector<std::pair<Cycles, std::size_t>>& ops, int alternative_of_b = 0) {
   auto text = parse_loop(kLoop, "two.loop");
   if (!text) throw std::runtime_error(to_string(text.error()));
   Schedule schedule;
   schedule.initiation_interval = 4;
   for (const auto& [issue, group] : ops) schedule.ops.push_back({issue, GroupId(group), 0});
-  schedule.ops[3].way = way_of_b;
+  schedule.ops[3].alternative = alternative_of_b;
   return {std::move(text->problem), std::move(schedule)};
 }
 
@@ -81,9 +81,9 @@ TEST(Difference, SaysWhatIsAndWhatWas) {
                                             {Kind::order, OpId(2), OpId(3), -2, -1}};
   const Schedule named = aligned(order.problem, order.schedule, base.schedule);
   EXPECT_EQ(differences(order.problem, named, base.schedule), expected);
-  const Loop way = loop({{0, 0}, {1, 0}, {8, 1}, {14, 2}, {12, 1}}, 1);
-  const std::vector<Difference> in_ways = {{Kind::way, OpId(3), OpId(3), 1, 0}};
-  EXPECT_EQ(differences(way.problem, way.schedule, base.schedule), in_ways);
+  const Loop alternative = loop({{0, 0}, {1, 0}, {8, 1}, {14, 2}, {12, 1}}, 1);
+  const std::vector<Difference> in_alternatives = {{Kind::alternative, OpId(3), OpId(3), 1, 0}};
+  EXPECT_EQ(differences(alternative.problem, alternative.schedule, base.schedule), in_alternatives);
 }
 
 // Protects: groups are named so that as few ops as possible have moved.

@@ -164,7 +164,7 @@ TEST(LeastInterval, RefusesOrdersThatDoNotFitTheLoop) {
             "the order is for 2 ops, 1 groups and 2 units; loop 'drawn' has 3, 1 and 2");
   EXPECT_EQ(refused([](Order& o) { o.ops[1].stage = -1; }),
             "op 'exp' is in stage -1; stages are 0 to 1000");
-  EXPECT_EQ(refused([](Order& o) { o.ops[1].way = 1; }), "op 'exp' has no alternative 1");
+  EXPECT_EQ(refused([](Order& o) { o.ops[1].alternative = 1; }), "op 'exp' has no alternative 1");
   EXPECT_EQ(refused([](Order& o) { o.ops[1].group = GroupId(9); }),
             "op 'exp' is in a group that the pool does not have");
   EXPECT_EQ(refused([](Order& o) { o.groups[0].pop_back(); }),
@@ -222,7 +222,7 @@ bool follows(const Problem& problem, const Order& order, const Schedule& schedul
     for (std::size_t i = 0; i < sequence.size(); ++i) {
       const bool last = i + 1 == sequence.size();
       const Cycles next = in_round(sequence[last ? 0 : i + 1]) + (last ? interval : 0);
-      const Cycles held = unit ? problem[sequence[i]].ways.front().occupancy : 0;
+      const Cycles held = unit ? problem[sequence[i]].alternatives.front().occupancy : 0;
       if (next < in_round(sequence[i]) + held) return false;
     }
     return true;
@@ -247,8 +247,8 @@ Drawn random_loop() {
     const OpId op = drawn.op("o" + std::to_string(i), any(0, 3), any(0, 2));
     drawn[op].registers = any(0, 2) > 0 ? 1 : 0;
     if (!any_flag()) continue;
-    drawn.way(op).unit = UnitId(0);
-    drawn.way(op).occupancy = any(1, 2);
+    drawn.alternative(op).unit = UnitId(0);
+    drawn.alternative(op).occupancy = any(1, 2);
   }
   for (int from = 0; from < ops; ++from) {
     for (int to = 0; to < ops; ++to) {
@@ -269,7 +269,7 @@ Drawn random_loop() {
 bool some_schedule_follows(const Problem& problem, const Order& order, Cycles interval) {
   const std::size_t ops = order.ops.size();
   Schedule schedule{interval, {}};
-  for (const Step& step : order.ops) schedule.ops.push_back({0, step.group, step.way});
+  for (const Step& step : order.ops) schedule.ops.push_back({0, step.group, step.alternative});
   while (true) {
     if (follows(problem, order, schedule) && broken(problem, schedule).empty()) return true;
     std::size_t digit = 0;

@@ -66,15 +66,15 @@ TEST_F(LoopFormatPage, ShowsAScheduleThatObeysTheRules) {
   EXPECT_TRUE(verify::verify(loop.problem, *loop.schedule));
 }
 
-TEST_F(LoopFormatPage, ShowsAnOpWithTwoWays) {
+TEST_F(LoopFormatPage, ShowsAnOpWithTwoAlternatives) {
   const LoopText loop = parsed_page("loop x\nunit MUFU\nunit FMA\ngroup G\n" + blocks_[2]);
-  EXPECT_EQ(loop.problem.ops()[0].ways.size(), 2u);
+  EXPECT_EQ(loop.problem.ops()[0].alternatives.size(), 2u);
 }
 
-TEST_F(LoopFormatPage, ShowsAHandOff) {
+TEST_F(LoopFormatPage, ShowsATransfer) {
   const LoopText loop = parsed_page(
       "loop x\nunit ALU\nunit TC\nmemory SMEM capacity 99999\ngroup G\ngroup H\n" + blocks_[3]);
-  EXPECT_EQ(loop.problem.hand_offs().size(), 1u);
+  EXPECT_EQ(loop.problem.transfers().size(), 1u);
 }
 
 TEST_F(LoopFormatPage, ShowsAnOrderThatReachesTheOptimum) {

@@ -59,11 +59,11 @@ TEST(LoopText, Figure1MeansWhatThePaperDraws) {
   const problem::Op& s = problem.ops()[0];
   EXPECT_EQ(s.name, "S");
   EXPECT_EQ(s.warps, 4);
-  ASSERT_EQ(s.ways.size(), 1u);
-  EXPECT_EQ(s.ways[0].unit, problem::UnitId(0));
-  EXPECT_EQ(s.ways[0].occupancy, 1);
-  EXPECT_EQ(s.ways[0].latency, 1);
-  EXPECT_EQ(s.ways[0].issue, 1);
+  ASSERT_EQ(s.alternatives.size(), 1u);
+  EXPECT_EQ(s.alternatives[0].unit, problem::UnitId(0));
+  EXPECT_EQ(s.alternatives[0].occupancy, 1);
+  EXPECT_EQ(s.alternatives[0].latency, 1);
+  EXPECT_EQ(s.alternatives[0].issue, 1);
   ASSERT_EQ(problem.dependences().size(), 3u);
   EXPECT_EQ(problem.dependences()[2].from, OpId(2));
   EXPECT_EQ(problem.dependences()[2].to, OpId(2));
@@ -83,16 +83,16 @@ op copy async on TC for 5
 op late occupies TMEM 2 occupies SMEM 1 issue 3 streaming latency 90 on TC for 6
 )")
                                        .problem;
-  const auto way = [&](std::size_t op) { return problem.ops()[op].ways.front(); };
-  EXPECT_EQ(way(0).latency, 7);
-  EXPECT_EQ(way(0).issue, 7);
-  EXPECT_EQ(way(1).latency, 0);
-  EXPECT_EQ(way(1).issue, 0);
-  EXPECT_FALSE(way(1).unit);
-  EXPECT_EQ(way(2).latency, 5);
-  EXPECT_EQ(way(2).issue, 1);
-  EXPECT_EQ(way(3).latency, 90);
-  EXPECT_EQ(way(3).issue, 3);
+  const auto alternative = [&](std::size_t op) { return problem.ops()[op].alternatives.front(); };
+  EXPECT_EQ(alternative(0).latency, 7);
+  EXPECT_EQ(alternative(0).issue, 7);
+  EXPECT_EQ(alternative(1).latency, 0);
+  EXPECT_EQ(alternative(1).issue, 0);
+  EXPECT_FALSE(alternative(1).unit);
+  EXPECT_EQ(alternative(2).latency, 5);
+  EXPECT_EQ(alternative(2).issue, 1);
+  EXPECT_EQ(alternative(3).latency, 90);
+  EXPECT_EQ(alternative(3).issue, 3);
   const problem::Op& late = problem.ops()[3];
   EXPECT_TRUE(late.variable_latency);
   ASSERT_EQ(late.footprint.size(), 2u);
@@ -211,7 +211,7 @@ TEST(ProblemHash, DependsOnTheProblemAlone) {
   EXPECT_EQ(hash.size(), 64u);
   EXPECT_EQ(problem_hash(parsed(print_loop(loop_text_of(loop.problem))).problem), hash);
   problem::Parts parts = loop.problem.parts();
-  parts.ops[0].ways[0].latency += 1;
+  parts.ops[0].alternatives[0].latency += 1;
   EXPECT_NE(problem_hash(*problem::pose(std::move(parts))), hash);
 }
 
@@ -219,7 +219,7 @@ Schedule any_schedule(const problem::Problem& problem) {
   Schedule schedule{any(1, 50), {}};
   for (const problem::Op& op : problem.ops()) {
     schedule.ops.push_back({any(0, 200), GroupId(any_index(problem.groups().size())),
-                            static_cast<int>(any_index(op.ways.size()))});
+                            static_cast<int>(any_index(op.alternatives.size()))});
     for (const problem::Footprint& it : op.footprint) {
       const OpId id(schedule.ops.size() - 1);
       if (any_flag()) schedule.addresses.push_back({id, it.memory, any(0, 99)});

@@ -66,7 +66,7 @@ TEST(ProblemJson, IsWhatTheReferenceDescribes) {
   EXPECT_EQ(json.dump(1), expected.dump(1));
 }
 
-TEST(ProblemJson, ListsHandOffs) {
+TEST(ProblemJson, ListsTransfers) {
   const auto json = nlohmann::ordered_json::parse(
       json_of("loop x\ngroup G registers 9\ngroup H registers 9\nop a registers 1\nop b\nop put\n"
               "op get registers 1\na -> b\nhand-off a store put load get for b\n"));

@@ -12,7 +12,7 @@ namespace twill::schedule {
 struct RandomLoop {
   int most_ops = 6;
   int most_dependences = 10;
-  int most_ways = 3;
+  int most_alternatives = 3;
 };
 
 /// An integer in [least, most], of rapidcheck's choice. To be called inside a property.
@@ -26,27 +26,28 @@ inline std::size_t any_index(std::size_t size) {
   return static_cast<std::size_t>(any(0, static_cast<int>(size) - 1));
 }
 
-inline problem::Way any_way(const problem::Parts& parts) {
-  problem::Way way;
+inline problem::Alternative any_way(const problem::Parts& parts) {
+  problem::Alternative alternative;
   if (any_flag()) {
-    way.unit = problem::UnitId(any_index(parts.units.size()));
-    way.occupancy = any(1, 9);
+    alternative.unit = problem::UnitId(any_index(parts.units.size()));
+    alternative.occupancy = any(1, 9);
   }
-  way.latency = any(0, 9);
-  way.issue = any(0, 3);
+  alternative.latency = any(0, 9);
+  alternative.issue = any(0, 3);
   for (std::size_t i = 0; i < parts.pipes.size(); ++i) {
-    if (any_flag()) way.pipes.push_back({problem::PipeId(i), any(0, 9)});
+    if (any_flag()) alternative.pipes.push_back({problem::PipeId(i), any(0, 9)});
   }
-  return way;
+  return alternative;
 }
 
-inline problem::Op any_op(const problem::Parts& parts, int most_ways) {
+inline problem::Op any_op(const problem::Parts& parts, int most_alternatives) {
   problem::Op op;
   op.name = "op" + std::to_string(parts.ops.size());
-  const int way_count = any(1, most_ways);
-  for (int i = 0; i < way_count; ++i) {
-    op.ways.push_back(any_way(parts));
-    if (way_count > 1 || any(0, 9) == 0) op.ways.back().name = "w" + std::to_string(i);
+  const int alternative_count = any(1, most_alternatives);
+  for (int i = 0; i < alternative_count; ++i) {
+    op.alternatives.push_back(any_way(parts));
+    if (alternative_count > 1 || any(0, 9) == 0)
+      op.alternatives.back().name = "w" + std::to_string(i);
   }
   op.warps = any_flag() ? 4 : any(1, 8);
   op.registers = any(0, 2) * 32;
@@ -92,7 +93,7 @@ inline problem::Parts any_parts(const RandomLoop& limits = {}) {
         {"g" + std::to_string(i), any_flag() ? 4 : any(1, 8), any(0, 200), any(0, 3) == 0});
   }
   const int ops = any(1, limits.most_ops);
-  for (int i = 0; i < ops; ++i) parts.ops.push_back(any_op(parts, limits.most_ways));
+  for (int i = 0; i < ops; ++i) parts.ops.push_back(any_op(parts, limits.most_alternatives));
   const int dependences = any(0, limits.most_dependences);
   for (int i = 0; i < dependences; ++i) parts.dependences.push_back(any_dependence(parts));
   for (int rule = 0; rule < problem::kRuleCount; ++rule) {

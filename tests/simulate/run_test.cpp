@@ -53,7 +53,7 @@ const std::vector<plan::Plan>& plans() {
         return rule == problem::Rule::dependence || rule == problem::Rule::unit;
       });
       for (problem::Op& op : parts.ops) {  // a role takes one step at a time
-        op.ways[0].issue = std::max<Cycles>(op.ways[0].issue, 1);
+        op.alternatives[0].issue = std::max<Cycles>(op.alternatives[0].issue, 1);
       }
       const problem::Problem problem = problem::pose(std::move(parts)).value();
       const schedule::Answer answer = solve::solve(problem, {});
@@ -80,7 +80,7 @@ bool leaves_turns_open(const plan::Plan& plan) {
     bool products = true;  // tokens keep the turns of these
     bool several = false;
     for (std::size_t v = 0; v < plan.problem.ops().size(); ++v) {
-      if (plan.problem.ops()[v].ways[0].unit != UnitId(u)) continue;
+      if (plan.problem.ops()[v].alternatives[0].unit != UnitId(u)) continue;
       const auto mine = plan::role_of(plan, OpId(v));
       several = several || (role && mine != role);
       role = mine;
@@ -247,8 +247,8 @@ TEST(Simulate, IsMonotoneInLatencies) {
     const double base = run_of(plan, 40, timing).total;
     for (std::size_t v = 0; v < plan.problem.ops().size(); ++v) {
       problem::Parts parts = plan.problem.parts();
-      const auto way = static_cast<std::size_t>(plan.schedule.ops[v].way);
-      parts.ops[v].ways[way].latency += 1 + static_cast<Cycles>(random() % 50);
+      const auto alternative = static_cast<std::size_t>(plan.schedule.ops[v].alternative);
+      parts.ops[v].alternatives[alternative].latency += 1 + static_cast<Cycles>(random() % 50);
       const auto slower = problem::pose(std::move(parts));
       ASSERT_TRUE(slower.has_value());
       const auto run = simulate(plan, {40, timing, &*slower, false});

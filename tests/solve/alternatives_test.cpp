@@ -13,7 +13,7 @@
 
 #include "solve/random_problem.h"
 #include "solve/solve_text.h"
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/schedule/difference.h"
 #include "twill/solve/symmetry.h"
 #include "twill/verify/verify.h"
@@ -30,9 +30,10 @@ using solve_test::bundled;
 using solve_test::problem_of;
 using solve_test::random_problem;
 using solve_test::text_of;
-using solve_test::with_hand_offs;
+using solve_test::with_transfer_ops;
 
-Alternatives within(const Problem& problem, const Answer& first, Cycles most, std::size_t count) {
+AlternativeSchedules within(const Problem& problem, const Answer& first, Cycles most,
+                            std::size_t count) {
   Options options;
   options.most_interval = most;
   return alternatives(problem, first, count, options);
@@ -45,8 +46,8 @@ using Structure = std::vector<std::int64_t>;
 Structure structure_of(const Problem& problem, const Schedule& schedule) {
   Structure out;
   const auto group_of = [&](std::size_t op) { return problem[schedule.ops[op].group]; };
-  const auto way_of = [&](std::size_t op) {
-    return problem.ops()[op].ways[static_cast<std::size_t>(schedule.ops[op].way)];
+  const auto alternative_of = [&](std::size_t op) {
+    return problem.ops()[op].alternatives[static_cast<std::size_t>(schedule.ops[op].alternative)];
   };
   const Cycles ii = schedule.initiation_interval;
   for (std::size_t a = 0; a < schedule.ops.size(); ++a) {
@@ -55,11 +56,12 @@ Structure structure_of(const Problem& problem, const Schedule& schedule) {
       continue;
     }
     const problem::Group group = group_of(a);
-    out.insert(out.end(), {schedule.ops[a].way, group.warps, group.registers, group.loads ? 1 : 0});
+    out.insert(out.end(),
+               {schedule.ops[a].alternative, group.warps, group.registers, group.loads ? 1 : 0});
     for (std::size_t b = 0; b < a; ++b) {
       if (!schedule.ops[b].exists) continue;
       out.push_back(schedule.ops[a].group == schedule.ops[b].group ? 1 : 0);
-      const bool unit = way_of(a).unit && way_of(a).unit == way_of(b).unit;
+      const bool unit = alternative_of(a).unit && alternative_of(a).unit == alternative_of(b).unit;
       const bool ahead = problem.ops()[a].streaming || problem.ops()[b].streaming;
       if (!unit || ahead || !problem.in_force(problem::Rule::unit)) continue;
       Cycles apart = schedule.ops[a].issue - schedule.ops[b].issue;
@@ -73,11 +75,11 @@ Structure structure_of(const Problem& problem, const Schedule& schedule) {
 }
 
 /// Checks what every list has to keep.
-void expect_honest(const Problem& problem, const Answer& first, const Alternatives& found,
+void expect_honest(const Problem& problem, const Answer& first, const AlternativeSchedules& found,
                    Cycles most) {
   std::set<Structure> seen = {structure_of(problem, *first.schedule)};
   std::vector<std::int64_t> before;
-  for (const Alternative& it : found.list) {
+  for (const AlternativeSchedule& it : found.list) {
     EXPECT_TRUE(verify::verify(problem, it.schedule).has_value());
     EXPECT_LE(it.schedule.initiation_interval, most);
     EXPECT_TRUE(seen.insert(structure_of(problem, it.schedule)).second) << "a structure again";
@@ -95,7 +97,7 @@ std::map<Structure, Cycles> try_everything(const Problem& problem, Cycles most, 
   std::map<Structure, Cycles> found;
   Schedule schedule;
   schedule.ops.resize(problem.ops().size());
-  const auto errands = problem::errands_of(problem);
+  const auto transfer_ops = problem::transfer_ops_of(problem);
   const std::function<void(std::size_t, bool)> place = [&](std::size_t op, bool at_zero) {
     if (op == schedule.ops.size()) {
       if (!at_zero) return;
@@ -104,19 +106,20 @@ std::map<Structure, Cycles> try_everything(const Problem& problem, Cycles most, 
       found.emplace(std::move(structure), schedule.initiation_interval);
       return;
     }
-    if (errands[op]) {  // what it goes with comes before it
-      const schedule::Placement& home = schedule.ops[errands[op]->home.index()];
-      const bool exists = problem::is_needed(*errands[op], schedule::groups_of(schedule));
+    if (transfer_ops[op]) {  // what it goes with comes before it
+      const schedule::Placement& home = schedule.ops[transfer_ops[op]->home.index()];
+      const bool exists = problem::is_needed(*transfer_ops[op], schedule::groups_of(schedule));
       for (Cycles issue = 0; issue < (exists ? horizon : 1); ++issue) {
         schedule.ops[op] = {exists ? issue : home.issue, home.group, 0, exists};
         place(op + 1, at_zero || (exists && issue == 0));
       }
       return;
     }
-    for (std::size_t way = 0; way < problem.ops()[op].ways.size(); ++way) {
+    for (std::size_t alternative = 0; alternative < problem.ops()[op].alternatives.size();
+         ++alternative) {
       for (std::size_t group = 0; group < problem.groups().size(); ++group) {
         for (Cycles issue = 0; issue < horizon; ++issue) {
-          schedule.ops[op] = {issue, schedule::GroupId(group), static_cast<int>(way)};
+          schedule.ops[op] = {issue, schedule::GroupId(group), static_cast<int>(alternative)};
           place(op + 1, at_zero || issue == 0);
         }
       }
@@ -170,7 +173,7 @@ struct ComparedLists {
 
 /// The list and its images, by structure with the least II. Nothing may come twice.
 std::map<Structure, Cycles> listed(const Problem& problem, const Answer& first,
-                                   const Alternatives& found, ComparedLists& compared) {
+                                   const AlternativeSchedules& found, ComparedLists& compared) {
   std::map<Structure, Cycles> all;
   const auto add = [&](const Schedule& schedule) {
     const std::set<Structure> structures = images(problem, schedule);
@@ -180,7 +183,7 @@ std::map<Structure, Cycles> listed(const Problem& problem, const Answer& first,
     }
   };
   add(*first.schedule);
-  for (const Alternative& it : found.list) add(it.schedule);
+  for (const AlternativeSchedule& it : found.list) add(it.schedule);
   return all;
 }
 
@@ -189,16 +192,16 @@ void compare(const Problem& problem, Cycles horizon, ComparedLists& compared) {
   const Answer first = solve(problem);
   if (!first.schedule || first.schedule->initiation_interval > 3) return;
   const Cycles most = first.schedule->initiation_interval + 1;
-  const Alternatives found = within(problem, first, most, 60);
+  const AlternativeSchedules found = within(problem, first, most, 60);
   expect_honest(problem, first, found, most);
   EXPECT_FALSE(found.stopped);
   const auto ops = problem.ops();
   compared.streams +=
       std::count_if(ops.begin(), ops.end(), [](auto& op) { return op.streaming; }) > 0;
   compared.complete += found.complete ? 1 : 0;
-  for (const Alternative& it : found.list) {
-    for (const problem::HandOff& hand_off : problem.hand_offs()) {
-      compared.handed += it.schedule.ops[hand_off.store.index()].exists ? 1 : 0;
+  for (const AlternativeSchedule& it : found.list) {
+    for (const problem::Transfer& transfer : problem.transfers()) {
+      compared.handed += it.schedule.ops[transfer.store.index()].exists ? 1 : 0;
     }
   }
   const auto all = listed(problem, first, found, compared);
@@ -211,7 +214,7 @@ void compare(const Problem& problem, Cycles horizon, ComparedLists& compared) {
     ++compared.structures;
     compared.slower += ii > first.schedule->initiation_interval ? 1 : 0;
   }
-  for (const Alternative& it : found.list) {
+  for (const AlternativeSchedule& it : found.list) {
     if (schedule::length_of(problem, it.schedule) > horizon) continue;
     const auto at = tried.find(structure_of(problem, it.schedule));
     ASSERT_NE(at, tried.end());
@@ -222,14 +225,14 @@ void compare(const Problem& problem, Cycles horizon, ComparedLists& compared) {
 // Protects: the list is all structures within the distance and nothing else, each at the least II
 // that it has. Trying every schedule below a horizon finds no other, and finds those that begin and
 // end there.
-TEST(Alternatives, AgreeWithTryingEverything) {
+TEST(AlternativeSchedules, AgreeWithTryingEverything) {
   std::mt19937 random(11);
   ComparedLists compared;
   for (int round = 0; round < 300; ++round) {
     solve_test::Size size;
     size.ops = 2 + round % 2;
     size.cycles = 2;
-    size.ways = 1 + round % 4 / 3;
+    size.alternatives = 1 + round % 4 / 3;
     const Problem problem = with_streams(random_problem(random, size));
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
     compare(problem, 7, compared);
@@ -240,15 +243,15 @@ TEST(Alternatives, AgreeWithTryingEverything) {
   EXPECT_GT(compared.streams, 3);
 }
 
-// Protects the same of loops with hand-offs: in other groups other ops exist, and only those that
+// Protects the same of loops with transfers: in other groups other ops exist, and only those that
 // do are in an order on a unit.
-TEST(Alternatives, OfHandOffsAgreeWithTryingEverything) {
+TEST(AlternativeSchedules, OfTransfersAgreeWithTryingEverything) {
   std::mt19937 random(13);
   ComparedLists compared;
   for (int round = 0; round < 200; ++round) {
-    const Problem problem = with_hand_offs(
+    const Problem problem = with_transfer_ops(
         random, random_problem(random, {.ops = 2 + round % 2, .groups = 2, .cycles = 2}));
-    if (problem.hand_offs().empty() || problem.ops().size() > 5) continue;
+    if (problem.transfers().empty() || problem.ops().size() > 5) continue;
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
     compare(problem, 5, compared);
   }
@@ -280,7 +283,7 @@ Problem side_by_side(const Problem& problem, std::size_t times) {
 
 // Protects: what an exchange of interchangeable sub-tiles, or several, make of a schedule is
 // neither listed nor does it hide another structure.
-TEST(Alternatives, ImagesOfSubTilesAreNotListed) {
+TEST(AlternativeSchedules, ImagesOfSubTilesAreNotListed) {
   std::mt19937 random(12);
   ComparedLists compared;
   for (int round = 0; round < 60; ++round) {
@@ -288,7 +291,7 @@ TEST(Alternatives, ImagesOfSubTilesAreNotListed) {
     solve_test::Size size;
     size.ops = three ? 1 : 2;
     size.cycles = 1;
-    size.ways = 1 + round % 3 / 2;
+    size.alternatives = 1 + round % 3 / 2;
     const Problem problem = side_by_side(random_problem(random, size), three ? 3 : 2);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
     compare(problem, three ? 6 : 4, compared);
@@ -314,11 +317,11 @@ c -> a distance 1
 
 // Protects: what is listed, in a loop of which all structures are known; that both groups are
 // called the same; and that it is known that there are no more.
-TEST(Alternatives, AllOfAKnownLoop) {
+TEST(AlternativeSchedules, AllOfAKnownLoop) {
   const Problem problem = problem_of(kTurns);
   const Answer first = solve(problem);
   ASSERT_EQ(first.schedule->initiation_interval, 3);
-  const Alternatives found = within(problem, first, 3, 10);
+  const AlternativeSchedules found = within(problem, first, 3, 10);
   EXPECT_TRUE(found.complete);
   EXPECT_FALSE(found.stopped);
   ASSERT_EQ(found.list.size(), 1U);
@@ -331,21 +334,21 @@ TEST(Alternatives, AllOfAKnownLoop) {
 }
 
 // Protects: as many as were asked for and found does not say that there are no more.
-TEST(Alternatives, TheCountEndsTheList) {
+TEST(AlternativeSchedules, TheCountEndsTheList) {
   const Problem problem = problem_of(kTurns);
-  const Alternatives found = within(problem, solve(problem), 3, 1);
+  const AlternativeSchedules found = within(problem, solve(problem), 3, 1);
   EXPECT_EQ(found.list.size(), 1U);
   EXPECT_FALSE(found.complete);
   EXPECT_FALSE(found.stopped);
 }
 
 // Protects: a limit is never taken for a proof.
-TEST(Alternatives, TheWorkLimitIsSaid) {
+TEST(AlternativeSchedules, TheWorkLimitIsSaid) {
   const Problem problem = bundled("fwd_h2");
   const Answer first = solve(problem);
   Options options;
   options.work_limit = 1;
-  const Alternatives found = alternatives(problem, first, 3, options);
+  const AlternativeSchedules found = alternatives(problem, first, 3, options);
   EXPECT_TRUE(found.list.empty());
   EXPECT_TRUE(found.stopped);
   EXPECT_FALSE(found.complete);
@@ -353,22 +356,22 @@ TEST(Alternatives, TheWorkLimitIsSaid) {
 
 // Protects: of attention loops, every alternative is right, new, in order and named like the
 // optimum; the list is the same again, and the same as far as it goes if less is asked for.
-TEST(Alternatives, OfAttention) {
+TEST(AlternativeSchedules, OfAttention) {
   for (const char* name : {"fwd_h2", "fwd_b1", "fwd_b2"}) {
     SCOPED_TRACE(name);
     const Problem problem = bundled(name);
     const Answer first = solve(problem);
     ASSERT_EQ(first.verdict, Verdict::optimal);
     const Cycles most = first.schedule->initiation_interval * 21 / 20;
-    const Alternatives found = within(problem, first, most, 6);
+    const AlternativeSchedules found = within(problem, first, most, 6);
     expect_honest(problem, first, found, most);
     ASSERT_EQ(found.list.size(), 6U);
-    const Alternatives fewer = within(problem, first, most, 3);
+    const AlternativeSchedules fewer = within(problem, first, most, 3);
     ASSERT_EQ(fewer.list.size(), 3U);
     for (std::size_t i = 0; i < fewer.list.size(); ++i) {
       EXPECT_EQ(fewer.list[i].schedule, found.list[i].schedule);
     }
-    for (const Alternative& it : found.list) {
+    for (const AlternativeSchedule& it : found.list) {
       EXPECT_EQ(schedule::aligned(problem, it.schedule, *first.schedule), it.schedule);
       std::set<Structure> all = images(problem, *first.schedule);
       EXPECT_EQ(all.count(structure_of(problem, it.schedule)), 0U) << "the optimum again";

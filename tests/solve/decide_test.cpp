@@ -21,7 +21,7 @@ TEST(Decide, AgreesWithTheOptimum) {
   std::mt19937 random(51);
   for (int round = 0; round < 150; ++round) {
     const Problem problem =
-        random_problem(random, {.ops = 3 + round % 3, .groups = 2, .ways = 1 + round % 2});
+        random_problem(random, {.ops = 3 + round % 3, .groups = 2, .alternatives = 1 + round % 2});
     SCOPED_TRACE("round " + std::to_string(round) + "\n" +
                  schedule::print_loop(schedule::loop_text_of(problem)));
     const Cycles least = solve_test::optimal_interval(problem);
@@ -45,7 +45,7 @@ TEST(DecideBetter, AgreesWithTheOptimum) {
   std::mt19937 random(52);
   for (int round = 0; round < 60; ++round) {
     const Problem problem =
-        random_problem(random, {.ops = 3 + round % 3, .groups = 2, .ways = 1 + round % 2});
+        random_problem(random, {.ops = 3 + round % 3, .groups = 2, .alternatives = 1 + round % 2});
     SCOPED_TRACE("round " + std::to_string(round) + "\n" +
                  schedule::print_loop(schedule::loop_text_of(problem)));
     const schedule::Answer best = solve(problem);

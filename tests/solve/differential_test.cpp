@@ -67,13 +67,13 @@ void expect_honest(const Problem& problem, const Answer& answer) {
 struct Compared {
   int infeasible = 0;
   int above_bound = 0;  ///< loops with an II above every bound
-  int crossing = 0;     ///< schedules with a hand-off
+  int crossing = 0;     ///< schedules with a transfer
   int refuted = 0;
   int unknown = 0;
 };
 
 bool hands_over(const Problem& problem, const Schedule& schedule) {
-  return std::any_of(problem.hand_offs().begin(), problem.hand_offs().end(),
+  return std::any_of(problem.transfers().begin(), problem.transfers().end(),
                      [&](const auto& it) { return schedule.ops[it.store.index()].exists; });
 }
 
@@ -135,15 +135,15 @@ TEST(Differential, AgreesWithZ3) {
   EXPECT_LT(compared.unknown, solve_test::rounds(40));
 }
 
-// Protects: the same of loops with hand-offs, some of which are needed and some not.
-TEST(Differential, AgreesWithZ3OnHandOffs) {
+// Protects: the same of loops with transfers, some of which are needed and some not.
+TEST(Differential, AgreesWithZ3OnTransfers) {
   std::mt19937 random(4);
   Compared compared;
   for (int round = 0; round < solve_test::rounds(100); ++round) {
     solve_test::Size size = size_of(round);
     size.ops = 2 + round % 3;
     const Problem all =
-        solve_test::with_hand_offs(random, solve_test::random_problem(random, size));
+        solve_test::with_transfer_ops(random, solve_test::random_problem(random, size));
     const Problem problem = round % 2 == 0 ? all : solve_test::for_length(all);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
     compare_with_z3(problem, compared);
@@ -215,7 +215,7 @@ TEST(Differential, AgreesWithZ3OnPlacement) {
     if (round % 3 == 2) size.ops = 3;
     Problem problem =
         solve_test::with_tight_memory(random, solve_test::random_problem(random, size));
-    if (round % 3 == 2) problem = solve_test::with_hand_offs(random, problem);
+    if (round % 3 == 2) problem = solve_test::with_transfer_ops(random, problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(problem));
     compare_with_z3(problem, compared);
     if (placement_decides(problem)) ++decisive;
@@ -242,10 +242,11 @@ void for_each_schedule(const Problem& problem, Cycles ii, Cycles horizon, Use us
   const auto place = [&](const auto& self, std::size_t op) -> void {
     if (op == schedule.ops.size()) return use(schedule);
     auto& at = schedule.ops[op];
-    for (std::size_t way = 0; way < problem.ops()[op].ways.size(); ++way) {
+    for (std::size_t alternative = 0; alternative < problem.ops()[op].alternatives.size();
+         ++alternative) {
       for (std::size_t group = 0; group < problem.groups().size(); ++group) {
         for (Cycles issue = 0; issue < horizon; ++issue) {
-          at = {issue, schedule::GroupId(group), static_cast<int>(way)};
+          at = {issue, schedule::GroupId(group), static_cast<int>(alternative)};
           self(self, op + 1);
         }
       }
@@ -262,7 +263,7 @@ TEST(Differential, AgreesWithTryingEverything) {
     solve_test::Size size;
     size.ops = 2 + round % 2;
     size.cycles = 2;
-    size.ways = 2;
+    size.alternatives = 2;
     Problem problem = solve_test::random_problem(random, size);
     std::mt19937 own(static_cast<unsigned>(round));
     if (round % 3 == 0) problem = solve_test::with_register_budget(own, problem);

@@ -45,7 +45,7 @@ std::vector<Case> cases() {
   std::mt19937 random(41);
   for (int round = 0; round < rounds(40); ++round) {
     Problem problem = solve_test::random_problem(
-        random, {.ops = 6 + round % 6, .groups = 3, .cycles = 5, .ways = 1 + round % 2});
+        random, {.ops = 6 + round % 6, .groups = 3, .cycles = 5, .alternatives = 1 + round % 2});
     Answer best = solve_checked(problem);
     // The optimum is not known where there are more combinations of alternatives than are tried.
     if (best.verdict == Verdict::feasible || best.verdict == Verdict::undecided) continue;
@@ -155,8 +155,9 @@ TEST(Faults, CancellationIsNeverWrong) {
         left = static_cast<std::int64_t>(below(draw, 2 + it.best.conflicts / 500)) + 1;
         left = std::min<std::int64_t>(left, 1 + static_cast<std::int64_t>(below(draw, 12)));
         optimum = it.best.schedule ? it.best.schedule->initiation_interval : 0;
-        const bool one_way = std::all_of(it.problem.ops().begin(), it.problem.ops().end(),
-                                         [](const auto& op) { return op.ways.size() == 1; });
+        const bool one_way =
+            std::all_of(it.problem.ops().begin(), it.problem.ops().end(),
+                        [](const auto& op) { return op.alternatives.size() == 1; });
         options.progress = [&, one_way](const Progress& progress) {
           if (progress.level != "initiation_interval" || !one_way) return;  // one of several ways
           ++told;

@@ -21,9 +21,10 @@ using CycleChange = Cycles (*)(Cycles);
 Problem changed(const Problem& problem, CycleChange change) {
   problem::Parts parts = problem.parts();
   for (problem::Op& op : parts.ops) {
-    for (problem::Way& way : op.ways) {
-      for (Cycles* time : {&way.latency, &way.occupancy, &way.issue}) *time = change(*time);
-      for (problem::PipeUse& use : way.pipes) use.demand = change(use.demand);
+    for (problem::Alternative& alternative : op.alternatives) {
+      for (Cycles* time : {&alternative.latency, &alternative.occupancy, &alternative.issue})
+        *time = change(*time);
+      for (problem::PipeUse& use : alternative.pipes) use.demand = change(use.demand);
     }
   }
   for (problem::Dependence& it : parts.dependences) {
@@ -47,10 +48,10 @@ TEST(Follow, KeepsTheRules) {
   int found = 0;
   for (int round = 0; round < 150; ++round) {
     Problem problem =
-        random_problem(random, {.ops = 3 + round % 4, .groups = 2, .ways = 1 + round % 2});
+        random_problem(random, {.ops = 3 + round % 4, .groups = 2, .alternatives = 1 + round % 2});
     std::mt19937 own(static_cast<unsigned>(round));
     if (round % 4 == 1) problem = solve_test::with_tight_memory(own, problem);
-    if (round % 4 == 3) problem = solve_test::with_hand_offs(random, problem);
+    if (round % 4 == 3) problem = solve_test::with_transfer_ops(random, problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" +
                  schedule::print_loop(schedule::loop_text_of(problem)));
     const schedule::Answer answer = solve_test::solve_checked(problem);

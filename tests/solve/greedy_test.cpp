@@ -24,7 +24,7 @@ TEST(Greedy, SchedulesObeyAllRules) {
                            "bwd_h2", "bwd_b1", "bwd_b2", "fig1", "meta_fwd", "meta_bwd"}) {
     const problem::Problem problem = bundled(name);
     bool one_way = true;
-    for (const problem::Op& op : problem.ops()) one_way = one_way && op.ways.size() == 1;
+    for (const problem::Op& op : problem.ops()) one_way = one_way && op.alternatives.size() == 1;
     if (!one_way) continue;
     const auto schedule = greedy_schedule(instance_of(problem));
     if (!schedule) continue;

@@ -54,11 +54,11 @@ auto& any_of(std::mt19937& random, Things& things) {
 
 Parts scaled(Parts parts, Cycles by) {
   for (Op& op : parts.ops) {
-    for (Way& way : op.ways) {
-      way.occupancy *= by;
-      way.latency *= by;
-      way.issue *= by;
-      for (PipeUse& use : way.pipes) use.demand *= by;
+    for (Alternative& alternative : op.alternatives) {
+      alternative.occupancy *= by;
+      alternative.latency *= by;
+      alternative.issue *= by;
+      for (PipeUse& use : alternative.pipes) use.demand *= by;
     }
   }
   for (Dependence& it : parts.dependences) {
@@ -76,8 +76,8 @@ bool rounds_down(const Problem& problem) {
   if (!problem.in_force(Rule::blocking)) return true;
   if (!problem.in_force(Rule::one_stream)) return false;
   return std::all_of(problem.ops().begin(), problem.ops().end(), [](const Op& op) {
-    return std::all_of(op.ways.begin(), op.ways.end(),
-                       [](const Way& way) { return way.issue > 0; });
+    return std::all_of(op.alternatives.begin(), op.alternatives.end(),
+                       [](const Alternative& alternative) { return alternative.issue > 0; });
   });
 }
 
@@ -94,12 +94,13 @@ TEST(Laws, ScaledCostsScaleTheInterval) {
   int above_bound = 0;
   for (int round = 0; round < rounds(500); ++round) {
     Problem problem =
-        random_problem(random, {.ops = 3 + round % 5, .groups = 2, .ways = 1 + round % 2});
+        random_problem(random, {.ops = 3 + round % 5, .groups = 2, .alternatives = 1 + round % 2});
     if (round % 3 > 0) {  // most of them with both sides of the law
       Parts parts = problem.parts();
       std::erase(parts.relaxed, Rule::one_stream);
       for (Op& op : parts.ops) {
-        for (Way& way : op.ways) way.issue = std::max<Cycles>(way.issue, 1);
+        for (Alternative& alternative : op.alternatives)
+          alternative.issue = std::max<Cycles>(alternative.issue, 1);
       }
       problem = posed(std::move(parts));
     }
@@ -169,18 +170,18 @@ bool tie_two_ops(std::mt19937& random, Parts& parts) {
 
 bool hold_longer(std::mt19937& random, Parts& parts) {
   Op& op = any_of(random, parts.ops);
-  Way& way = any_of(random, op.ways);
+  Alternative& alternative = any_of(random, op.alternatives);
   const int more = pick(random, 1, 3);
   switch (pick(random, 0, 3)) {
     case 0:
-      way.latency += more;
+      alternative.latency += more;
       return true;
     case 1:
-      way.issue += more;
+      alternative.issue += more;
       return true;
     case 2:
-      way.occupancy += way.unit ? more : 0;
-      return way.unit.has_value();
+      alternative.occupancy += alternative.unit ? more : 0;
+      return alternative.unit.has_value();
     default:
       op.registers += 1;
       return true;
@@ -201,7 +202,7 @@ TEST(Laws, OneMoreDemandNeverLowersTheInterval) {
     int slower = 0;
     for (int round = 0; round < rounds(350); ++round) {
       const Problem problem = random_problem(
-          random, {.ops = 3 + round % 5, .groups = 2 + round % 2, .ways = 1 + round % 2});
+          random, {.ops = 3 + round % 5, .groups = 2 + round % 2, .alternatives = 1 + round % 2});
       Parts parts = problem.parts();
       if (!change.make(random, parts)) continue;
       SCOPED_TRACE("round " + std::to_string(round) + ", " + change.name + "\n" + text_of(problem));
@@ -248,26 +249,26 @@ bool relax_a_rule(std::mt19937& random, Parts& parts) {
 }
 
 /// A way on a unit of its own.
-bool another_way(std::mt19937& random, Parts& parts) {
+bool another_alternative(std::mt19937& random, Parts& parts) {
   Op& op = any_of(random, parts.ops);
-  if (op.ways.size() == 1) op.ways[0].name = "first";
-  Way way;
-  way.name = "other";
-  way.latency = pick(random, 0, 3);
-  way.issue = pick(random, 0, 2);
+  if (op.alternatives.size() == 1) op.alternatives[0].name = "first";
+  Alternative alternative;
+  alternative.name = "other";
+  alternative.latency = pick(random, 0, 3);
+  alternative.issue = pick(random, 0, 2);
   if (pick(random, 0, 1) == 0) {
-    way.unit = UnitId(parts.units.size());
-    way.occupancy = pick(random, 1, 3);
+    alternative.unit = UnitId(parts.units.size());
+    alternative.occupancy = pick(random, 1, 3);
     parts.units.push_back({"C"});
   }
-  op.ways.push_back(std::move(way));
+  op.alternatives.push_back(std::move(alternative));
   return true;
 }
 
 const std::vector<Change> kPossibilities = {
-    {"more memory", more_memory},   {"more registers", more_registers},
-    {"another group", more_groups}, {"a rule relaxed", relax_a_rule},
-    {"another way", another_way},
+    {"more memory", more_memory},         {"more registers", more_registers},
+    {"another group", more_groups},       {"a rule relaxed", relax_a_rule},
+    {"another way", another_alternative},
 };
 
 // Protects: what is possible in addition never raises the II.
@@ -278,7 +279,7 @@ TEST(Laws, OneMorePossibilityNeverRaisesTheInterval) {
     int faster = 0;
     for (int round = 0; round < rounds(350); ++round) {
       const Problem problem = random_problem(
-          random, {.ops = 3 + round % 5, .groups = 1 + round % 3, .ways = 1 + round % 2});
+          random, {.ops = 3 + round % 5, .groups = 1 + round % 3, .alternatives = 1 + round % 2});
       Parts parts = problem.parts();
       if (!change.make(random, parts)) continue;
       SCOPED_TRACE("round " + std::to_string(round) + ", " + change.name + "\n" + text_of(problem));

@@ -114,7 +114,7 @@ TEST(Properties, StartsFromASchedule) {
   int kept = 0;
   for (int round = 0; round < rounds(100); ++round) {
     const Problem problem =
-        random_problem(random, {.ops = 3 + round % 4, .groups = 2, .ways = 1 + round % 2});
+        random_problem(random, {.ops = 3 + round % 4, .groups = 2, .alternatives = 1 + round % 2});
     SCOPED_TRACE(trace(round, problem));
     const Answer best = solve_checked(problem);
     if (!best.schedule) continue;
@@ -152,7 +152,7 @@ TEST(Properties, Deterministic) {
   expect_same(bundled("fwd_b2"));
   std::mt19937 random(23);
   for (int round = 0; round < 40; ++round) {
-    expect_same(random_problem(random, {.ops = 6, .groups = 3, .ways = 2}));
+    expect_same(random_problem(random, {.ops = 6, .groups = 3, .alternatives = 2}));
   }
 }
 
@@ -169,7 +169,8 @@ TEST(Properties, OrderOfOpsDoesNotMatter) {
     EXPECT_EQ(values(problem), values(solve_test::shuffled(random, problem))) << name;
   }
   for (int round = 0; round < rounds(100); ++round) {
-    const Problem problem = random_problem(random, {.ops = 5, .groups = 2, .ways = 1 + round % 2});
+    const Problem problem =
+        random_problem(random, {.ops = 5, .groups = 2, .alternatives = 1 + round % 2});
     SCOPED_TRACE(trace(round, problem));
     EXPECT_EQ(values(problem), values(solve_test::shuffled(random, problem)));
   }
@@ -330,7 +331,7 @@ std::pair<Problem, schedule::Schedule> random_lives(std::mt19937& random) {
   for (int i = 0; i < 2 * count; ++i) {
     problem::Op op;
     op.name = "op" + std::to_string(i);
-    op.ways.emplace_back();
+    op.alternatives.emplace_back();
     if (i % 2 == 0) op.footprint = {{problem::MemoryId(0), pick(1, 6)}};
     parts.ops.push_back(op);
     const Cycles before = i % 2 == 0 ? 0 : schedule.ops.back().issue;
@@ -382,7 +383,7 @@ TEST(Symmetry, RefusesWhatIsNotAlike) {
   const Exchange exchange = find_sub_tiles(problem).exchanges.at(0);
   problem::Parts parts = problem.parts();
   const std::size_t changed = find_sub_tiles(problem).ops[0];
-  ++parts.ops[changed].ways[0].latency;
+  ++parts.ops[changed].alternatives[0].latency;
   EXPECT_FALSE(is_exchange(*problem::pose(parts), exchange));
   parts = problem.parts();
   parts.dependences.pop_back();

@@ -53,8 +53,8 @@ class Maker {
     if (loads_) parts_.groups.push_back({"L", 4, 4, true});
   }
 
-  Way way(const std::string& name) {
-    Way out;
+  Alternative alternative(const std::string& name) {
+    Alternative out;
     out.name = name;
     if (pick(0, 3) > 0) {
       out.unit = UnitId(static_cast<std::size_t>(pick(0, 1)));
@@ -69,8 +69,9 @@ class Maker {
   void add_op(const std::string& name) {
     Op op;
     op.name = name;
-    const int ways = pick(1, size_.ways);
-    for (int i = 0; i < ways; ++i) op.ways.push_back(way(ways > 1 ? "w" + std::to_string(i) : ""));
+    const int alternatives = pick(1, size_.alternatives);
+    for (int i = 0; i < alternatives; ++i)
+      op.alternatives.push_back(alternative(alternatives > 1 ? "w" + std::to_string(i) : ""));
     op.warps = wide_ && pick(0, 3) == 0 ? 8 : 4;
     op.registers = pick(0, 2) > 0 ? pick(1, 3) : 0;
     if (pick(0, 2) == 0) op.footprint.push_back({MemoryId(0), pick(1, 3)});
@@ -116,19 +117,19 @@ class Maker {
   bool wide_ = false;
 };
 
-Op errand(std::mt19937& random, std::string name, int warps) {
+Op transfer_op(std::mt19937& random, std::string name, int warps) {
   Op op;
   op.name = std::move(name);
   op.warps = warps;
-  Way way;
-  way.issue = pick(random, 0, 2);
-  way.latency = pick(random, 0, 3);
+  Alternative alternative;
+  alternative.issue = pick(random, 0, 2);
+  alternative.latency = pick(random, 0, 3);
   if (pick(random, 0, 2) == 0) {
-    way.unit = UnitId(static_cast<std::size_t>(pick(random, 0, 1)));
-    way.occupancy = pick(random, 1, 3);
+    alternative.unit = UnitId(static_cast<std::size_t>(pick(random, 0, 1)));
+    alternative.occupancy = pick(random, 1, 3);
   }
-  if (pick(random, 0, 2) == 0) way.pipes.push_back({PipeId(0), pick(random, 1, 2)});
-  op.ways.push_back(way);
+  if (pick(random, 0, 2) == 0) alternative.pipes.push_back({PipeId(0), pick(random, 1, 2)});
+  op.alternatives.push_back(alternative);
   return op;
 }
 
@@ -221,11 +222,11 @@ Problem shuffled(std::mt19937& random, const Problem& problem) {
   return *std::move(posed);
 }
 
-Problem with_hand_offs(std::mt19937& random, const Problem& problem) {
+Problem with_transfer_ops(std::mt19937& random, const Problem& problem) {
   Parts parts = problem.parts();
   const std::size_t ops = parts.ops.size();
   for (std::size_t v = 0; v < ops; ++v) {
-    HandOff it;
+    Transfer it;
     it.value = OpId(v);
     if (parts.ops[v].registers == 0 || parts.ops[v].variable_latency) continue;
     std::set<std::size_t> readers;
@@ -250,17 +251,17 @@ Problem with_hand_offs(std::mt19937& random, const Problem& problem) {
     }
     const std::string name = parts.ops[v].name;
     it.store = OpId(parts.ops.size());
-    parts.ops.push_back(errand(random, "put_" + name, parts.ops[v].warps));
+    parts.ops.push_back(transfer_op(random, "put_" + name, parts.ops[v].warps));
     if (pick(random, 0, 1) == 0) {
       parts.ops.back().footprint.push_back({MemoryId(0), pick(random, 1, 2)});
     }
     for (const std::size_t r : readers) {
       it.loads.push_back({OpId(parts.ops.size()), OpId(r)});
       parts.ops.push_back(
-          errand(random, "get_" + name + "_" + parts.ops[r].name, parts.ops[r].warps));
+          transfer_op(random, "get_" + name + "_" + parts.ops[r].name, parts.ops[r].warps));
       parts.ops.back().registers = pick(random, 0, 2);
     }
-    parts.hand_offs.push_back(std::move(it));
+    parts.transfers.push_back(std::move(it));
   }
   Result<Problem> posed = pose(std::move(parts));
   if (!posed) ADD_FAILURE() << to_string(posed.error());

@@ -10,9 +10,9 @@ namespace twill::solve_test {
 /// How large the problems of `random_problem` are.
 struct Size {
   int ops = 4;
-  int groups = 2;  ///< compute groups; a load group may come on top
-  int cycles = 3;  ///< largest occupancy, latency, issue time and read hold
-  int ways = 1;    ///< most ways per op
+  int groups = 2;        ///< compute groups; a load group may come on top
+  int cycles = 3;        ///< largest occupancy, latency, issue time and read hold
+  int alternatives = 1;  ///< most ways per op
 };
 
 /// A well-formed problem with a little of everything: units, a pipe, a memory, registers, a load
@@ -29,13 +29,13 @@ problem::Problem with_tight_memory(std::mt19937& random, const problem::Problem&
 
 /// The same problem, in which most values in registers that can be handed over are, by stores and
 /// loads with a little of everything; these come after its ops.
-problem::Problem with_hand_offs(std::mt19937& random, const problem::Problem& problem);
+problem::Problem with_transfer_ops(std::mt19937& random, const problem::Problem& problem);
 
 /// The same problem with the objective `length` alone, so that using groups and crossing between
 /// them costs nothing.
 problem::Problem for_length(const problem::Problem& problem);
 
-/// The same problem with its ops in another order. Precondition: no hand-offs.
+/// The same problem with its ops in another order. Precondition: no transfers.
 problem::Problem shuffled(std::mt19937& random, const problem::Problem& problem);
 
 /// A number from `low` to `high`, both included.

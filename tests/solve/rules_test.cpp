@@ -48,7 +48,8 @@ bool example_fits(Cycles ii, bool from_arrival) {
         if ((m2 - m0) % ii == 0) continue;  // unit A
         std::vector<int> alive(static_cast<std::size_t>(ii), 0);
         const auto live = [&](Cycles begin, Cycles end) {
-          for (Cycles at = begin; at < end; ++at) ++alive[static_cast<std::size_t>((at % ii + ii) % ii)];
+          for (Cycles at = begin; at < end; ++at)
+            ++alive[static_cast<std::size_t>((at % ii + ii) % ii)];
         };
         live(m0 + (from_arrival ? 3 : 0), m2);
         live(m1 + (from_arrival ? 1 : 0), std::max(m2, m0 + ii));
@@ -72,22 +73,23 @@ TEST(Rules, AreChargedFromAnIssueSinceFromAnArrivalTheyWouldNotStretch) {
             0);
 }
 
-TEST(Rules, HandOff) {
+TEST(Rules, Transfer) {
   // H alone can hold b's operand besides a's result, so a and b are in different groups.
   const auto interval = [](const std::string& put, const std::string& get, int memory) {
-    return optimal_interval(
-        "loop x\nunit U\nunit V\nmemory M capacity " + std::to_string(memory) +
-        "\nminimum-compute-groups 2\ngroup G registers 4\ngroup H registers 4\n"
-        "op a on U for 4 registers 4\nop b on V for 4 registers 1\n"
-        "op put occupies M 2 " + put + "\nop get registers 2 " + get + "\n"
-        "a -> b\nb -> a distance 1\nhand-off a store put load get for b\n");
+    return optimal_interval("loop x\nunit U\nunit V\nmemory M capacity " + std::to_string(memory) +
+                            "\nminimum-compute-groups 2\ngroup G registers 4\ngroup H registers 4\n"
+                            "op a on U for 4 registers 4\nop b on V for 4 registers 1\n"
+                            "op put occupies M 2 " +
+                            put + "\nop get registers 2 " + get +
+                            "\n"
+                            "a -> b\nb -> a distance 1\nhand-off a store put load get for b\n");
   };
   const std::string least = "latency 1 issue 1";
   EXPECT_EQ(interval(least, least, 2), 10);
   EXPECT_EQ(interval("latency 3 issue 1", "latency 5 issue 1", 2), 16);  // on the way from a to b
   EXPECT_EQ(interval(least, least, 1), 0);                               // no room in between
   EXPECT_EQ(interval(least, "latency 1 issue 30", 2), 39);  // b's threads are busy with it
-  EXPECT_EQ(interval("on V for 20 latency 1 issue 1", least, 2), 28);    // b's unit is
+  EXPECT_EQ(interval("on V for 20 latency 1 issue 1", least, 2), 28);  // b's unit is
 }
 
 TEST(Rules, Unit) {
@@ -276,7 +278,7 @@ TEST(Rules, InfeasibleHasAnArgument) {
   EXPECT_NE(answer.argument.find("exhaustive search"), std::string::npos) << answer.argument;
 }
 
-TEST(Alternatives, ThePipesShareTheWork) {
+TEST(AlternativeSchedules, ThePipesShareTheWork) {
   // Two ops of 4 cycles each on either of two pipes: one each. A third op has no choice.
   const auto answer =
       solve_checked(problem_of("loop x\npipe P\npipe Q\ngroup G registers 9\n"
@@ -284,10 +286,10 @@ TEST(Alternatives, ThePipesShareTheWork) {
                                "way q uses Q 4\nop c uses P 1\n"));
   ASSERT_EQ(answer.verdict, Verdict::optimal);
   EXPECT_EQ(answer.schedule->initiation_interval, 5);
-  EXPECT_NE(answer.schedule->ops[0].way, answer.schedule->ops[1].way);
+  EXPECT_NE(answer.schedule->ops[0].alternative, answer.schedule->ops[1].alternative);
 }
 
-TEST(Alternatives, BeyondTheLimitNothingIsClaimed) {
+TEST(AlternativeSchedules, BeyondTheLimitNothingIsClaimed) {
   std::string text = "loop x\npipe P\npipe Q\ngroup G registers 9\n";
   for (int i = 0; i < 5; ++i) {
     text += "op a" + std::to_string(i) + "\n way p uses P 4\n way q uses Q 4\n";

@@ -90,7 +90,7 @@ TEST(Ties, BestOfAllSolutions) {
     EXPECT_EQ(length_of(instance, after), length_of(instance, *before));
     for (std::size_t op = 0; op < after.ops.size(); ++op) {
       EXPECT_EQ(after.ops[op].group, before->ops[op].group);
-      EXPECT_EQ(after.ops[op].way, before->ops[op].way);
+      EXPECT_EQ(after.ops[op].alternative, before->ops[op].alternative);
     }
     EXPECT_TRUE(verify::verify(problem, after));
     const std::vector<Wait> waits = waits_of(instance, *before);

@@ -44,7 +44,7 @@ class Encoder {
     for (std::size_t v = 0; v < count(); ++v) {
       at_.push_back(choose(static_cast<std::size_t>(horizon_)));
       in_.push_back(choose(group_count()));
-      way_.push_back(choose(op(v).ways.size()));
+      alternative_.push_back(choose(op(v).alternatives.size()));
     }
   }
 
@@ -110,22 +110,23 @@ class Encoder {
   void add_dependences() {
     if (!in_force(Rule::dependence)) return;
     for (const Dependence& it : problem_.dependences()) {
-      for (std::size_t w = 0; w < op(it.from.index()).ways.size(); ++w) add_dependence(it, w);
+      for (std::size_t w = 0; w < op(it.from.index()).alternatives.size(); ++w)
+        add_dependence(it, w);
     }
   }
 
   void add_dependence(const Dependence& it, std::size_t w) {
     const std::size_t u = it.from.index();
     const std::size_t v = it.to.index();
-    const Cycles needed = delay_of(it, op(u), op(u).ways[w]) - it.distance * ii_;
+    const Cycles needed = delay_of(it, op(u), op(u).alternatives[w]) - it.distance * ii_;
     if (u == v) {
-      if (needed > 0) cnf_.add({-way_[u][w]});
+      if (needed > 0) cnf_.add({-alternative_[u][w]});
       return;
     }
     for (Cycles t = 0; t < horizon_; ++t) {
       for (Cycles later = 0; later < horizon_; ++later) {
         if (later - t >= needed + it.transfer) continue;
-        Cnf::Clause clause = {-way_[u][w], -at(u, t), -at(v, later)};
+        Cnf::Clause clause = {-alternative_[u][w], -at(u, t), -at(v, later)};
         if (later - t >= needed) clause.push_back(same_.at({u, v}));
         cnf_.add(std::move(clause));
       }
@@ -148,18 +149,19 @@ class Encoder {
     std::vector<Literal> waiting;
     for (std::size_t v = 0; v < count(); ++v) {
       waiting.push_back(waits(v));
-      for (std::size_t w = 0; w < op(v).ways.size(); ++w) {
-        const Way& way = op(v).ways[w];
-        const bool held = in_force(Rule::unit) && way.occupancy > ii_;
-        const bool issuing = in_force(Rule::one_stream) && way.issue > ii_;
-        if (held || issuing) cnf_.add({-way_[v][w]});
+      for (std::size_t w = 0; w < op(v).alternatives.size(); ++w) {
+        const Alternative& alternative = op(v).alternatives[w];
+        const bool held = in_force(Rule::unit) && alternative.occupancy > ii_;
+        const bool issuing = in_force(Rule::one_stream) && alternative.issue > ii_;
+        if (held || issuing) cnf_.add({-alternative_[v][w]});
       }
     }
     for (std::size_t u = 0; u < count(); ++u) {
       for (std::size_t v = 0; v < count(); ++v) {
         if (u == v) continue;
-        for (std::size_t i = 0; i < op(u).ways.size(); ++i) {
-          for (std::size_t j = 0; j < op(v).ways.size(); ++j) add_pair(u, i, v, j, waiting[v]);
+        for (std::size_t i = 0; i < op(u).alternatives.size(); ++i) {
+          for (std::size_t j = 0; j < op(v).alternatives.size(); ++j)
+            add_pair(u, i, v, j, waiting[v]);
         }
       }
     }
@@ -167,14 +169,15 @@ class Encoder {
 
   /// Adds what v may not do while u goes on.
   void add_pair(std::size_t u, std::size_t i, std::size_t v, std::size_t j, Literal v_waits) {
-    const Way& a = op(u).ways[i];
-    const Way& b = op(v).ways[j];
+    const Alternative& a = op(u).alternatives[i];
+    const Alternative& b = op(v).alternatives[j];
     const bool one_unit = in_force(Rule::unit) && a.unit && a.unit == b.unit;
     const bool both_issue = in_force(Rule::one_stream) && a.issue > 0 && b.issue > 0;
     for (Cycles t = 0; t < horizon_; ++t) {
       for (Cycles other = 0; other < horizon_; ++other) {
         const Cycles since = modulo(other - t);
-        const Cnf::Clause here = {-way_[u][i], -way_[v][j], -at(u, t), -at(v, other)};
+        const Cnf::Clause here = {-alternative_[u][i], -alternative_[v][j], -at(u, t),
+                                  -at(v, other)};
         if (one_unit && since < a.occupancy) cnf_.add(here);
         if (since >= a.issue) continue;
         Cnf::Clause together = here;
@@ -191,10 +194,10 @@ class Encoder {
     for (std::size_t p = 0; p < problem_.pipes().size(); ++p) {
       std::vector<Cnf::Term> demands;
       for (std::size_t v = 0; v < count(); ++v) {
-        for (std::size_t w = 0; w < op(v).ways.size(); ++w) {
-          for (const PipeUse& use : op(v).ways[w].pipes) {
+        for (std::size_t w = 0; w < op(v).alternatives.size(); ++w) {
+          for (const PipeUse& use : op(v).alternatives[w].pipes) {
             if (use.pipe.index() != p || use.demand == 0) continue;
-            demands.push_back({way_[v][w], static_cast<int>(use.demand)});
+            demands.push_back({alternative_[v][w], static_cast<int>(use.demand)});
           }
         }
       }
@@ -212,13 +215,13 @@ class Encoder {
     for (const Dependence& it : problem_.dependences()) {
       if (it.from.index() != u || !it.carries_value) continue;
       const std::size_t v = it.to.index();
-      for (std::size_t w = 0; w < op(v).ways.size(); ++w) {
-        const Cycles more = it.distance * ii_ + read_hold_of(it, op(v), op(v).ways[w]);
+      for (std::size_t w = 0; w < op(v).alternatives.size(); ++w) {
+        const Cycles more = it.distance * ii_ + read_hold_of(it, op(v), op(v).alternatives[w]);
         for (Cycles t = 0; t < horizon_; ++t) {
           for (Cycles read = 0; read < horizon_; ++read) {
             if (u == v && read != t) continue;
             for (Cycles c = t; c < read + more; ++c) {
-              cnf_.add({-way_[v][w], -at(u, t), -at(v, read), live_at(c)});
+              cnf_.add({-alternative_[v][w], -at(u, t), -at(v, read), live_at(c)});
             }
           }
         }
@@ -413,9 +416,9 @@ class Encoder {
   }
 
   void add_end(std::size_t v, Cycles end) {
-    for (std::size_t w = 0; w < op(v).ways.size(); ++w) {
+    for (std::size_t w = 0; w < op(v).alternatives.size(); ++w) {
       for (Cycles t = 0; t < horizon_; ++t) {
-        if (t + span_of(op(v).ways[w]) > end) cnf_.add({-way_[v][w], -at(v, t)});
+        if (t + span_of(op(v).alternatives[w]) > end) cnf_.add({-alternative_[v][w], -at(v, t)});
       }
     }
   }
@@ -424,7 +427,7 @@ class Encoder {
   Cycles ii_;
   Cycles horizon_;
   Cnf cnf_;
-  std::vector<std::vector<Literal>> at_, in_, way_;
+  std::vector<std::vector<Literal>> at_, in_, alternative_;
   std::map<std::pair<std::size_t, std::size_t>, Literal> same_;
   std::vector<std::vector<Literal>> above_;
 };
@@ -437,12 +440,12 @@ Cycles horizon_of(const Problem& problem, Cycles ii) {
   for (const Dependence& it : problem.dependences()) {
     const Op& from = problem[it.from];
     const Op& to = problem[it.to];
-    for (const Way& way : from.ways) {
-      const Cycles delay = delay_of(it, from, way) + it.transfer;
+    for (const Alternative& alternative : from.alternatives) {
+      const Cycles delay = delay_of(it, from, alternative) + it.transfer;
       far = std::max(far, stages(delay) + 1 - it.distance);
     }
-    for (const Way& way : to.ways) {
-      far = std::max(far, it.distance + stages(read_hold_of(it, to, way)) + 1);
+    for (const Alternative& alternative : to.alternatives) {
+      far = std::max(far, it.distance + stages(read_hold_of(it, to, alternative)) + 1);
     }
   }
   return ii * (1 + far * (static_cast<Cycles>(problem.ops().size()) - 1));

@@ -16,7 +16,7 @@ namespace twill::solve_test {
 ///
 /// `values`: the first objectives are at most these. Satisfiable exactly if there is such a
 /// schedule: issues are below `horizon_of(problem, ii)`, which is no restriction. Meant for a
-/// handful of ops and cycles. Precondition: no hand-offs.
+/// handful of ops and cycles. Precondition: no transfers.
 /// Cost: O(ops^2 * ways^2 * horizon^2).
 Cnf time_indexed(const problem::Problem& problem, Cycles ii,
                  const std::vector<std::int64_t>& values);

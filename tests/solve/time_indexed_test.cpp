@@ -68,7 +68,7 @@ TEST(TimeIndexed, AgreesWithCadical) {
   Counts counts;
   for (int round = 0; round < solve_test::rounds(80); ++round) {
     Problem problem = solve_test::random_problem(
-        random, {.ops = 2 + round % 3, .groups = 1 + round % 3, .ways = 1 + round % 2});
+        random, {.ops = 2 + round % 3, .groups = 1 + round % 3, .alternatives = 1 + round % 2});
     std::mt19937 own(static_cast<unsigned>(round));
     if (round % 4 == 1) problem = solve_test::with_register_budget(own, problem);
     SCOPED_TRACE("round " + std::to_string(round) + "\n" +

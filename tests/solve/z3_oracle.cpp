@@ -5,7 +5,7 @@
 
 #include <z3++.h>
 
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 
 namespace twill::solve_test {
 namespace {
@@ -25,7 +25,7 @@ class Oracle {
   std::optional<bool> ask(const std::vector<std::int64_t>& values,
                           std::optional<std::int64_t> limit) {
     add_groups();
-    add_hand_offs();
+    add_transfers();
     if (problem_.in_force(Rule::dependence)) add_dependences();
     add_pairs();
     add_loads();
@@ -46,7 +46,9 @@ class Oracle {
  private:
   z3::expr number(std::int64_t value) { return context_.int_val(value); }
   z3::expr zero_one(const z3::expr& condition) { return z3::ite(condition, number(1), number(0)); }
-  const Way& way(std::size_t op) const { return problem_.ops()[op].ways[0]; }
+  const Alternative& alternative(std::size_t op) const {
+    return problem_.ops()[op].alternatives[0];
+  }
   std::size_t count() const { return problem_.ops().size(); }
 
   void add_groups() {
@@ -77,21 +79,21 @@ class Oracle {
     for (const Op& op : problem_.ops()) {
       fixed_latency += !op.variable_latency && op.warps == widest ? 1 : 0;
     }
-    for (const HandOff& it : problem_.hand_offs()) {
+    for (const Transfer& it : problem_.transfers()) {
       fixed_latency -= problem_[it.store].warps == widest ? 1 : 0;
-      for (const HandOff::Load& load : it.loads) {
+      for (const Transfer::Load& load : it.loads) {
         fixed_latency -= problem_[load.op].warps == widest ? 1 : 0;
       }
     }
     solver_.add(compute >= std::min({problem_.minimum_compute_groups(), pool, fixed_latency}));
   }
 
-  /// The rule `hand-off`, word by word.
-  void add_hand_offs() {
-    for (const HandOff& it : problem_.hand_offs()) {
+  /// The rule `transfer`, word by word.
+  void add_transfers() {
+    for (const Transfer& it : problem_.transfers()) {
       const auto group = [&](OpId op) { return group_[op.index()]; };
       z3::expr any = context_.bool_val(false);
-      for (const HandOff::Load& load : it.loads) {
+      for (const Transfer::Load& load : it.loads) {
         exists_[load.op.index()] = group(it.value) != group(load.reader);
         any = any || exists_[load.op.index()];
         solver_.add(group(load.op) == group(load.reader));
@@ -104,9 +106,9 @@ class Oracle {
   /// `to` reads the value of `from` itself, and not from a load.
   z3::expr reads(const Dependence& it) {
     z3::expr direct = exists_[it.to.index()];
-    for (const HandOff& hand_off : problem_.hand_offs()) {
-      for (const HandOff::Load& load : hand_off.loads) {
-        if (hand_off.value != it.from || load.reader != it.to) continue;
+    for (const Transfer& transfer : problem_.transfers()) {
+      for (const Transfer::Load& load : transfer.loads) {
+        if (transfer.value != it.from || load.reader != it.to) continue;
         direct = direct && !exists_[load.op.index()];
       }
     }
@@ -123,7 +125,7 @@ class Oracle {
     for (const Dependence& it : problem_.dependences()) {
       const std::size_t u = it.from.index();
       const std::size_t v = it.to.index();
-      const Cycles delay = delay_of(it, problem_.ops()[u], way(u)) - it.distance * ii_;
+      const Cycles delay = delay_of(it, problem_.ops()[u], alternative(u)) - it.distance * ii_;
       const z3::expr transfer = z3::ite(group_[u] == group_[v], number(0), number(it.transfer));
       solver_.add(
           z3::implies(exists_[u] && exists_[v], issue_[v] - issue_[u] >= number(delay) + transfer));
@@ -157,13 +159,14 @@ class Oracle {
 
   void add_pair(std::size_t a, std::size_t b) {
     const z3::expr both = exists_[a] && exists_[b];
-    const bool same_unit = way(a).unit && way(a).unit == way(b).unit;
+    const bool same_unit = alternative(a).unit && alternative(a).unit == alternative(b).unit;
     if (problem_.in_force(Rule::unit) && same_unit) {
-      solver_.add(z3::implies(both, until(a, b) >= number(way(a).occupancy)));
+      solver_.add(z3::implies(both, until(a, b) >= number(alternative(a).occupancy)));
     }
     const z3::expr together = both && group_[a] == group_[b];
-    const z3::expr apart = until(a, b) >= number(way(a).issue);
-    if (problem_.in_force(Rule::one_stream) && way(a).issue > 0 && way(b).issue > 0) {
+    const z3::expr apart = until(a, b) >= number(alternative(a).issue);
+    if (problem_.in_force(Rule::one_stream) && alternative(a).issue > 0 &&
+        alternative(b).issue > 0) {
       solver_.add(z3::implies(together, apart));
     }
     if (problem_.in_force(Rule::blocking)) solver_.add(z3::implies(together && waits(b), apart));
@@ -176,9 +179,9 @@ class Oracle {
         if (problem_.in_force(rule))
           solver_.add(z3::implies(exists_[i], number(cycles) <= number(ii_)));
       };
-      claim(Rule::unit, way(i).occupancy);
-      claim(Rule::one_stream, way(i).issue);
-      for (const PipeUse& use : way(i).pipes) {
+      claim(Rule::unit, alternative(i).occupancy);
+      claim(Rule::one_stream, alternative(i).issue);
+      for (const PipeUse& use : alternative(i).pipes) {
         demand = demand + z3::ite(exists_[i], number(use.demand), number(0));
       }
     }
@@ -191,7 +194,7 @@ class Oracle {
     for (const Dependence& it : problem_.dependences()) {
       if (it.from.index() != w || !it.carries_value) continue;
       const std::size_t u = it.to.index();
-      const Cycles hold = read_hold_of(it, problem_.ops()[u], way(u));
+      const Cycles hold = read_hold_of(it, problem_.ops()[u], alternative(u));
       const z3::expr until_read = issue_[u] + number(it.distance * ii_ + hold);
       end = z3::ite(reads(it) && until_read > end, until_read, end);
     }
@@ -322,7 +325,7 @@ class Oracle {
     } else {
       for (std::size_t v = 0; v < count(); ++v) {
         solver_.add(issue_[v] >= 0);
-        const z3::expr end = issue_[v] + number(span_of(way(v)));
+        const z3::expr end = issue_[v] + number(span_of(alternative(v)));
         sum = z3::ite(exists_[v] && end > sum, end, sum);
       }
     }

@@ -171,7 +171,7 @@ TEST(Triton, WaitsForEachProductBeforeItGoesOn) {
       if (!op.asynchronous || op.warps != 4) continue;
       const bool last = i + 1 == stream.size();
       const OpId next = last ? stream.front() : stream[i + 1];
-      const Cycles from = found.ops[stream[i].index()].issue + op.ways[0].latency;
+      const Cycles from = found.ops[stream[i].index()].issue + op.alternatives[0].latency;
       const Cycles to =
           found.ops[next.index()].issue + (last ? found.initiation_interval : Cycles{0});
       EXPECT_LE(from, to) << op.name;
@@ -208,7 +208,7 @@ TEST(TritonPlain, WaitsForWhatTheIterationReads) {
     return found.ops[op_named(problem, name).index()].issue;
   };
   const auto latency = [&](const char* name) {
-    return problem[op_named(problem, name)].ways[0].latency;
+    return problem[op_named(problem, name)].alternatives[0].latency;
   };
   EXPECT_GE(issue("rmaxA"), issue("qkA") + latency("qkA"));
   const auto waits = [&](const char* from, const char* to) {
@@ -314,8 +314,8 @@ TEST(Modulo, IsEnoughOnHopperAndNotOnBlackwell) {
 
 // One sub-tile that does something else has no schedule in common with the others.
 TEST(Modulo, RefusesSubTilesThatDiffer) {
-  const Problem uneven =
-      changed(loop("fwd_h2"), [](problem::Parts& parts) { parts.ops.back().ways[0].latency += 1; });
+  const Problem uneven = changed(
+      loop("fwd_h2"), [](problem::Parts& parts) { parts.ops.back().alternatives[0].latency += 1; });
   EXPECT_EQ(refusal(uneven, {Strategy::modulo, {}}),
             "strategy modulo: the sub-tiles do not do the same work: 'pvB' is not like 'pvA'");
 }
@@ -342,7 +342,7 @@ TEST(Sequential, WaitsForItsLoads) {
   const Schedule& found = *made.answer.schedule;
   Cycles latency = 0;
   for (const problem::Op& op : made.terms.problem.ops()) {
-    if (op.variable_latency) latency += op.ways[0].latency;
+    if (op.variable_latency) latency += op.alternatives[0].latency;
   }
   EXPECT_GT(found.initiation_interval, latency);
 }
@@ -505,8 +505,8 @@ op ld on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 2 async streaming
 TEST(PingPong, SaysWhatIsMissing) {
   EXPECT_EQ(ping_pong_terms(loop("fwd_b1")).regions.note,
             "no ping-pong: it is for two consumers, and there is 1");
-  const Problem uneven =
-      changed(loop("fwd_h2"), [](problem::Parts& parts) { parts.ops.back().ways[0].latency += 1; });
+  const Problem uneven = changed(
+      loop("fwd_h2"), [](problem::Parts& parts) { parts.ops.back().alternatives[0].latency += 1; });
   EXPECT_EQ(ping_pong_terms(uneven).regions.note,
             "no ping-pong: the sub-tiles do not do the same work: 'pvB' is not like 'pvA'");
   EXPECT_EQ(refusal(loop("fwd_h2"), {Strategy::cypress, {}, true}),
@@ -533,7 +533,7 @@ TEST(Refusals, InfeasibleNamesTheStrategy) {
             "strategy triton: its groups would need more registers than they have");
 }
 
-TEST(Names, GoBothWays) {
+TEST(Names, GoBothAlternatives) {
   for (const Strategy strategy : all_strategies()) {
     EXPECT_EQ(strategy_named(name_of(strategy)), strategy);
   }

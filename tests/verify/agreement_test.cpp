@@ -31,23 +31,23 @@ const bool kConfigured =
 int between(int least, int most) { return *rc::gen::inRange(least, most + 1); }
 bool chance(int percent) { return between(1, 100) <= percent; }
 
-problem::Way random_way(const std::string& name) {
-  problem::Way way;
-  way.name = name;
+problem::Alternative random_alternative(const std::string& name) {
+  problem::Alternative alternative;
+  alternative.name = name;
   if (chance(70)) {
-    way.unit = UnitId(static_cast<std::size_t>(between(0, 1)));
-    way.occupancy = between(1, 3);
+    alternative.unit = UnitId(static_cast<std::size_t>(between(0, 1)));
+    alternative.occupancy = between(1, 3);
   }
-  way.latency = between(0, 4);
-  way.issue = between(0, 2);
-  if (chance(30)) way.pipes.push_back({PipeId(0), between(0, 3)});
-  return way;
+  alternative.latency = between(0, 4);
+  alternative.issue = between(0, 2);
+  if (chance(30)) alternative.pipes.push_back({PipeId(0), between(0, 3)});
+  return alternative;
 }
 
 void add_random_op(Drawn& drawn, int number) {
   const OpId op = drawn.op("o" + std::to_string(number));
-  drawn[op].ways = {random_way("w0")};
-  if (chance(30)) drawn[op].ways.push_back(random_way("w1"));
+  drawn[op].alternatives = {random_alternative("w0")};
+  if (chance(30)) drawn[op].alternatives.push_back(random_alternative("w1"));
   drawn[op].asynchronous = chance(30);
   drawn[op].variable_latency = chance(15);
   drawn[op].registers = between(0, 2);
@@ -101,7 +101,7 @@ Schedule random_schedule(const Problem& problem) {
     ops.push_back({between(0, 14),
                    GroupId(static_cast<std::size_t>(
                        between(0, static_cast<int>(problem.groups().size()) - 1))),
-                   between(0, static_cast<int>(op.ways.size()) - 1)});
+                   between(0, static_cast<int>(op.alternatives.size()) - 1)});
   }
   Schedule schedule = issued(between(1, 7), ops);
   if (chance(70)) return schedule;
@@ -142,8 +142,8 @@ class CycleByCycle {
 
   std::size_t count() const { return schedule_.ops.size(); }
   const problem::Op& op(std::size_t i) const { return problem_.ops()[i]; }
-  const problem::Way& way(std::size_t i) const {
-    return op(i).ways[static_cast<std::size_t>(schedule_.ops[i].way)];
+  const problem::Alternative& alternative(std::size_t i) const {
+    return op(i).alternatives[static_cast<std::size_t>(schedule_.ops[i].alternative)];
   }
   GroupId group(std::size_t i) const { return schedule_.ops[i].group; }
   Cycles issue(std::size_t i, Cycles iteration) const {
@@ -166,7 +166,7 @@ class CycleByCycle {
   void dependence(const Dependence& edge) {
     const std::size_t from = edge.from.index();
     const std::size_t to = edge.to.index();
-    Cycles delay = edge.delay ? *edge.delay : way(from).latency;
+    Cycles delay = edge.delay ? *edge.delay : alternative(from).latency;
     if (group(from) != group(to)) delay += edge.transfer;
     for (Cycles i = edge.distance; i < kIterations; ++i) {
       if (issue(to, i) < issue(from, i - edge.distance) + delay) {
@@ -251,7 +251,7 @@ class CycleByCycle {
   bool reads(const Dependence& edge, Cycles iteration, Cycles now) const {
     const std::size_t to = edge.to.index();
     const bool late = op(to).asynchronous && !edge.in_place;
-    const Cycles hold = edge.read_hold ? *edge.read_hold : (late ? way(to).latency : 0);
+    const Cycles hold = edge.read_hold ? *edge.read_hold : (late ? alternative(to).latency : 0);
     return now < issue(to, iteration + edge.distance) + hold;
   }
 
@@ -279,8 +279,8 @@ class CycleByCycle {
     for (std::size_t i = 0; i < count(); ++i) {
       for (Cycles iteration = 0; iteration < kIterations; ++iteration) {
         const Cycles since = now - issue(i, iteration);
-        if (since >= 0 && since < way(i).occupancy) holding.push_back(i);
-        if (since >= 0 && since < way(i).issue) issuing.push_back(i);
+        if (since >= 0 && since < alternative(i).occupancy) holding.push_back(i);
+        if (since >= 0 && since < alternative(i).issue) issuing.push_back(i);
         if (since == 0) starting.push_back(i);
         if (!live(i, iteration, now)) continue;
         in_use[{"registers", group(i).index()}] += op(i).registers;
@@ -298,7 +298,8 @@ class CycleByCycle {
     for (const auto& [where, amount] : in_use) peaks_[where] = std::max(peaks_[where], amount);
     for (std::size_t a = 0; a < holding.size(); ++a) {
       for (std::size_t b = a + 1; b < holding.size(); ++b) {
-        if (way(holding[a]).unit == way(holding[b]).unit) told("unit", holding[a], holding[b]);
+        if (alternative(holding[a]).unit == alternative(holding[b]).unit)
+          told("unit", holding[a], holding[b]);
       }
     }
     for (std::size_t a = 0; a < issuing.size(); ++a) {
@@ -318,7 +319,7 @@ class CycleByCycle {
     int computes = 0;
     for (std::size_t i = 0; i < count(); ++i) {
       const problem::Group& in = problem_[group(i)];
-      for (const auto& use : way(i).pipes) demand += use.demand;
+      for (const auto& use : alternative(i).pipes) demand += use.demand;
       if (op(i).warps != in.warps) facts_.insert({"width", {OpId(i)}, 0});
       if (op(i).variable_latency != in.loads) facts_.insert({"load-group", {OpId(i)}, 0});
       if (!in.loads && in.warps == 4) working.insert(group(i));

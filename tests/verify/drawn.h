@@ -46,18 +46,18 @@ class Drawn {
   OpId op(std::string name, Cycles latency = 0, Cycles issue = 0) {
     problem::Op op;
     op.name = std::move(name);
-    op.ways.push_back({"", std::nullopt, 0, latency, issue, {}});
+    op.alternatives.push_back({"", std::nullopt, 0, latency, issue, {}});
     parts.ops.push_back(std::move(op));
     return OpId(parts.ops.size() - 1);
   }
   OpId on_unit(std::string name, UnitId unit, Cycles occupancy) {
     const OpId id = op(std::move(name));
-    way(id).unit = unit;
-    way(id).occupancy = occupancy;
+    alternative(id).unit = unit;
+    alternative(id).occupancy = occupancy;
     return id;
   }
   problem::Op& operator[](OpId id) { return parts.ops[id.index()]; }
-  problem::Way& way(OpId id) { return parts.ops[id.index()].ways.front(); }
+  problem::Alternative& alternative(OpId id) { return parts.ops[id.index()].alternatives.front(); }
 
   /// Valid until the next edge is added.
   Dependence& edge(OpId from, OpId to, Cycles delay, int distance = 0) {
@@ -82,12 +82,12 @@ class Drawn {
 struct At {
   Cycles cycle = 0;
   GroupId group = {};
-  int way = 0;
+  int alternative = 0;
 };
 
 inline Schedule issued(Cycles interval, const std::vector<At>& ops) {
   Schedule schedule{interval, {}};
-  for (const At& op : ops) schedule.ops.push_back({op.cycle, op.group, op.way});
+  for (const At& op : ops) schedule.ops.push_back({op.cycle, op.group, op.alternative});
   return schedule;
 }
 

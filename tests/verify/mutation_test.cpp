@@ -45,8 +45,8 @@ void add_ops(Example& example, UnitId tc, UnitId mufu, UnitId tma, PipeId alu) {
   example.pv = drawn.on_unit("pv", tc, 8);
   example.scale = drawn.op("scale");
   const auto timing = [&](OpId op, Cycles latency, Cycles issue) {
-    drawn.way(op).latency = latency;
-    drawn.way(op).issue = issue;
+    drawn.alternative(op).latency = latency;
+    drawn.alternative(op).issue = issue;
   };
   timing(example.load, 50, 1);
   timing(example.qk, 10, 1);
@@ -60,10 +60,10 @@ void add_ops(Example& example, UnitId tc, UnitId mufu, UnitId tma, PipeId alu) {
   drawn[example.load].footprint.push_back({MemoryId(0), 8});
   for (const OpId op : {example.qk, example.exp, example.pv}) drawn[op].registers = 4;
   drawn[example.add].registers = 1;
-  drawn.way(example.exp).pipes.push_back({alu, 12});
-  drawn.way(example.add).pipes.push_back({alu, 12});
-  drawn.way(example.exp).name = "mufu";
-  drawn[example.exp].ways.push_back({"tensor", tc, 6, 7, 6, {}});
+  drawn.alternative(example.exp).pipes.push_back({alu, 12});
+  drawn.alternative(example.add).pipes.push_back({alu, 12});
+  drawn.alternative(example.exp).name = "mufu";
+  drawn[example.exp].alternatives.push_back({"tensor", tc, 6, 7, 6, {}});
 }
 
 Example good() {
@@ -111,10 +111,12 @@ const std::vector<Mutation>& mutations() {
        [](Example& e) { e.edge(e.add, e.add).delay = 25; },
        {"dependence"}},
       {"pv one cycle early", [](Example& e) { e.at(e.pv).issue -= 1; }, {"dependence", "unit"}},
-      {"qk one cycle longer", [](Example& e) { e.drawn.way(e.qk).occupancy += 1; }, {"unit"}},
-      {"exp on the tensor core", [](Example& e) { e.at(e.exp).way = 1; }, {"unit"}},
+      {"qk one cycle longer",
+       [](Example& e) { e.drawn.alternative(e.qk).occupancy += 1; },
+       {"unit"}},
+      {"exp on the tensor core", [](Example& e) { e.at(e.exp).alternative = 1; }, {"unit"}},
       {"one more cycle of pipe",
-       [](Example& e) { e.drawn.way(e.exp).pipes.front().demand += 1; },
+       [](Example& e) { e.drawn.alternative(e.exp).pipes.front().demand += 1; },
        {"pipe"}},
       {"one byte less",
        [](Example& e) { e.drawn.parts.memories.front().capacity -= 1; },
@@ -157,13 +159,13 @@ const std::vector<Mutation>& mutations() {
        {"load-group"}},
       {"scale is issued around the wait of pv",
        [](Example& e) {
-         e.drawn.way(e.pv).issue = 0;
+         e.drawn.alternative(e.pv).issue = 0;
          e.at(e.scale).issue = 53;
        },
        {"blocking"}},
       {"add is issued within exp", [](Example& e) { e.at(e.add).issue = 36; }, {"one-stream"}},
       {"exp is issued a cycle longer than until add",
-       [](Example& e) { e.drawn.way(e.exp).issue = 8; },
+       [](Example& e) { e.drawn.alternative(e.exp).issue = 8; },
        {"one-stream"}},
       {"a third compute group must work",
        [](Example& e) {
@@ -183,13 +185,13 @@ const std::vector<Mutation>& mutations() {
       {"scale stores for too long",
        [](Example& e) {
          e.through_memory(e.scale, e.qk, 2);
-         e.drawn.way(e.scale).latency += 2;
+         e.drawn.alternative(e.scale).latency += 2;
        },
        {"dependence"}},
       {"scale stores for longer than an interval where it stored before",
        [](Example& e) {
          e.through_memory(e.scale, e.scale, 1);
-         e.drawn.way(e.scale).latency = 25;
+         e.drawn.alternative(e.scale).latency = 25;
        },
        {"dependence"}},
       {"an op issued before time began",
@@ -218,7 +220,7 @@ TEST(Mutation, AtTheLimitNothingIsBroken) {
   const std::vector<Mutation> harmless = {
       {"scale ends as pv waits",
        [](Example& e) {
-         e.drawn.way(e.pv).issue = 0;
+         e.drawn.alternative(e.pv).issue = 0;
          e.at(e.scale).issue = 52;
        },
        {}},
@@ -233,16 +235,16 @@ TEST(Mutation, AtTheLimitNothingIsBroken) {
       {"what scale stores is there two iterations on",
        [](Example& e) {
          e.through_memory(e.scale, e.qk, 2);
-         e.drawn.way(e.scale).latency += 1;
+         e.drawn.alternative(e.scale).latency += 1;
        },
        {}},
       {"scale stores for an interval where it stored before",
        [](Example& e) {
          e.through_memory(e.scale, e.scale, 1);
-         e.drawn.way(e.scale).latency = 24;
+         e.drawn.alternative(e.scale).latency = 24;
        },
        {}},
-      {"exp is issued until add is", [](Example& e) { e.drawn.way(e.exp).issue = 7; }, {}},
+      {"exp is issued until add is", [](Example& e) { e.drawn.alternative(e.exp).issue = 7; }, {}},
       {"a carried delay of II", [](Example& e) { e.edge(e.add, e.add).delay = 24; }, {}},
       {"a third group must work, and the pool has but a helper more",
        [](Example& e) {

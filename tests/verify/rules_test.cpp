@@ -62,13 +62,13 @@ TEST(Dependence, CrossingGroupsAddsTheTransfer) {
   EXPECT_EQ(broken(problem, issued(10, {{0, here}, {6, there}})), Rules{"dependence"});
 }
 
-TEST(Dependence, DefaultDelayIsTheLatencyOfTheWayTaken) {
+TEST(Dependence, DefaultDelayIsTheLatencyOfTheAlternativeTaken) {
   Drawn drawn;
   drawn.group("G");
   const OpId a = drawn.op("a", 5);
   const OpId b = drawn.op("b");
-  drawn.way(a).name = "slow";
-  drawn[a].ways.push_back({"fast", std::nullopt, 0, 2, 0, {}});
+  drawn.alternative(a).name = "slow";
+  drawn[a].alternatives.push_back({"fast", std::nullopt, 0, 2, 0, {}});
   drawn.edge(a, b, 0).delay.reset();
   const Problem problem = drawn.problem();
   EXPECT_EQ(broken(problem, issued(10, {{0, {}, 0}, {5}})), Rules{});
@@ -131,15 +131,15 @@ TEST(Unit, AnOpFitsIntoTheIntervalItself) {
             "unit: a holds unit TC for 9 cycles, longer than the initiation interval 8");
 }
 
-TEST(Unit, OnlyTheUnitOfTheWayTakenCounts) {
+TEST(Unit, OnlyTheUnitOfTheAlternativeTakenCounts) {
   Drawn drawn;
   drawn.group("G");
   const UnitId mufu = drawn.unit("MUFU");
   const UnitId fma = drawn.unit("FMA");
   drawn.on_unit("a", mufu, 6);
   const OpId b = drawn.on_unit("b", mufu, 6);
-  drawn.way(b).name = "mufu";
-  drawn[b].ways.push_back({"fma", fma, 6, 0, 0, {}});
+  drawn.alternative(b).name = "mufu";
+  drawn[b].alternatives.push_back({"fma", fma, 6, 0, 0, {}});
   const Problem problem = drawn.problem();
   EXPECT_EQ(broken(problem, issued(10, {{0}, {6, {}, 1}})), Rules{});
   EXPECT_EQ(broken(problem, issued(10, {{0}, {6, {}, 0}})), Rules{"unit"});
@@ -162,7 +162,7 @@ TEST(Pipe, DemandsOfOneIterationFitIntoTheInterval) {
   Drawn drawn;
   drawn.group("G");
   const PipeId pipe = drawn.pipe("MUFU");
-  for (const char* name : {"a", "b"}) drawn.way(drawn.op(name)).pipes.push_back({pipe, 4});
+  for (const char* name : {"a", "b"}) drawn.alternative(drawn.op(name)).pipes.push_back({pipe, 4});
   const Problem problem = drawn.problem();
   EXPECT_EQ(broken(problem, issued(9, {{0}, {0}})), Rules{});
   EXPECT_EQ(broken(problem, issued(8, {{0}, {0}})), Rules{});
@@ -208,7 +208,7 @@ TEST(Memory, TheReaderKeepsReadingForItsHold) {
 TEST(Memory, AnAsynchronousReaderHoldsForItsLatencyUnlessInPlace) {
   Drawn drawn = one_value(3);
   drawn[OpId(1)].asynchronous = true;
-  drawn.way(OpId(1)).latency = 4;
+  drawn.alternative(OpId(1)).latency = 4;
   EXPECT_EQ(broken(drawn.problem(), issued(10, {{0}, {6}})), Rules{});
   EXPECT_EQ(broken(drawn.problem(), issued(10, {{0}, {7}})), Rules{"memory"});
   drawn.parts.dependences.front().in_place = true;
@@ -241,8 +241,8 @@ TEST(Memory, WhatEndsMakesRoomForWhatBegins) {
   EXPECT_EQ(broken(problem, issued(10, {{0}, {5}, {5}, {11}})), Rules{"memory"});
 }
 
-/// Two copies of a (3 each) live from 0 to 2 and one from then on; b (3) lives from 4 to 8: never more
-/// than 6 at once, but b may lie on neither of the places of a.
+/// Two copies of a (3 each) live from 0 to 2 and one from then on; b (3) lives from 4 to 8: never
+/// more than 6 at once, but b may lie on neither of the places of a.
 Drawn ring_and_value(Amount capacity) {
   Drawn drawn;
   drawn.group("G");
@@ -260,9 +260,10 @@ TEST(Placement, EveryCopyHasAPlaceForGood) {
   const Schedule schedule = issued(10, kRingAndValue);
   EXPECT_EQ(broken(ring_and_value(10).problem(), schedule), Rules{});
   EXPECT_EQ(broken(ring_and_value(9).problem(), schedule), Rules{});
-  EXPECT_EQ(complaint(ring_and_value(8).problem(), schedule),
-            "placement: there are no addresses for the values in memory SMEM, which has 8: a 2 x 3, "
-            "b 1 x 3");
+  EXPECT_EQ(
+      complaint(ring_and_value(8).problem(), schedule),
+      "placement: there are no addresses for the values in memory SMEM, which has 8: a 2 x 3, "
+      "b 1 x 3");
   EXPECT_EQ(broken(ring_and_value(6).problem(), schedule), Rules{"placement"});
   EXPECT_EQ(broken(ring_and_value(5).problem(), schedule), Rules{"memory"});
 }
@@ -284,9 +285,10 @@ TEST(Placement, OffsetsAreChecked) {
   put(3, 0);
   EXPECT_EQ(broken(problem, schedule), Rules{});
   put(0, 5);
-  EXPECT_EQ(complaint(problem, schedule),
-            "placement: in memory SMEM, a (2 x 3) from 0 to 6 shares addresses with b (1 x 3) from 5 "
-            "to 8, and both live at cycle 14");
+  EXPECT_EQ(
+      complaint(problem, schedule),
+      "placement: in memory SMEM, a (2 x 3) from 0 to 6 shares addresses with b (1 x 3) from 5 "
+      "to 8, and both live at cycle 14");
   put(0, 7);
   EXPECT_EQ(complaint(problem, schedule),
             "placement: b (1 x 3) from 7 to 10 lies beyond the 9 of memory SMEM");
@@ -707,8 +709,8 @@ TEST(Relaxed, RulesNotInForceAreNotChecked) {
   const MemoryId memory = drawn.memory("SMEM", 1);
   for (const char* name : {"a", "b", "c"}) {
     const OpId op = drawn.on_unit(name, unit, 5);
-    drawn.way(op).issue = 5;
-    drawn.way(op).pipes.push_back({pipe, 9});
+    drawn.alternative(op).issue = 5;
+    drawn.alternative(op).pipes.push_back({pipe, 9});
     drawn[op].registers = 1;
     drawn[op].footprint.push_back({memory, 1});
   }

@@ -12,11 +12,11 @@
 namespace twill::certify {
 namespace {
 
+using problem::Alternative;
 using problem::Dependence;
 using problem::Op;
 using problem::Problem;
 using problem::Rule;
-using problem::Way;
 
 std::vector<std::size_t> groups_of(const Problem& problem, const Op& op) {
   std::vector<std::size_t> groups;
@@ -48,11 +48,11 @@ Certain certain_life(const Problem& problem, std::size_t value) {
     }
     Cycles delay = std::numeric_limits<Cycles>::max();
     Cycles hold = delay;
-    for (const Way& way : problem[it.from].ways) {
-      delay = std::min(delay, delay_of(it, problem[it.from], way));
+    for (const Alternative& alternative : problem[it.from].alternatives) {
+      delay = std::min(delay, delay_of(it, problem[it.from], alternative));
     }
-    for (const Way& way : problem[it.to].ways) {
-      hold = std::min(hold, read_hold_of(it, problem[it.to], way));
+    for (const Alternative& alternative : problem[it.to].alternatives) {
+      hold = std::min(hold, read_hold_of(it, problem[it.to], alternative));
     }
     // At distance D the end is at least delay + hold after the issue as well: M(reader) + D * II
     // is at least M(value) + delay.

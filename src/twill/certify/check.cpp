@@ -159,15 +159,16 @@ class Checker {
     if (it.any) return problem_;
     problem::Parts parts = problem_.parts();
     std::size_t several = 0;
-    for (const problem::Op& op : parts.ops) several += op.ways.size() > 1 ? 1U : 0U;
-    for (const auto& [op, way] : it.ways) {
-      auto& ways = parts.ops[op].ways;
-      if (way >= ways.size() || ways.size() < 2) {
+    for (const problem::Op& op : parts.ops) several += op.alternatives.size() > 1 ? 1U : 0U;
+    for (const auto& [op, alternative] : it.alternatives) {
+      auto& alternatives = parts.ops[op].alternatives;
+      if (alternative >= alternatives.size() || alternatives.size() < 2) {
         return tl::unexpected(fmt::format("{} has nothing to choose", parts.ops[op].name));
       }
-      ways = {problem::Way(ways[way])};
+      alternatives = {problem::Alternative(alternatives[alternative])};
     }
-    if (several != it.ways.size()) return tl::unexpected(std::string("an op has no alternative"));
+    if (several != it.alternatives.size())
+      return tl::unexpected(std::string("an op has no alternative"));
     auto posed = problem::pose(std::move(parts));
     if (!posed) return tl::unexpected(posed.error().message);
     return *std::move(posed);
@@ -237,7 +238,8 @@ class Checker {
       return objection.empty() || reject("never: " + objection);
     }
     for (const problem::Op& op : chosen.ops()) {
-      if (op.ways.size() > 1) return reject("a proof is about one combination of alternatives");
+      if (op.alternatives.size() > 1)
+        return reject("a proof is about one combination of alternatives");
     }
     const auto found = certificate_.proofs.find(reason.file);
     if (found == certificate_.proofs.end()) return reject("there is no proof " + reason.file);
@@ -286,33 +288,33 @@ class Checker {
     std::set<std::vector<std::size_t>> covered;
     for (const Case& it : claims_.cases) {
       if (it.any) return true;
-      std::vector<std::size_t> ways(problem_.ops().size(), 0);
-      for (const auto& [op, way] : it.ways) ways[op] = way;
-      covered.insert(std::move(ways));
+      std::vector<std::size_t> alternatives(problem_.ops().size(), 0);
+      for (const auto& [op, alternative] : it.alternatives) alternatives[op] = alternative;
+      covered.insert(std::move(alternatives));
     }
     std::vector<std::vector<std::size_t>> maps;
     for (const Exchange& it : claims_.exchanges) maps.push_back(map_of(problem_, it));
-    std::vector<std::size_t> ways(problem_.ops().size(), 0);
+    std::vector<std::size_t> alternatives(problem_.ops().size(), 0);
     std::size_t count = 0;
     do {
-      if (++count * ways.size() > kMostCombined) {
+      if (++count * alternatives.size() > kMostCombined) {
         return reject("there are too many combinations of alternatives");
       }
-      if (covered.contains(ways)) continue;
+      if (covered.contains(alternatives)) continue;
       const bool alike = std::any_of(maps.begin(), maps.end(), [&](const auto& map) {
-        std::vector<std::size_t> moved(ways.size());
-        for (std::size_t op = 0; op < ways.size(); ++op) moved[op] = ways[map[op]];
-        return moved < ways;
+        std::vector<std::size_t> moved(alternatives.size());
+        for (std::size_t op = 0; op < alternatives.size(); ++op) moved[op] = alternatives[map[op]];
+        return moved < alternatives;
       });
       if (!alike) return reject("a combination of alternatives is in no case");
-    } while (advance(ways));
+    } while (advance(alternatives));
     return true;
   }
 
-  bool advance(std::vector<std::size_t>& ways) const {
-    for (std::size_t op = ways.size(); op-- > 0;) {
-      if (++ways[op] < problem_.ops()[op].ways.size()) return true;
-      ways[op] = 0;
+  bool advance(std::vector<std::size_t>& alternatives) const {
+    for (std::size_t op = alternatives.size(); op-- > 0;) {
+      if (++alternatives[op] < problem_.ops()[op].alternatives.size()) return true;
+      alternatives[op] = 0;
     }
     return false;
   }
@@ -406,7 +408,7 @@ std::vector<std::string> rules_of(const Problem& problem) {
     if (problem.in_force(it)) rules.emplace_back(problem::name_of(it));
   }
   rules.emplace_back("minimum-groups");
-  if (!problem.hand_offs().empty()) rules.emplace_back("transfer-op");
+  if (!problem.transfers().empty()) rules.emplace_back("transfer-op");
   const bool budgets = problem.in_force(problem::Rule::registers);
   if (budgets && !problem.register_budgets().empty()) rules.emplace_back("register-budget");
   return rules;

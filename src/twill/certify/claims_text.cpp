@@ -80,8 +80,8 @@ std::string text_of(const Reason& reason, const Problem& problem) {
 
 std::string text_of(const Case& it, const Problem& problem) {
   std::string text = it.any ? "case any" : "case";
-  for (const auto& [op, way] : it.ways) {
-    text += " " + problem.ops()[op].name + " " + problem.ops()[op].ways[way].name;
+  for (const auto& [op, alternative] : it.alternatives) {
+    text += " " + problem.ops()[op].name + " " + problem.ops()[op].alternatives[alternative].name;
   }
   text += "\n";
   for (const AtLeast& bound : it.bounds) {
@@ -160,19 +160,21 @@ class ClaimsReader {
     Case& it = claims_.cases.emplace_back();
     while (!in_.at_end()) {
       const WordReader before = in_;
-      if (it.ways.empty() && in_.word() == "any" && in_.at_end()) {
+      if (it.alternatives.empty() && in_.word() == "any" && in_.at_end()) {
         it.any = true;
         return {};
       }
       in_ = before;
       TWILL_TRY(const std::size_t op, names_.op(in_));
       const std::string_view name = in_.word();
-      const auto& ways = problem_.ops()[op].ways;
-      const auto way = std::find_if(ways.begin(), ways.end(),
-                                    [&](const problem::Way& w) { return w.name == name; });
-      if (way == ways.end())
+      const auto& alternatives = problem_.ops()[op].alternatives;
+      const auto alternative =
+          std::find_if(alternatives.begin(), alternatives.end(),
+                       [&](const problem::Alternative& w) { return w.name == name; });
+      if (alternative == alternatives.end())
         return in_.fail(fmt::format("there is no alternative {}", quoted(name)));
-      it.ways.emplace_back(op, static_cast<std::size_t>(way - ways.begin()));
+      it.alternatives.emplace_back(op,
+                                   static_cast<std::size_t>(alternative - alternatives.begin()));
     }
     return {};
   }

@@ -5,27 +5,28 @@
 #include <map>
 #include <numeric>
 
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 
 namespace twill::certify {
 namespace {
 
+using problem::Alternative;
 using problem::Dependence;
 using problem::Group;
 using problem::Op;
 using problem::Problem;
 using problem::Rule;
-using problem::Way;
 
 constexpr Cycles kNotReached = std::numeric_limits<Cycles>::min();
 
 OpFacts facts_of_op(const Problem& problem, const Op& op) {
-  const Way& way = op.ways.front();
+  const Alternative& alternative = op.alternatives.front();
   OpFacts out;
-  if (way.unit && way.occupancy > 0 && problem.in_force(Rule::unit)) out.unit = way.unit->index();
-  out.occupancy = way.occupancy;
-  out.issue = way.issue;
-  out.span = problem::span_of(way);
+  if (alternative.unit && alternative.occupancy > 0 && problem.in_force(Rule::unit))
+    out.unit = alternative.unit->index();
+  out.occupancy = alternative.occupancy;
+  out.issue = alternative.issue;
+  out.span = problem::span_of(alternative);
   out.registers = op.registers;
   for (std::size_t group = 0; group < problem.groups().size(); ++group) {
     if (may_run(problem, op, problem.groups()[group])) out.groups.push_back(group);
@@ -33,10 +34,10 @@ OpFacts facts_of_op(const Problem& problem, const Op& op) {
   return out;
 }
 
-void add_hand_offs(const Problem& problem, Facts& out) {
-  for (const problem::HandOff& it : problem.hand_offs()) {
+void add_transfers(const Problem& problem, Facts& out) {
+  for (const problem::Transfer& it : problem.transfers()) {
     out.ops[it.store.index()].home = it.value.index();
-    for (const problem::HandOff::Load& load : it.loads) {
+    for (const problem::Transfer::Load& load : it.loads) {
       const std::pair move(it.value.index(), load.reader.index());
       out.ops[it.store.index()].moves.push_back(move);
       out.ops[load.op.index()].moves = {move};
@@ -46,9 +47,9 @@ void add_hand_offs(const Problem& problem, Facts& out) {
 }
 
 bool is_handed(const Problem& problem, const Dependence& dependence) {
-  for (const problem::HandOff& it : problem.hand_offs()) {
+  for (const problem::Transfer& it : problem.transfers()) {
     if (it.value != dependence.from) continue;
-    for (const problem::HandOff::Load& load : it.loads) {
+    for (const problem::Transfer::Load& load : it.loads) {
       if (load.reader == dependence.to) return true;
     }
   }
@@ -125,7 +126,7 @@ Cycles pipe_load(const Problem& problem, const Facts& facts, bool least) {
   std::vector<Cycles> pipes(problem.pipes().size(), 0);
   for (std::size_t op = 0; op < facts.ops.size(); ++op) {
     if (least && !facts.ops[op].always()) continue;
-    for (const problem::PipeUse& use : problem.ops()[op].ways.front().pipes) {
+    for (const problem::PipeUse& use : problem.ops()[op].alternatives.front().pipes) {
       load = std::max(load, pipes[use.pipe.index()] += use.demand);
     }
   }
@@ -169,13 +170,13 @@ Facts facts_of(const Problem& problem) {
     out.ops.push_back(facts_of_op(problem, op));
     out.ops.back().home = out.ops.size() - 1;
   }
-  add_hand_offs(problem, out);
+  add_transfers(problem, out);
   out.readings.resize(problem.ops().size());
   const bool kept = problem.in_force(Rule::dependence);
   for (const Dependence& it : problem.dependences()) {
     const Op& from = problem[it.from];
     const Op& to = problem[it.to];
-    const Cycles delay = problem::delay_of(it, from, from.ways.front());
+    const Cycles delay = problem::delay_of(it, from, from.alternatives.front());
     if (kept) {
       out.edges.push_back({it.from.index(), it.to.index(), delay, it.distance, it.transfer});
     }
@@ -184,7 +185,7 @@ Facts facts_of(const Problem& problem) {
     Reading reading;
     reading.reader = it.to.index();
     reading.distance = it.distance;
-    reading.hold = problem::read_hold_of(it, to, to.ways.front());
+    reading.hold = problem::read_hold_of(it, to, to.alternatives.front());
     if (kept) reading.abroad = delay + it.transfer + reading.hold;
     reading.handed = is_handed(problem, it);
     out.readings[it.from.index()].push_back(reading);

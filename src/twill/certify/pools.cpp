@@ -48,15 +48,16 @@ std::string objection_to_loops(const std::vector<PoolClaim>& claims,
 }  // namespace
 
 std::string loop_of(const problem::Problem& problem) {
-  std::set<std::size_t> errands;  // the transfer ops of a loop depend on the groups of the pool
-  for (const problem::HandOff& it : problem.hand_offs()) {
-    errands.insert(it.store.index());
-    for (const problem::HandOff::Load& load : it.loads) errands.insert(load.op.index());
+  std::set<std::size_t>
+      transfer_ops;  // the transfer ops of a loop depend on the groups of the pool
+  for (const problem::Transfer& it : problem.transfers()) {
+    transfer_ops.insert(it.store.index());
+    for (const problem::Transfer::Load& load : it.loads) transfer_ops.insert(load.op.index());
   }
   std::set<std::string> sources;
   for (std::size_t i = 0; i < problem.ops().size(); ++i) {
     const std::vector<std::string>& source = problem.ops()[i].source;
-    if (!errands.contains(i)) sources.insert(source.begin(), source.end());
+    if (!transfer_ops.contains(i)) sources.insert(source.begin(), source.end());
   }
   std::string out = problem.name() + "\nrelaxed";
   for (const problem::Rule rule : problem.relaxed()) out += fmt::format(" {}", name_of(rule));

@@ -82,7 +82,7 @@ std::int64_t Constraints::copies_of(std::size_t value, std::size_t event, bool b
 bool Constraints::pipe_overflows(std::size_t pipe, std::vector<Literal>& causes) const {
   Cycles sum = 0;
   for (std::size_t op = 0; op < n_; ++op) {
-    for (const problem::PipeUse& use : problem_.ops()[op].ways.front().pipes) {
+    for (const problem::PipeUse& use : problem_.ops()[op].alternatives.front().pipes) {
       if (use.pipe.index() != pipe || use.demand == 0) continue;
       if (is_true({Kind::exists, op, 0, 0}, causes)) sum += use.demand;
     }

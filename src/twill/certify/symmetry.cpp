@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 
 namespace twill::certify {
 namespace {
@@ -26,7 +26,7 @@ auto moved(const Dependence& it, const std::vector<std::size_t>& map) {
 }
 
 bool same_but_for_name(const Op& a, const Op& b) {
-  return a.ways == b.ways && a.warps == b.warps && a.registers == b.registers &&
+  return a.alternatives == b.alternatives && a.warps == b.warps && a.registers == b.registers &&
          a.footprint == b.footprint && a.asynchronous == b.asynchronous &&
          a.variable_latency == b.variable_latency && a.streaming == b.streaming;
 }
@@ -62,10 +62,10 @@ std::string objection_to_sharing(const Problem& problem, const std::vector<std::
 }
 
 /// Objection unless transfer ops move with their values and readers.
-std::string objection_to_hand_offs(const Problem& problem, const std::vector<std::size_t>& map) {
+std::string objection_to_transfers(const Problem& problem, const std::vector<std::size_t>& map) {
   std::set<std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>> moves;
-  for (const problem::HandOff& it : problem.hand_offs()) {
-    for (const problem::HandOff::Load& load : it.loads) {
+  for (const problem::Transfer& it : problem.transfers()) {
+    for (const problem::Transfer::Load& load : it.loads) {
       moves.emplace(it.value.index(), it.store.index(), load.op.index(), load.reader.index());
     }
   }
@@ -136,7 +136,7 @@ std::string objection_to(const Problem& problem, const Exchange& exchange) {
   std::sort(after.begin(), after.end());
   if (before == after) {
     std::string objection = objection_to_sharing(problem, map);
-    return objection.empty() ? objection_to_hand_offs(problem, map) : objection;
+    return objection.empty() ? objection_to_transfers(problem, map) : objection;
   }
   const auto lost = std::mismatch(before.begin(), before.end(), after.begin()).first;
   return fmt::format("an exchange does not keep the dependence {} -> {}",

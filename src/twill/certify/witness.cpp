@@ -9,7 +9,7 @@
 
 #include "twill/certify/facts.h"
 #include "twill/certify/never.h"
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 
 namespace twill::certify {
 namespace {
@@ -17,11 +17,11 @@ namespace {
 /// Limit for sums of a certificate's numbers, so that none can overflow.
 constexpr std::int64_t kFar = std::int64_t{1} << 61U;
 
+using problem::Alternative;
 using problem::Dependence;
 using problem::Op;
 using problem::Problem;
 using problem::Rule;
-using problem::Way;
 
 using Weight = tl::expected<std::int64_t, std::string>;
 
@@ -29,12 +29,13 @@ using Weight = tl::expected<std::int64_t, std::string>;
 template <class Cost>
 std::int64_t least(const Op& op, Cost cost) {
   std::int64_t value = std::numeric_limits<std::int64_t>::max();
-  for (const Way& way : op.ways) value = std::min<std::int64_t>(value, cost(way));
+  for (const Alternative& alternative : op.alternatives)
+    value = std::min<std::int64_t>(value, cost(alternative));
   return value;
 }
 
-Cycles on_pipe(const Way& way, std::size_t pipe) {
-  for (const problem::PipeUse& use : way.pipes) {
+Cycles on_pipe(const Alternative& alternative, std::size_t pipe) {
+  for (const problem::PipeUse& use : alternative.pipes) {
     if (use.pipe.index() == pipe) return use.demand;
   }
   return 0;
@@ -56,8 +57,9 @@ Weight sum_on_unit(const Problem& problem, std::size_t unit) {
   if (!problem.in_force(Rule::unit)) return relaxed(Rule::unit);
   std::int64_t sum = 0;
   for (const Op& op : problem.ops()) {
-    sum += least(op, [&](const Way& way) {
-      return way.unit && way.unit->index() == unit ? way.occupancy : Cycles{0};
+    sum += least(op, [&](const Alternative& alternative) {
+      return alternative.unit && alternative.unit->index() == unit ? alternative.occupancy
+                                                                   : Cycles{0};
     });
   }
   return sum;
@@ -67,18 +69,18 @@ Weight sum_on_pipe(const Problem& problem, std::size_t pipe) {
   if (!problem.in_force(Rule::pipe)) return relaxed(Rule::pipe);
   std::int64_t sum = 0;
   for (const Op& op : problem.ops()) {
-    sum += least(op, [&](const Way& way) { return on_pipe(way, pipe); });
+    sum += least(op, [&](const Alternative& alternative) { return on_pipe(alternative, pipe); });
   }
   return sum;
 }
 
 Weight alone(const Problem& problem, std::size_t op) {
-  return least(problem.ops()[op], [&](const Way& way) {
+  return least(problem.ops()[op], [&](const Alternative& alternative) {
     Cycles cycles = 0;
-    if (problem.in_force(Rule::unit)) cycles = std::max(cycles, way.occupancy);
-    if (problem.in_force(Rule::one_stream)) cycles = std::max(cycles, way.issue);
+    if (problem.in_force(Rule::unit)) cycles = std::max(cycles, alternative.occupancy);
+    if (problem.in_force(Rule::one_stream)) cycles = std::max(cycles, alternative.issue);
     if (!problem.in_force(Rule::pipe)) return cycles;
-    for (const problem::PipeUse& use : way.pipes) cycles = std::max(cycles, use.demand);
+    for (const problem::PipeUse& use : alternative.pipes) cycles = std::max(cycles, use.demand);
     return cycles;
   });
 }
@@ -91,7 +93,8 @@ Weight spread_issue(const Problem& problem, const std::vector<std::size_t>& ops)
   for (const std::size_t op : ops) {
     if (!seen.insert(op).second) return tl::unexpected(std::string("an op stands twice"));
     groups.merge(groups_of(problem, op));
-    sum += least(problem.ops()[op], [](const Way& way) { return way.issue; });
+    sum +=
+        least(problem.ops()[op], [](const Alternative& alternative) { return alternative.issue; });
   }
   if (groups.empty()) return tl::unexpected(std::string("no group may run these ops"));
   const auto count = static_cast<std::int64_t>(groups.size());
@@ -103,8 +106,9 @@ std::string objection_to(const Problem& problem, const Link& link) {
   for (const Dependence& it : problem.dependences()) {
     if (it.from.index() != link.from || it.to.index() != link.to) continue;
     const Op& from = problem[it.from];
-    const std::int64_t delay =
-        least(from, [&](const Way& way) { return problem::delay_of(it, from, way); });
+    const std::int64_t delay = least(from, [&](const Alternative& alternative) {
+      return problem::delay_of(it, from, alternative);
+    });
     if (delay >= link.delay && it.distance <= link.distance) return {};
   }
   return fmt::format("there is no dependence {} -> {} of delay {} at distance {}",
@@ -179,7 +183,7 @@ Weight pairwise_apart(const Problem& problem, const std::vector<std::size_t>& op
 
 /// The reason reworded for the part of a Problem that exists for all choices of groups. Empty if it
 /// names an op that may not exist.
-std::optional<Reason> about(const problem::Reduced& part, Reason reason) {
+std::optional<Reason> about(const problem::Residual& part, Reason reason) {
   bool fine = true;
   const auto move = [&](std::size_t& op) {
     const auto now = part.now(problem::OpId(op));
@@ -203,16 +207,16 @@ constexpr std::string_view kMayBeMissing =
 }  // namespace
 
 std::string objection_to_never(const Problem& problem, const Reason& reason) {
-  if (problem.hand_offs().empty()) return objection_to_reason(problem, reason);
-  const problem::Reduced part = problem::common_part(problem);
+  if (problem.transfers().empty()) return objection_to_reason(problem, reason);
+  const problem::Residual part = problem::common_part(problem);
   const auto moved = about(part, reason);
   return moved ? objection_to_reason(part.problem, *moved) : std::string(kMayBeMissing);
 }
 
 Weight weight_of(const Problem& problem, const std::string& level, const Reason& reason,
                  Cycles interval) {
-  if (!problem.hand_offs().empty()) {
-    const problem::Reduced part = problem::common_part(problem);
+  if (!problem.transfers().empty()) {
+    const problem::Residual part = problem::common_part(problem);
     const auto moved = about(part, reason);
     if (!moved) return tl::unexpected(std::string(kMayBeMissing));
     return weight_of(part.problem, level, *moved, interval);

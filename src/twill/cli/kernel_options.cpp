@@ -36,9 +36,9 @@ void add_kernel_options(CLI::App& command, driver::Request& request, const std::
                    "Refuse a loop that writes an array beside others: arguments may be one array");
   command.add_flag("--already-pipelined", request.already_pipelined,
                    "Take a loop that Triton has pipelined, its rings as single buffers");
-  command.add_flag("--transfer-ops", request.hand_offs,
+  command.add_flag("--transfer-ops", request.transfers,
                    "Let values change groups by stores and loads of the problem, not by a delay");
-  command.add_flag("--hand-offs", request.hand_offs)->group("");  // as it was called
+  command.add_flag("--hand-offs", request.transfers)->group("");  // as it was called
   command.add_flag("--load-latency", request.load_latency,
                    "Count the latency of prefetched loads in the schedule "
                    "[where buffers cannot hide it]");
@@ -103,9 +103,10 @@ void add_remedy_options(CLI::App& command, driver::Request& request) {
 
 void add_ctas_option(CLI::App& command, driver::Request& request) {
   command
-      .add_option("--ctas-per-sm", request.ctas_per_sm,
-                  "CTAs that an SM has at once, 1 or 2, each with its share of memory and registers "
-                  "[2 where an SM is faster with them, by estimate]")
+      .add_option(
+          "--ctas-per-sm", request.ctas_per_sm,
+          "CTAs that an SM has at once, 1 or 2, each with its share of memory and registers "
+          "[2 where an SM is faster with them, by estimate]")
       ->transform(whole_number(1, 2));
 }
 

@@ -130,15 +130,17 @@ void add_options(CLI::App& command, RunChoices& choices) {
   command.add_option("--seeds", request.seeds, "So many, from --seed on")
       ->capture_default_str()
       ->check(CLI::Range(1, 100'000));
-  const std::map<std::string, std::vector<bool>> ways = {
+  const std::map<std::string, std::vector<bool>> alternatives = {
       {"late", {false}}, {"random", {true}}, {"both", {false, true}}};
   command
       .add_option_function<std::string>(
           "--completion",
-          [&request, ways](const std::string& name) { request.random = ways.at(name); },
+          [&request, alternatives](const std::string& name) {
+            request.random = alternatives.at(name);
+          },
           "When asynchronous work is done: as late as the memory model allows, at random, or a run "
           "of both [both]")
-      ->check(CLI::IsMember(ways));
+      ->check(CLI::IsMember(alternatives));
   command.add_flag("--interleave", request.switch_at_memory,
                    "Threads take turns at loads and stores, too, not only where they synchronize");
   command.add_option("--sms", request.processors, "CTAs of a persistent kernel")

@@ -16,7 +16,7 @@ struct Parts {
   ir::OpId loop;                               ///< the loop the plan is for
   std::span<const extract::OpOrigin> origins;  ///< by problem::OpId
   const plan::ProvenPlan& plan;
-  bool boxes_in_residents =
+  bool boxes_in_invariant_buffers =
       false;                   ///< to save memory, a box behind the loop lies where a tile lay
                                ///< that stays through the loop, once all roles are done with it
   bool parts_of_rings = true;  ///< a box may lie in a part of a ring; else it fills the ring or has

@@ -81,7 +81,7 @@ Result<Fitted> build_within(const Parts& given, std::int64_t capacity) {
   TWILL_TRY(Kernel kernel, build(parts));
   std::vector<std::string> notes;
   if (shared_bytes(kernel) > capacity) {
-    parts.boxes_in_residents = true;
+    parts.boxes_in_invariant_buffers = true;
     TWILL_TRY(kernel, build(parts));
   }
   std::optional<plan::ProvenPlan> plan;

@@ -88,7 +88,8 @@ Result<void> Sketch::find_exits() {
 /// Whether a step of the plan does what an operation does, or what it is a part of.
 bool Sketch::is_planned(ir::OpId op) const {
   for (std::optional<ir::OpId> at = op; at; at = ir::parent(*program_, *at)) {
-    if (std::find(around_.begin(), around_.end(), *at) != around_.end()) return true;
+    if (std::find(per_tile_ops_.begin(), per_tile_ops_.end(), *at) != per_tile_ops_.end())
+      return true;
     for (const extract::OpOrigin& origin : origins_) {
       for (const extract::Source& source : origin.sources) {
         if (source.op == *at) return true;

@@ -19,7 +19,7 @@ class Layout {
 
   Result<Memory> all() {
     TWILL_TRY_VOID(loads());
-    TWILL_TRY_VOID(residents());
+    TWILL_TRY_VOID(invariant_buffers());
     TWILL_TRY_VOID(written());
     for (std::size_t i = 0; i < plan().channels.size(); ++i) {
       TWILL_TRY_VOID(channel(plan::ChannelId(i)));
@@ -68,16 +68,16 @@ class Layout {
   }
 
   /// Lays out buffers for loads before the loop, which stay.
-  Result<void> residents() {
-    const auto& around = plan().kernel->around;
+  Result<void> invariant_buffers() {
+    const auto& around = plan().kernel->per_tile_ops;
     for (std::size_t i = 0; i < around.size(); ++i) {
       if (!plan::is_copy(around[i].mechanism)) continue;
-      const ir::OpId op = sketch_.around(i);
+      const ir::OpId op = sketch_.per_tile_op(i);
       TWILL_TRY(const ir::OpId load, loaded_by(op));
       TWILL_TRY(const ir::Type type, sketch_.memory_type(load));
       const bool one = !sketch_.outer() || plan()[around[i].buffers.front()].depth == 1;
       add_ring(around[i].buffers.front(), type, one);
-      memory_.residents[i] = sketch_.program().op(load).results.front();
+      memory_.invariant_buffers[i] = sketch_.program().op(load).results.front();
     }
     return {};
   }
@@ -233,14 +233,15 @@ class Layout {
     for (const auto* steps : {&producer.before, &producer.sections.steady}) {
       for (const plan::Step& step : *steps) {
         if (step.kind != plan::StepKind::issue || step.channel != id) continue;
-        const plan::Mechanism how = step.op ? plan().mechanisms[step.op->index()]
-                                            : plan().kernel->around[*step.outside].mechanism;
+        const plan::Mechanism how = step.op
+                                        ? plan().mechanisms[step.op->index()]
+                                        : plan().kernel->per_tile_ops[*step.per_tile_op].mechanism;
         if (how != plan::Mechanism::cp_async) continue;
         ir::OpId load;
         if (step.op) {
           TWILL_TRY(load, sketch_.load_of(*step.op));
         } else {
-          load = *sketch_.definition(memory_.residents.at(*step.outside));
+          load = *sketch_.definition(memory_.invariant_buffers.at(*step.per_tile_op));
         }
         if (!is_copied_in_pieces(load)) memory_.by_registers.insert(load);
         arrivals += memory_.by_registers.contains(load) ? 1 : 32 * producer.warps;
@@ -274,7 +275,7 @@ class Layout {
 
   /// The channel of a tile of that type that stays through the loop, and its buffer: free once all
   /// roles have released it. Nothing where the next tile takes its place.
-  std::optional<std::pair<plan::ChannelId, ValueId>> resident_like(ir::Type type) {
+  std::optional<std::pair<plan::ChannelId, ValueId>> invariant_buffer_like(ir::Type type) {
     for (std::size_t i = 0; i < plan().channels.size() && !sketch_.outer(); ++i) {
       const plan::ChannelId id(i);
       const plan::Channel& channel = plan()[id];
@@ -290,16 +291,16 @@ class Layout {
   /// The ring in which the plan stages that store, if it has room for the box and lies empty by
   /// then. A loop behind the store may load through rings, too.
   std::optional<Ring> ring_below(std::size_t index, ir::Type box) {
-    const auto& around = plan().kernel->around;
+    const auto& around = plan().kernel->per_tile_ops;
     for (std::size_t i = index + 1; i < around.size(); ++i) {
-      if (is_region(sketch_.program().op(sketch_.around(i)))) return std::nullopt;
+      if (is_region(sketch_.program().op(sketch_.per_tile_op(i)))) return std::nullopt;
     }
     const auto& staged = around[index].buffers;
     for (const auto& [id, ring] : memory_.rings) {
       const auto is_here = [&](plan::BufferId staging) {
         return lies_in(plan()[staging], plan()[id]);
       };
-      const bool below = !plan()[id].resident && !staged.empty() &&
+      const bool below = !plan()[id].invariant_buffer && !staged.empty() &&
                          std::all_of(staged.begin(), staged.end(), is_here);
       if (below && fits(box, ring) && !overlaid_.contains(ring.value)) return ring;
     }
@@ -322,9 +323,9 @@ class Layout {
 
   Result<void> boxes() {
     std::map<ir::Type, std::size_t> first, last;
-    const auto& around = plan().kernel->around;
+    const auto& around = plan().kernel->per_tile_ops;
     for (std::size_t i = 0; i < around.size(); ++i) {
-      const ir::OpId store = sketch_.around(i);
+      const ir::OpId store = sketch_.per_tile_op(i);
       if (around[i].mechanism != plan::Mechanism::bulk_store && !is_in_parts(store)) continue;
       Box box;
       box.store = store;
@@ -340,9 +341,10 @@ class Layout {
         box.value = add(name, box.type);
         memory_.setup.push_back({NodeKind::overlay, {ring->value}, {box.value}});
         overlaid_.insert(ring->value);
-      } else if (const auto resident =
-                     parts_.boxes_in_residents ? resident_like(box.type) : std::nullopt) {
-        std::tie(box.lay, box.value) = *resident;
+      } else if (const auto invariant_buffer = parts_.boxes_in_invariant_buffers
+                                                   ? invariant_buffer_like(box.type)
+                                                   : std::nullopt) {
+        std::tie(box.lay, box.value) = *invariant_buffer;
         add_empty(*box.lay);
       } else {
         box.value = allocate(name, box.type);

@@ -174,7 +174,7 @@ class RoleBuilder {
   Want want(ir::ValueId value, Rows rows, At at, ir::Type type = nullptr);
   Want want_scalar(ir::ValueId value) { return want(value, {}, {}); }
   Want in_loop(ir::ValueId value, ir::OpId op, Rows rows, At at, ir::Type type);
-  Want outside(ir::ValueId value, ir::OpId op, Rows rows, ir::Type type);
+  Want per_tile_op(ir::ValueId value, ir::OpId op, Rows rows, ir::Type type);
   Want counter(At at);
   Want argument(const ir::Carried& carried, Rows rows, At at, ir::Type type);
   Want result(const ir::Carried& carried, Rows rows, ir::Type type);
@@ -222,10 +222,10 @@ class RoleBuilder {
   std::string remark(const plan::Step& step, At at) const;
   Rows rows_of(OpId op, ir::ValueId value) const;
 
-  // --- Around the loop (role_around.cpp) -----------------------------------------------------
-  Result<void> compute_outside(std::size_t index);
-  Result<void> stage_outside(std::size_t index);
-  Result<void> issue_outside(const plan::Step& step, At at);
+  // --- Around the loop (role_per_tile.cpp) -----------------------------------------------------
+  Result<void> compute_per_tile(std::size_t index);
+  Result<void> stage_per_tile(std::size_t index);
+  Result<void> issue_per_tile(const plan::Step& step, At at);
   Result<std::vector<int>> parts_held(ir::OpId op) const;
   std::vector<Node> all_nodes();
   Result<void> leave_early(const ir::Exit& exit);
@@ -273,7 +273,7 @@ class RoleBuilder {
   std::map<std::pair<ir::ValueId, Rows>, ValueId> inside_;  ///< values of open regions
   std::vector<ir::OpId> regions_;                           ///< that are open, outermost first
   std::optional<ir::OpId> ringed_;  ///< the other loop at hand whose loads come through rings
-  Nodes* outside_ = nullptr;        ///< in front of the other loop at hand; null: there is none
+  Nodes* per_tile_op_ = nullptr;    ///< in front of the other loop at hand; null: there is none
   std::map<int, std::pair<ValueId, ValueId>> positions_;  ///< slot and phase there, by depth
   std::set<plan::ChannelId> waited_;                      ///< in its iteration at hand
 };

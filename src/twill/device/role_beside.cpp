@@ -120,8 +120,8 @@ Result<void> RoleBuilder::run_beside(ir::OpId loop, bool leads) {
 /// Builds the share of the loading role in other loops, behind the planned one.
 Result<void> RoleBuilder::load_beside() {
   const plan::Plan& plan = sketch_.plan();
-  for (std::size_t i = 0; i < plan.kernel->around.size(); ++i) {
-    const ir::OpId loop = sketch_.around(i);
+  for (std::size_t i = 0; i < plan.kernel->per_tile_ops.size(); ++i) {
+    const ir::OpId loop = sketch_.per_tile_op(i);
     if (!ir::is_loop(sketch_.program().op(loop).kind)) continue;
     const std::set<int> rings = rings_of(loop);
     if (rings.empty()) continue;

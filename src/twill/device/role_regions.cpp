@@ -250,8 +250,8 @@ Result<void> RoleBuilder::loop_again(ir::OpId id, const std::vector<int>& parts,
     node.results.push_back(add_value(name, one.type));
   }
   const auto behind = carry_positions(rings, node);
-  const bool outermost = outside_ == nullptr && sketch_.where(id) != Where::loop;
-  if (outermost) outside_ = now_;
+  const bool outermost = per_tile_op_ == nullptr && sketch_.where(id) != Where::loop;
+  if (outermost) per_tile_op_ = now_;
   {
     const Inside inside(*this, id, body.nodes);
     inside_[{*loop.induction, {}}] = body.arguments.front();
@@ -277,7 +277,7 @@ Result<void> RoleBuilder::loop_again(ir::OpId id, const std::vector<int>& parts,
       body.yields.push_back(next.second);
     }
   }
-  if (outermost) outside_ = nullptr;
+  if (outermost) per_tile_op_ = nullptr;
   if (!rings.empty()) ringed_.reset();
   for (const auto& [depth, position] : behind) positions_[depth] = position;
   const std::vector<ValueId> results = node.results;

@@ -63,7 +63,7 @@ void RoleBuilder::begin_pass() {
   inside_.clear();
   regions_.clear();
   positions_.clear();
-  outside_ = nullptr;
+  per_tile_op_ = nullptr;
   ringed_.reset();
   behind_loop_ = false;
   section_ = At::From::tile;

@@ -15,8 +15,8 @@ std::string RoleBuilder::remark(const plan::Step& step, At at) const {
   const plan::Plan& plan = sketch_.plan();
   std::string text(plan::name_of(step.kind));
   if (step.op) text += " " + plan.problem[*step.op].name;
-  if (step.outside) text += " " + plan.kernel->around[*step.outside].what;
-  if (step.channel && !step.op && !step.outside) text += " " + plan[*step.channel].name;
+  if (step.per_tile_op) text += " " + plan.kernel->per_tile_ops[*step.per_tile_op].what;
+  if (step.channel && !step.op && !step.per_tile_op) text += " " + plan[*step.channel].name;
   if (step.kind == StepKind::fence) text += " " + std::string(plan::name_of(step.fence));
   if (step.kind == StepKind::drain_groups) {
     text += fmt::format(" {} to {}", plan::name_of(step.queue), step.pending);
@@ -80,11 +80,11 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
            {sketch_.plan()[*step.channel].bytes});
       return {};
     case StepKind::compute:
-      return step.outside ? compute_outside(*step.outside) : compute(*step.op, where);
+      return step.per_tile_op ? compute_per_tile(*step.per_tile_op) : compute(*step.op, where);
     case StepKind::issue:
-      return step.outside ? issue_outside(step, where) : issue(step, where);
+      return step.per_tile_op ? issue_per_tile(step, where) : issue(step, where);
     case StepKind::stage:
-      if (step.outside) return stage_outside(*step.outside);
+      if (step.per_tile_op) return stage_per_tile(*step.per_tile_op);
       return stage(*step.op, where);
     case StepKind::drain_groups:
       if (step.queue == plan::Mechanism::wgmma) return drain(step.pending);

@@ -58,7 +58,7 @@ RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Typ
   if (*op == sketch_.loop().op) return result(*sketch_.carried_result(value), rows, type);
   if (plain->kind == ir::TypeKind::memdesc) return memory(value, *op, rows, at);
   if (in_open_region(*op)) return in_region(value, *op, rows, at, type);
-  if (sketch_.where(*op) != Where::loop) return outside(value, *op, rows, type);
+  if (sketch_.where(*op) != Where::loop) return per_tile_op(value, *op, rows, type);
   return in_loop(value, *op, rows, at, type);
 }
 
@@ -137,7 +137,8 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
 
 /// Operations around the loop are computed before it, or behind it where the loop's results are
 /// needed; loads stay in the order of the plan's steps.
-RoleBuilder::Want RoleBuilder::outside(ir::ValueId value, ir::OpId op, Rows rows, ir::Type type) {
+RoleBuilder::Want RoleBuilder::per_tile_op(ir::ValueId value, ir::OpId op, Rows rows,
+                                           ir::Type type) {
   const bool remade = is_remade(op, value, rows, type);
   const Key key{value, rows, {}, remade ? type : nullptr};
   const auto known = invariant_.find(key);
@@ -154,7 +155,7 @@ RoleBuilder::Want RoleBuilder::outside(ir::ValueId value, ir::OpId op, Rows rows
   }
   Nodes* const outer = now_;
   const bool hoists = before && (!behind_loop_ || loads);
-  if (outside_ != nullptr) now_ = outside_;
+  if (per_tile_op_ != nullptr) now_ = per_tile_op_;
   if (hoists) now_ = &before_;
   if (sketch_.outer() && sketch_.is_of_kernel(op)) now_ = &once_;
   if (remade) {
@@ -260,11 +261,11 @@ RoleBuilder::Want RoleBuilder::memory(ir::ValueId value, ir::OpId id, Rows rows,
       const Ring& ring = memory_.rings.at(*sketch_.plan().values[copied->index()].home);
       return rows_of(copy(ring, at, sketch_.plan().problem[*copied].name), rows);
     }
-    for (const auto& [index, resident] : memory_.residents) {
-      if (resident == source) {
-        const auto& outside = sketch_.plan().kernel->around[index];
-        return rows_of(copy(memory_.rings.at(outside.buffers.front()), {At::From::tile, 0}, name),
-                       rows);
+    for (const auto& [index, invariant_buffer] : memory_.invariant_buffers) {
+      if (invariant_buffer == source) {
+        const auto& per_tile_op = sketch_.plan().kernel->per_tile_ops[index];
+        return rows_of(
+            copy(memory_.rings.at(per_tile_op.buffers.front()), {At::From::tile, 0}, name), rows);
       }
     }
     for (const OpId maker : sketch_.makers_of(value)) {

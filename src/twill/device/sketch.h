@@ -50,8 +50,8 @@ class Sketch {
   bool is_of_tile(ir::OpId op) const;
   ir::TypeTable& types() const { return table_->types(); }
   const extract::OpOrigin& origin(OpId op) const { return origins_[op.index()]; }
-  /// The operation that `around[index]` of the plan's kernel is.
-  ir::OpId around(std::size_t index) const { return around_[index]; }
+  /// The operation that `per_tile_ops[index]` of the plan's kernel is.
+  ir::OpId per_tile_op(std::size_t index) const { return per_tile_ops_[index]; }
   Where where(ir::OpId op) const;
 
   // --- Sources: what the plan's ops stand for (sources.cpp) ---------------------------------
@@ -145,7 +145,7 @@ class Sketch {
 
  private:
   std::set<ir::OpId> addresses_of(OpId op) const;
-  Result<void> find_around();
+  Result<void> find_per_tile_ops();
   void find_sources();
   void find_forwarded();
   void find_dependent();
@@ -179,7 +179,7 @@ class Sketch {
   ir::OpId function_;
   ir::OpId last_of_loop_;
   std::shared_ptr<ir::ProgramBuilder> table_;
-  std::vector<ir::OpId> around_;
+  std::vector<ir::OpId> per_tile_ops_;
   std::set<ir::OpId> guards_;
   std::map<ir::OpId, Unit> units_;
   std::vector<ir::Exit> exits_;

@@ -232,17 +232,17 @@ std::optional<ir::OpId> Sketch::allocation_of(OpId op) const {
   return std::nullopt;
 }
 
-Result<void> Sketch::find_around() {
+Result<void> Sketch::find_per_tile_ops() {
   std::map<std::pair<int, int>, ir::OpId> by_place;
   for (const ir::OpId op : ir::walk(*program_, function_)) {
     by_place.try_emplace({program_->op(op).line, program_->op(op).column}, op);
   }
-  for (const plan::Outside& outside : plan_->kernel->around) {
-    const auto found = by_place.find({outside.line, outside.column});
+  for (const plan::PerTileOp& per_tile_op : plan_->kernel->per_tile_ops) {
+    const auto found = by_place.find({per_tile_op.line, per_tile_op.column});
     if (found == by_place.end()) {
-      return fail({program_->file()}, "the plan is of another kernel: it has " + outside.what);
+      return fail({program_->file()}, "the plan is of another kernel: it has " + per_tile_op.what);
     }
-    around_.push_back(found->second);
+    per_tile_ops_.push_back(found->second);
   }
   return {};
 }
@@ -358,7 +358,7 @@ Result<Sketch> Sketch::of(const Parts& parts) {
   if (!function) return sketch.refuse(parts.loop, "stands in no function");
   sketch.function_ = *function;
   TWILL_TRY_VOID(sketch.find_outer());
-  TWILL_TRY_VOID(sketch.find_around());
+  TWILL_TRY_VOID(sketch.find_per_tile_ops());
   sketch.find_dependent();
   sketch.find_sources();
   sketch.find_branches();

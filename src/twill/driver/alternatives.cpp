@@ -8,9 +8,9 @@
 #include "twill/driver/answers.h"
 #include "twill/driver/candidates.h"
 #include "twill/driver/checking.h"
-#include "twill/driver/ends.h"
 #include "twill/driver/kernel.h"
-#include "twill/problem/hand_off.h"
+#include "twill/driver/rates.h"
+#include "twill/problem/transfer.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/solve/alternatives.h"
 
@@ -19,16 +19,16 @@ namespace {
 
 /// The outcome's loop and pool with a kernel's costs at both rates, as far as schedules have to be
 /// judged there. Empty for a loop with its own costs only.
-struct OtherEnds {
+struct OtherRates {
   std::optional<problem::Problem> fastest;
   std::optional<problem::Problem> slowest;  ///< if the outcome is not about that rate itself
   bool at_slowest = false;                  ///< it is
-  Cycles waiting = 0;                       ///< of a hand-off
+  Cycles waiting = 0;                       ///< of a transfer
 };
 
-Result<OtherEnds> other_ends(const Request& request, const Reading& reading,
-                             const report::Outcome& outcome) {
-  OtherEnds ends;
+Result<OtherRates> other_ends(const Request& request, const Reading& reading,
+                              const report::Outcome& outcome) {
+  OtherRates ends;
   if (!outcome.bracket) return ends;
   Reading of_pool = reading;
   of_pool.kernel = with_pool(*reading.kernel, outcome.pool);
@@ -44,14 +44,14 @@ Result<OtherEnds> other_ends(const Request& request, const Reading& reading,
 
 /// The order in the residual problem of the schedule's groups.
 schedule::Order order_left(const problem::Problem& problem, const schedule::Schedule& schedule) {
-  const problem::Reduced left = problem::reduced(problem, schedule::groups_of(schedule));
+  const problem::Residual left = problem::reduced(problem, schedule::groups_of(schedule));
   return schedule::order_of(left.problem, schedule::reduced(left, schedule));
 }
 
 /// Judges a schedule of the outcome's Problem: expected interval, and whether it keeps the rules.
-Result<report::Alternative> judged(const Input& input, solve::Alternative found,
-                                   const OtherEnds& ends, report::Outcome& outcome) {
-  report::Alternative out;
+Result<report::AlternativeSchedule> judged(const Input& input, solve::AlternativeSchedule found,
+                                           const OtherRates& ends, report::Outcome& outcome) {
+  report::AlternativeSchedule out;
   const schedule::Order order = order_left(outcome.problem, found.schedule);
   const auto groups = schedule::groups_of(found.schedule);
   if (ends.fastest) {
@@ -79,18 +79,18 @@ Cycles farthest(Cycles interval, int percent) {
   return interval + interval / 100 * percent + interval % 100 * percent / 100;
 }
 
-Result<report::Alternatives> find(const Request& request, const Reading& reading,
-                                  report::Outcome& outcome, int count) {
-  using End = report::Alternatives::End;
-  TWILL_TRY(const OtherEnds ends, other_ends(request, reading, outcome));
-  report::Alternatives out;
+Result<report::AlternativeSchedules> find(const Request& request, const Reading& reading,
+                                          report::Outcome& outcome, int count) {
+  using End = report::AlternativeSchedules::End;
+  TWILL_TRY(const OtherRates ends, other_ends(request, reading, outcome));
+  report::AlternativeSchedules out;
   out.within = request.alternatives.within;
   out.most_interval = farthest(outcome.answer.schedule->initiation_interval, out.within);
   solve::Options limits = request.limits;
   limits.most_interval = out.most_interval;
-  solve::Alternatives found =
+  solve::AlternativeSchedules found =
       solve::alternatives(outcome.problem, outcome.answer, static_cast<std::size_t>(count), limits);
-  for (solve::Alternative& it : found.list) {
+  for (solve::AlternativeSchedule& it : found.list) {
     TWILL_TRY(out.list.emplace_back(), judged(request.input, std::move(it), ends, outcome));
   }
   out.end = found.complete ? End::complete : found.stopped ? End::limit : End::count;
@@ -98,7 +98,7 @@ Result<report::Alternatives> find(const Request& request, const Reading& reading
 }
 
 /// Replaces the answer's schedule by an alternative; alternatives count from 1.
-void take(report::Alternative alternative, std::size_t number, report::Outcome& outcome) {
+void take(report::AlternativeSchedule alternative, std::size_t number, report::Outcome& outcome) {
   outcome.alternative = static_cast<int>(number);
   outcome.differences = std::move(alternative.differences);
   outcome.answer.schedule = std::move(alternative.schedule);
@@ -122,7 +122,7 @@ Result<void> add_alternatives(const Request& request, const Reading& reading,
                                           outcome.strategy + "' finds none");
   }
   if (!outcome.answer.schedule || !outcome.violations.empty()) return {};
-  TWILL_TRY(report::Alternatives found,
+  TWILL_TRY(report::AlternativeSchedules found,
             find(request, reading, outcome, std::max(choice.list, choice.take)));
   if (choice.take == 0) {
     outcome.alternatives = std::move(found);
@@ -134,7 +134,7 @@ Result<void> add_alternatives(const Request& request, const Reading& reading,
         {request.input.name},
         fmt::format("there is no alternative {}: {} found within {} % of II {}{}", number,
                     found.list.size(), choice.within, outcome.answer.schedule->initiation_interval,
-                    found.end == report::Alternatives::End::limit
+                    found.end == report::AlternativeSchedules::End::limit
                         ? ", and then the work limit ended the search"
                         : ", and there are no more"));
   }
@@ -152,7 +152,7 @@ Result<std::vector<report::Outcome>> equally_fast(const Request& request, const 
   Request near = request;
   near.alternatives.within = 0;
   report::Outcome asked = outcome;
-  TWILL_TRY(report::Alternatives found, find(near, reading, asked, count));
+  TWILL_TRY(report::AlternativeSchedules found, find(near, reading, asked, count));
   for (std::size_t i = 0; i < found.list.size() && asked.violations.empty(); ++i) {
     take(std::move(found.list[i]), i + 1, out.emplace_back(outcome));
   }
@@ -165,10 +165,10 @@ Result<std::optional<report::Outcome>> best_of_narrower(const Request& request,
                                                         const problem::Problem& narrower) {
   schedule::Answer found = solve_with(request.answers, narrower, request.limits);
   if (!found.schedule) return std::nullopt;
-  TWILL_TRY(const OtherEnds ends, other_ends(request, reading, outcome));
+  TWILL_TRY(const OtherRates ends, other_ends(request, reading, outcome));
   report::Outcome out = outcome;
-  solve::Alternative best{*std::move(found.schedule), std::move(found.objectives), false};
-  TWILL_TRY(report::Alternative taken, judged(request.input, std::move(best), ends, out));
+  solve::AlternativeSchedule best{*std::move(found.schedule), std::move(found.objectives), false};
+  TWILL_TRY(report::AlternativeSchedule taken, judged(request.input, std::move(best), ends, out));
   take(std::move(taken), 0, out);
   out.differences.clear();
   claim_of_other(outcome.answer, out.answer);

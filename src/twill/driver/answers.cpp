@@ -14,7 +14,7 @@ std::string in_words(const std::optional<schedule::Schedule>& start) {
   if (!start) return "";
   std::string words = fmt::format("{}", start->initiation_interval);
   for (const schedule::Placement& it : start->ops) {
-    words += fmt::format(" {}/{}/{}", it.issue, it.group.index(), it.way);
+    words += fmt::format(" {}/{}/{}", it.issue, it.group.index(), it.alternative);
   }
   return words;
 }

@@ -13,7 +13,7 @@
 #include "twill/driver/stated.h"
 #include "twill/ir/source_words.h"
 #include "twill/problem/compute_groups.h"
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/corun.h"
@@ -204,7 +204,7 @@ class Pools {
 
   ArrangedKernel arranged_kernel(const Tried& tried) const {
     const strategy::Terms& terms = tried.arranged.terms;
-    ArrangedKernel out{BestEnd(*tried.pool), tried.arranged.circuit, terms.depth, terms.regions};
+    ArrangedKernel out{BestRate(*tried.pool), tried.arranged.circuit, terms.depth, terms.regions};
     out.end.rate = at_fastest() ? Rate::fastest : Rate::slowest;
     out.end.pool.problem = terms.problem;
     out.end.pool.notes.insert(out.end.pool.notes.end(), terms.notes.begin(), terms.notes.end());

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "twill/driver/ends.h"
 #include "twill/driver/kernel.h"
+#include "twill/driver/rates.h"
 #include "twill/plan/plan.h"
 
 /// Internal to the driver: schedules by other strategies than `twill`.
@@ -32,7 +32,7 @@ Result<std::vector<ArrangedKernel>> arrange_kernel(const Kernel& kernel, const R
                                                    const Judge& judge);
 
 /// The Problem of a kernel for its first pool with every op at that rate, as the request's strategy
-/// poses it. Of hand-offs it has those of the plan, which is one of this kernel.
+/// poses it. Of transfers it has those of the plan, which is one of this kernel.
 Result<problem::Problem> posed_at(const Request& request, const Kernel& kernel,
                                   const plan::Plan& plan, machine::Rate rate);
 

@@ -24,20 +24,20 @@ report::RatedBounds bounds_of(Problem problem) {
   return end;
 }
 
-report::GivenSchedule given(const Problem& problem, const schedule::Schedule& schedule) {
+report::ImportedSchedule given(const Problem& problem, const schedule::Schedule& schedule) {
   return {false, schedule.initiation_interval, {}, violations_of(problem, schedule)};
 }
 
-Result<report::GivenSchedule> given(const Input& input, const Problem& problem,
-                                    const schedule::Order& order) {
+Result<report::ImportedSchedule> given(const Input& input, const Problem& problem,
+                                       const schedule::Order& order) {
   auto least = schedule::least_interval(problem, order);
   if (!least) {
     Diagnostic wrong = std::move(least).error();
     if (wrong.location.file.empty()) wrong.location.file = input.name;
     return tl::unexpected(std::move(wrong));
   }
-  return report::GivenSchedule{true, least->initiation_interval, std::move(least->circuit.edges),
-                               violations_of(problem, least->schedule)};
+  return report::ImportedSchedule{true, least->initiation_interval, std::move(least->circuit.edges),
+                                  violations_of(problem, least->schedule)};
 }
 
 report::Limits limits_of(const Request& request, report::RatedBounds end) {
@@ -48,7 +48,7 @@ report::Limits limits_of(const Request& request, report::RatedBounds end) {
 }
 
 Result<report::Limits> bound_hand_written(const Request& request, schedule::LoopText loop) {
-  std::optional<report::GivenSchedule> given_one;
+  std::optional<report::ImportedSchedule> given_one;
   if (loop.schedule) given_one = given(loop.problem, *loop.schedule);
   if (loop.order) {
     TWILL_TRY(given_one, given(request.input, loop.problem, *loop.order));
@@ -61,7 +61,7 @@ Result<report::Limits> bound_hand_written(const Request& request, schedule::Loop
 Result<report::Limits> bound_schedule(const Request& request) {
   TWILL_TRY(report::ScheduleFile file,
             report::read_schedule_json(request.input.text, request.input.name));
-  report::GivenSchedule given_one = given(file.problem, file.schedule);
+  report::ImportedSchedule given_one = given(file.problem, file.schedule);
   report::Limits limits = limits_of(request, bounds_of(std::move(file.problem)));
   limits.given = std::move(given_one);
   return limits;

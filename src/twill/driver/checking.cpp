@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/verify/verify.h"
@@ -57,9 +57,9 @@ Result<std::vector<std::string>> violations_of_found(const Input& input,
 namespace {
 
 /// Reduces the schedule, and its differences, to the residual problem of its groups.
-report::Remains remains_of(const report::Outcome& outcome, schedule::Schedule& schedule,
-                           std::vector<schedule::Difference>& differences) {
-  problem::Reduced left = problem::reduced(outcome.problem, schedule::groups_of(schedule));
+report::ResidualLoop remains_of(const report::Outcome& outcome, schedule::Schedule& schedule,
+                                std::vector<schedule::Difference>& differences) {
+  problem::Residual left = problem::reduced(outcome.problem, schedule::groups_of(schedule));
   schedule = schedule::reduced(left, schedule);
   for (schedule::Difference& it : differences) {
     it.op = left.now(it.op).value_or(it.op);
@@ -77,18 +77,18 @@ report::Remains remains_of(const report::Outcome& outcome, schedule::Schedule& s
 }  // namespace
 
 void leave_what_exists(report::Outcome& outcome) {
-  if (outcome.problem.hand_offs().empty() || !outcome.answer.schedule) return;
+  if (outcome.problem.transfers().empty() || !outcome.answer.schedule) return;
   if (outcome.alternatives) {
-    for (report::Alternative& it : outcome.alternatives->list) {
+    for (report::AlternativeSchedule& it : outcome.alternatives->list) {
       it.remains = remains_of(outcome, it.schedule, it.differences);
     }
   }
   schedule::Schedule& schedule = *outcome.answer.schedule;
-  const problem::Reduced left = problem::reduced(outcome.problem, schedule::groups_of(schedule));
+  const problem::Residual left = problem::reduced(outcome.problem, schedule::groups_of(schedule));
   for (schedule::Bound* bound : {&outcome.answer.lower_bound, &outcome.min_ii}) {
     for (problem::OpId& op : bound->ops) op = left.now(op).value_or(op);
   }
-  report::Remains remains = remains_of(outcome, schedule, outcome.differences);
+  report::ResidualLoop remains = remains_of(outcome, schedule, outcome.differences);
   outcome.origins = std::move(remains.origins);
   outcome.lines = std::move(remains.lines);
   outcome.problem = std::move(remains.problem);

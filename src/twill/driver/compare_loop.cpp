@@ -45,7 +45,7 @@ void add_plan(Compared& row, const plan::Plan& plan) {
   for (const problem::Memory& memory : plan.problem.memories()) {
     Amount end = 0;
     for (const plan::Buffer& buffer : plan.buffers) {
-      if (buffer.memory != memory.name || buffer.resident) continue;
+      if (buffer.memory != memory.name || buffer.invariant_buffer) continue;
       end = std::max(end, buffer.offset + buffer.size * buffer.depth);
     }
     if (end > 0) row.memory.emplace_back(memory.name, end);

@@ -83,18 +83,18 @@ struct Request {
   bool may_overlap = false;    ///< refuse loops that write an array beside others: arguments may be
                                ///< one array
   bool already_pipelined = false;  ///< take a loop that Triton has pipelined, as if it had not
-  bool hand_offs = false;  ///< values change groups by stores and loads of the problem, not a delay
+  bool transfers = false;  ///< values change groups by stores and loads of the problem, not a delay
   bool load_latency = false;  ///< the problem has the latency of loads that run ahead, too; an
                               ///< answer takes it in by itself where rings cannot hide it
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
   std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
-  std::int64_t trips = 0;  ///< of `schedule_loop`: also what so many iterations take, simulated
+  std::int64_t trips = 0;   ///< of `schedule_loop`: also what so many iterations take, simulated
   int spare_registers = 0;  ///< of each thread, kept from tile data beyond the machine's overhead
   /// CTAs that an SM has at once, each with its share of memory and registers. Nothing: 1; of
   /// `emit_ttgir`, what an SM is faster with.
   std::optional<int> ctas_per_sm = {};
-  bool pins = false;        ///< of `plan_loop`: keep the compiler from moving math over waits
-  int cluster = 1;          ///< of `plan_loop`, most CTAs that share loads: 1 or 2
+  bool pins = false;  ///< of `plan_loop`: keep the compiler from moving math over waits
+  int cluster = 1;    ///< of `plan_loop`, most CTAs that share loads: 1 or 2
   TileWalk tiles = TileWalk::where_possible;  ///< of `plan_loop`; what cannot be had is refused
   solve::Options limits;
   /// Whether the schedule wanted is one in particular, for which no other will do.
@@ -128,7 +128,7 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// each pool that the strategy can serve. The pool is kept whose plan is simulated to be fastest.
 /// Fails with the strategy's reason if it can serve none.
 ///
-/// Of a Problem with hand-offs the outcome has what the schedule's groups leave (hand_off.h); its
+/// Of a Problem with transfers the outcome has what the schedule's groups leave (transfer.h); its
 /// text and hash are those of the whole.
 ///
 /// A given schedule is the outcome, as feasible, by strategy "imported", and nothing is searched.

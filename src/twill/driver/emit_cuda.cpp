@@ -51,7 +51,7 @@ std::vector<std::string> options_of(const Request& request, bool load_latency,
   add(!request.pool.empty(), "pool", request.pool);
   flag(request.strict, "--strict");
   flag(request.already_pipelined, "--already-pipelined");
-  flag(request.hand_offs, "--transfer-ops");
+  flag(request.transfers, "--transfer-ops");
   flag(load_latency, "--load-latency");
   const strategy::Choice& by = request.strategy;
   add(by.strategy != strategy::Strategy::twill, "strategy", strategy::name_of(by.strategy));

@@ -38,10 +38,10 @@ std::optional<Problem> modulo_part(const Problem& problem, Cycles ii) {
   while (taken(parts.units) || taken(parts.ops)) name += '_';
   problem::Op pace;
   pace.name = name;
-  problem::Way way;
-  way.unit = problem::UnitId(parts.units.size());
-  way.occupancy = ii;
-  pace.ways = {way};
+  problem::Alternative alternative;
+  alternative.unit = problem::UnitId(parts.units.size());
+  alternative.occupancy = ii;
+  pace.alternatives = {alternative};
   parts.units.push_back({name});
   parts.ops.push_back(std::move(pace));
   auto posed = problem::pose(std::move(parts));
@@ -60,8 +60,9 @@ std::optional<Cycles> modulo_length(const Problem& problem, Cycles ii,
   Cycles length = 0;
   for (std::size_t v = 0; v < problem.ops().size(); ++v) {
     const schedule::Placement& at = answer.schedule->ops[v];
-    const problem::Way& way = problem.ops()[v].ways[static_cast<std::size_t>(at.way)];
-    length = std::max(length, at.issue + problem::span_of(way));
+    const problem::Alternative& alternative =
+        problem.ops()[v].alternatives[static_cast<std::size_t>(at.alternative)];
+    length = std::max(length, at.issue + problem::span_of(alternative));
   }
   return length;
 }
@@ -78,12 +79,13 @@ Result<EmittedText> emit_smtlib(const Request& request, machine::Rate rate,
   TWILL_TRY(PosedLoop posed, pose_loop(request, rate));
   const Cycles ii = what.ii.value_or(schedule::min_ii(posed.problem).value);
   if (!what.literal) {
-    std::size_t ways = 0;
-    for (const problem::Op& op : posed.problem.ops()) ways += op.ways.size();
-    if (ways > emit::kMostSmtlibWays) {
-      return fail({request.input.name},
-                  fmt::format("{} alternatives of ops are too many to print every pair of", ways),
-                  fmt::format("at most {} are", emit::kMostSmtlibWays));
+    std::size_t alternatives = 0;
+    for (const problem::Op& op : posed.problem.ops()) alternatives += op.alternatives.size();
+    if (alternatives > emit::kMostSmtlibAlternatives) {
+      return fail(
+          {request.input.name},
+          fmt::format("{} alternatives of ops are too many to print every pair of", alternatives),
+          fmt::format("at most {} are", emit::kMostSmtlibAlternatives));
     }
     return EmittedText{emit::smtlib(posed.problem, ii), std::move(posed.warnings)};
   }

@@ -8,7 +8,7 @@
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/plan_loop.h"
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/report/schedule_json.h"
 #include "twill/report/story.h"
 #include "twill/schedule/least_interval.h"
@@ -67,8 +67,8 @@ std::vector<Variant> variants_of(const Kernel& kernel, const Request& request, m
 std::optional<schedule::Schedule> retimed(const Problem& from, const schedule::Schedule& schedule,
                                           const Problem& to) {
   const std::vector<schedule::GroupId> groups = schedule::groups_of(schedule);
-  const problem::Reduced there = problem::reduced(from, groups);
-  const problem::Reduced here = problem::reduced(to, groups);
+  const problem::Residual there = problem::reduced(from, groups);
+  const problem::Residual here = problem::reduced(to, groups);
   const auto order = schedule::order_of(there.problem, schedule::reduced(there, schedule));
   const auto timed = schedule::least_interval(here.problem, order);
   if (!timed) return std::nullopt;

@@ -8,7 +8,7 @@
 
 #include "twill/driver/answers.h"
 #include "twill/plan/make.h"
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/schedule/bounds.h"
 
 namespace twill::driver {
@@ -43,9 +43,9 @@ std::vector<std::size_t> tied(const Problem& problem) {
   for (const std::vector<OpId>& set : problem.same_group()) {
     for (const OpId op : set) tie(set.front(), op);
   }
-  const auto errands = problem::errands_of(problem);
+  const auto transfer_ops = problem::transfer_ops_of(problem);
   for (const Dependence& it : problem.dependences()) {
-    const bool made = errands[it.from.index()] || errands[it.to.index()];
+    const bool made = transfer_ops[it.from.index()] || transfer_ops[it.to.index()];
     const bool loads = problem[it.from].variable_latency || problem[it.to].variable_latency;
     const bool wide = problem[it.from].warps == problem[it.to].warps;
     if (!made && !loads && wide && is_in_registers(problem, it)) tie(it.from, it.to);
@@ -54,19 +54,19 @@ std::vector<std::size_t> tied(const Problem& problem) {
   return least;
 }
 
-/// The groups of a schedule of the Problem without hand-offs, for the one with them.
-std::vector<GroupId> with_errands(const Problem& whole, std::vector<GroupId> groups) {
+/// The groups of a schedule of the Problem without transfers, for the one with them.
+std::vector<GroupId> with_transfer_ops(const Problem& whole, std::vector<GroupId> groups) {
   groups.resize(whole.ops().size());
-  const auto errands = problem::errands_of(whole);
-  for (std::size_t i = 0; i < errands.size(); ++i) {
-    if (errands[i]) groups[i] = groups[errands[i]->home.index()];
+  const auto transfer_ops = problem::transfer_ops_of(whole);
+  for (std::size_t i = 0; i < transfer_ops.size(); ++i) {
+    if (transfer_ops[i]) groups[i] = groups[transfer_ops[i]->home.index()];
   }
   return groups;
 }
 
 /// Residual Problem for these groups, with no other choice: each group has a width of its own.
 Problem pinned(const Problem& whole, const std::vector<GroupId>& groups) {
-  const problem::Reduced left = problem::reduced(whole, groups);
+  const problem::Residual left = problem::reduced(whole, groups);
   Parts parts = left.problem.parts();
   for (std::size_t g = 0; g < parts.groups.size(); ++g) {
     parts.groups[g].warps = static_cast<int>(g) + 1;
@@ -113,17 +113,17 @@ std::optional<Problem> without_hand_overs(const Problem& problem) {
 
 Amount handed_over_bytes(const Problem& problem, const schedule::Schedule& schedule) {
   const Cycles interval = schedule.initiation_interval;
-  const auto way_of = [&](OpId op) -> const problem::Way& {
-    return problem[op].ways[static_cast<std::size_t>(schedule.ops[op.index()].way)];
+  const auto alternative_of = [&](OpId op) -> const problem::Alternative& {
+    return problem[op].alternatives[static_cast<std::size_t>(schedule.ops[op.index()].alternative)];
   };
   std::map<OpId, std::pair<Cycles, Cycles>> waits;  // of the value of iteration 0, [from, to)
   for (const Dependence& it : problem.dependences()) {
     const schedule::Placement& from = schedule.ops[it.from.index()];
     const schedule::Placement& to = schedule.ops[it.to.index()];
     if (!is_in_registers(problem, it) || from.group == to.group) continue;
-    const Cycles made = from.issue + way_of(it.from).latency;
+    const Cycles made = from.issue + alternative_of(it.from).latency;
     const Cycles read = to.issue + it.distance * interval;
-    const Cycles hold = problem::read_hold_of(it, problem[it.to], way_of(it.to));
+    const Cycles hold = problem::read_hold_of(it, problem[it.to], alternative_of(it.to));
     const auto [at, fresh] = waits.try_emplace(it.from, made, made);
     at->second.first = std::min(at->second.first, read);
     at->second.second = std::max(at->second.second, read + hold);
@@ -159,18 +159,18 @@ std::optional<Problem> with_room(const Problem& problem, Amount bytes) {
 
 std::optional<std::string> why_not_handed_over(const Request& request, const Reading& reading,
                                                const report::Outcome& outcome) {
-  if (kernel_of(reading, outcome) == nullptr || !outcome.problem.hand_offs().empty()) return {};
+  if (kernel_of(reading, outcome) == nullptr || !outcome.problem.transfers().empty()) return {};
   if (request.strategy.strategy != strategy::Strategy::twill) return {};
   if (!hands_over(outcome.problem, *outcome.answer.schedule)) return {};
   Request with = request;
-  with.hand_offs = true;
+  with.transfers = true;
   with.on_step = {};  // extracted again, and not for another answer
   const bool slowest = outcome.rate == report::name_of(machine::Rate::slowest);
   const auto posed = pose_kernel(with_pool(*reading.kernel, outcome.pool), with,
                                  slowest ? machine::Rate::slowest : machine::Rate::fastest);
   if (!posed) return {};
   const Problem& whole = posed->pools.front().problem;
-  const auto groups = with_errands(whole, schedule::groups_of(*outcome.answer.schedule));
+  const auto groups = with_transfer_ops(whole, schedule::groups_of(*outcome.answer.schedule));
   const Problem left = pinned(whole, groups);
   if (auto why = schedule::never_feasible(left)) return why;
   solve::Options limits;

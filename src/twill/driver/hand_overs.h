@@ -29,7 +29,7 @@ bool leave_share(const problem::Problem& problem, const schedule::Schedule& sche
 std::optional<problem::Problem> with_room(const problem::Problem& problem, Amount bytes);
 
 /// Why the transfer ops between the groups of the outcome's schedule leave no schedule at any
-/// interval, at the machine's prices. They are those of the Problem of `--hand-offs`, with these
+/// interval, at the machine's prices. They are those of the Problem of `--transfers`, with these
 /// groups. nullopt where they leave one, where a small part of the work limit does not tell, and
 /// for all but kernels by strategy `twill`.
 std::optional<std::string> why_not_handed_over(const Request& request, const Reading& reading,

@@ -94,11 +94,11 @@ std::string nest_in_words(int line) {
 const Result<extract::Extraction>& extraction_of(const Kernel& kernel, const Request& request,
                                                  const std::string& pool, machine::Rate rate) {
   const auto [at, fresh] = kernel.extracted->try_emplace(
-      {pool, rate, request.subtile, request.strict, request.hand_offs, kernel.load_latency},
+      {pool, rate, request.subtile, request.strict, request.transfers, kernel.load_latency},
       tl::unexpected(Diagnostic{}));
   if (!fresh) return at->second;
   if (request.on_step) request.on_step("extract " + pool + " " + report::name_of(rate));
-  const extract::Options options{request.subtile,    pool, rate, request.strict, request.hand_offs,
+  const extract::Options options{request.subtile,    pool, rate, request.strict, request.transfers,
                                  kernel.load_latency};
   at->second = extract::extract(kernel.program, kernel.choice.loop, kernel.machine, options);
   return at->second;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "twill/driver/ends.h"
 #include "twill/driver/kernel.h"
+#include "twill/driver/rates.h"
 #include "twill/driver/stated.h"
 #include "twill/driver/statements.h"
 #include "twill/driver/timing.h"

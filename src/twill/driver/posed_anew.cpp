@@ -26,7 +26,7 @@ std::vector<PosingOption> options_of(const Request& request) {
   if (!request.pool.empty()) out.push_back({"pool", request.pool});
   if (request.strict) out.push_back({"strict", ""});
   if (request.already_pipelined) out.push_back({"already-pipelined", ""});
-  if (request.hand_offs) out.push_back({"transfer-ops", ""});
+  if (request.transfers) out.push_back({"transfer-ops", ""});
   if (request.load_latency) out.push_back({"load-latency", ""});
   if (request.spare_registers != 0) {
     out.push_back({"spare-registers", std::to_string(request.spare_registers)});
@@ -71,7 +71,7 @@ bool read_option(const PosingOption& option, Request& request) {
   } else if (option.name == "already-pipelined") {
     request.already_pipelined = true;
   } else if (option.name == "transfer-ops" || option.name == "hand-offs") {
-    request.hand_offs = true;
+    request.transfers = true;
   } else if (option.name == "load-latency") {
     request.load_latency = true;
   } else if (option.name == "subtile" && number && *number <= 65536) {

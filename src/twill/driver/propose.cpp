@@ -4,8 +4,8 @@
 
 #include "twill/driver/arranged.h"
 #include "twill/driver/checking.h"
-#include "twill/driver/ends.h"
-#include "twill/driver/given.h"
+#include "twill/driver/imported.h"
+#include "twill/driver/rates.h"
 #include "twill/driver/stated.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/support/stopwatch.h"
@@ -20,14 +20,14 @@ Result<void> check(const Input& input, report::Outcome& outcome) {
   return {};
 }
 
-/// Refuses requests that a problem with hand-offs cannot have.
-Result<void> check_hand_offs(const Request& request, bool has_some) {
+/// Refuses requests that a problem with transfers cannot have.
+Result<void> check_transfers(const Request& request, bool has_some) {
   if (!has_some) return {};
   if (request.strategy.strategy != strategy::Strategy::twill) {
     return fail({request.input.name},
                 "only the strategy twill decides on transfers; '" +
                     std::string(name_of(request.strategy.strategy)) + "' takes them for a delay",
-                request.hand_offs ? "leave --transfer-ops out" : "take its transfer lines out");
+                request.transfers ? "leave --transfer-ops out" : "take its transfer lines out");
   }
   return {};
 }
@@ -43,7 +43,7 @@ Result<void> check_strategy(const Request& request) {
 /// One Problem, with the costs it has.
 Result<report::Outcome> arrange_one(const Request& request, problem::Problem problem) {
   Stopwatch watch;
-  TWILL_TRY_VOID(check_hand_offs(request, !problem.hand_offs().empty()));
+  TWILL_TRY_VOID(check_transfers(request, !problem.transfers().empty()));
   TWILL_TRY(ArrangedProblem arranged, arrange_problem(std::move(problem), request));
   const double solve = watch.lap();
   report::Outcome outcome =
@@ -70,7 +70,7 @@ Result<report::Outcome> arrange_normalized(const Request& request, const Reading
 
 report::Outcome outcome_of(const Request& request, const Kernel& kernel,
                            const ArrangedKernel& arranged) {
-  const BestEnd& end = arranged.end;
+  const BestRate& end = arranged.end;
   report::Outcome outcome = described(request.input, end.pool.problem, end.answer);
   outcome.loop = loop_in_words(kernel);
   outcome.loop_source = loop_source(kernel);
@@ -137,7 +137,7 @@ std::optional<Diagnostic> left_aside(const Request& request, const schedule::Loo
 
 Result<report::Outcome> propose_one(const Request& request, const Reading& reading) {
   if (request.given) return given_schedule(request, reading);
-  TWILL_TRY_VOID(check_hand_offs(request, request.hand_offs));
+  TWILL_TRY_VOID(check_transfers(request, request.transfers));
   TWILL_TRY(report::Outcome outcome, request.normalize
                                          ? arrange_normalized(request, reading)
                                          : arrange_one(request, reading.loop->problem));
@@ -164,7 +164,7 @@ Result<std::vector<Proposal>> propose(const Request& request, const Reading& rea
     TWILL_TRY_VOID(check_strategy_stated(request, *reading.kernel));
   }
   if (reading.kernel && !request.given && !request.normalize) {
-    TWILL_TRY_VOID(check_hand_offs(request, request.hand_offs));
+    TWILL_TRY_VOID(check_transfers(request, request.transfers));
     return arrange_all(request, reading, tries);
   }
   TWILL_TRY(report::Outcome outcome, propose_one(request, reading));

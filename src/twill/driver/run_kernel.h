@@ -18,7 +18,7 @@ struct Kernel;
 /// How an emitted kernel is to be run on the host.
 struct RunKernelRequest {
   std::string folder;  ///< of `twill emit cuda`
-  run::Given given;
+  run::FixedArguments given;
   /// Empty: 0 to 4, one more than the deepest ring has slots, and one more than twice as many.
   std::vector<std::int64_t> trips;
   std::uint64_t seed = 1;

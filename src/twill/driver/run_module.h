@@ -13,7 +13,7 @@ namespace twill::driver {
 struct RunModuleRequest {
   Input module;
   std::string against;  ///< the file of the kernel that it comes from; empty: none
-  run::Given given;
+  run::FixedArguments given;
   std::vector<std::int64_t> trips;  ///< empty: 0 to twice the deepest ring and one more
   std::uint64_t seed = 1;
   int seeds = 1;

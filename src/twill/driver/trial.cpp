@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "twill/driver/around.h"
 #include "twill/driver/cluster.h"
+#include "twill/driver/per_tile.h"
 #include "twill/driver/stated.h"
 #include "twill/extract/memory_order.h"
 #include "twill/ir/operands.h"
@@ -127,7 +127,7 @@ Result<void> add_kernel(const Request& request, const Kernel& kernel,
   if (const auto depth = stated_depth(kernel)) setting.ring_depth = depth;
   setting.pool = outcome.pool;
   setting.mechanisms = mechanisms_of(outcome, kernel.program);
-  TWILL_TRY_VOID(add_surroundings(setting, kernel, outcome, request.tiles));
+  TWILL_TRY_VOID(add_per_tile_ops(setting, kernel, outcome, request.tiles));
   if (const auto others = products_elsewhere(kernel)) trial.notes.push_back(*others);
   if (const auto apart = extract::assumed_apart(kernel.program, kernel.choice.loop)) {
     trial.notes.push_back(*apart);

@@ -8,9 +8,9 @@
 
 #include "twill/driver/checking.h"
 #include "twill/driver/driver.h"
-#include "twill/driver/given.h"
+#include "twill/driver/imported.h"
 #include "twill/driver/input.h"
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/report/schedule_json.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/least_interval.h"
@@ -35,7 +35,7 @@ using problem::OpId;
 
 /// An order in the residual problem of its groups, as written in an input.
 struct Written {
-  const problem::Reduced& left;
+  const problem::Residual& left;
   const schedule::Order& order;
   int line = 0;  ///< where the input has the order; 0: nowhere
 };
@@ -130,24 +130,24 @@ std::vector<bool> listed_in(const schedule::Order& order) {
 
 /// Checks that transfer ops are in the order exactly if its groups need them, with the group of
 /// their op.
-Result<void> check_hand_offs(const Input& input, const problem::Problem& problem,
+Result<void> check_transfers(const Input& input, const problem::Problem& problem,
                              const std::vector<problem::GroupId>& groups,
                              const schedule::Order& order) {
-  const auto errands = problem::errands_of(problem);
+  const auto transfer_ops = problem::transfer_ops_of(problem);
   const std::vector<bool> listed = listed_in(order);
-  for (std::size_t i = 0; i < errands.size(); ++i) {
-    if (!errands[i]) continue;
+  for (std::size_t i = 0; i < transfer_ops.size(); ++i) {
+    if (!transfer_ops[i]) continue;
     const std::string& name = problem.ops()[i].name;
-    const bool needed = problem::is_needed(*errands[i], groups);
+    const bool needed = problem::is_needed(*transfer_ops[i], groups);
     if (needed != listed[i]) {
       return fail({input.name}, "the order " + std::string(needed ? "leaves out '" : "has '") +
                                     name +
                                     (needed ? "', but what it moves goes to another group"
                                             : "', but what it moves stays in its group"));
     }
-    if (!needed || groups[i] == groups[errands[i]->home.index()]) continue;
+    if (!needed || groups[i] == groups[transfer_ops[i]->home.index()]) continue;
     return fail({input.name}, "the order has '" + name + "' in another group than '" +
-                                  problem[errands[i]->home].name + "', with which it goes");
+                                  problem[transfer_ops[i]->home].name + "', with which it goes");
   }
   return {};
 }
@@ -155,7 +155,7 @@ Result<void> check_hand_offs(const Input& input, const problem::Problem& problem
 /// The sequences without ops that do not exist. No group's sequence has such an op; a unit's may.
 Result<std::vector<std::vector<OpId>>> renumbered(const Input& input,
                                                   const problem::Problem& problem,
-                                                  const problem::Reduced& left,
+                                                  const problem::Residual& left,
                                                   const std::vector<std::vector<OpId>>& all) {
   std::vector<std::vector<OpId>> out;
   for (const std::vector<OpId>& sequence : all) {
@@ -177,8 +177,8 @@ Result<report::Outcome> follow(const Input& input, problem::Problem problem,
                                const schedule::Order& order, int order_line, bool further) {
   std::vector<problem::GroupId> groups;
   for (const schedule::Step& step : order.ops) groups.push_back(step.group);
-  TWILL_TRY_VOID(check_hand_offs(input, problem, groups, order));
-  const problem::Reduced left = problem::reduced(problem, groups);
+  TWILL_TRY_VOID(check_transfers(input, problem, groups, order));
+  const problem::Residual left = problem::reduced(problem, groups);
   schedule::Order existing;
   for (const OpId op : left.ops) existing.ops.push_back(order.ops[op.index()]);
   TWILL_TRY(existing.groups, renumbered(input, problem, left, order.groups));
@@ -230,7 +230,8 @@ Result<report::Outcome> evaluate_order(const Input& input) {
   if (!loop.schedule) {
     return fail({input.name}, "there is neither an order nor a schedule in it to evaluate");
   }
-  const problem::Reduced left = problem::reduced(loop.problem, schedule::groups_of(*loop.schedule));
+  const problem::Residual left =
+      problem::reduced(loop.problem, schedule::groups_of(*loop.schedule));
   const schedule::Order order =
       schedule::order_of(left.problem, schedule::reduced(left, *loop.schedule));
   const Written written{left, order};

@@ -20,7 +20,7 @@ namespace twill::emit {
 /// problem::kLargestTotal, and at most kMostSmtlibWays alternatives of all ops. Cost and length of
 /// the text: O(ops^2 * ways^2 + values^2 * readers).
 std::string smtlib(const problem::Problem& problem, Cycles ii);
-inline constexpr std::size_t kMostSmtlibWays = 1'000;
+inline constexpr std::size_t kMostSmtlibAlternatives = 1'000;
 
 /// The straight-line program Q of the paper's section 4: ceil(length / ii) copies of the iteration,
 /// `ii` cycles apart, the steady state executed once.

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "twill/explain/member.h"
+#include "twill/explain/requirement.h"
 #include "twill/schedule/bounds.h"
 #include "twill/solve/follow.h"
 #include "twill/verify/verify.h"
@@ -27,7 +27,8 @@ std::uint64_t pairs_of(const problem::Problem& problem) {
 std::uint64_t posing_of(const problem::Problem& problem) {
   std::uint64_t choices = 1;
   for (const problem::Op& op : problem.ops()) {
-    choices = std::min<std::uint64_t>(choices * op.ways.size(), solve::Options().most_combinations);
+    choices = std::min<std::uint64_t>(choices * op.alternatives.size(),
+                                      solve::Options().most_combinations);
   }
   return kWorkOfPosing * pairs_of(problem) * choices;
 }

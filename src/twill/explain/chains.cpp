@@ -14,8 +14,8 @@ using problem::Problem;
 
 Cycles least_delay(const Problem& problem, const Dependence& it) {
   Cycles least = std::numeric_limits<Cycles>::max();
-  for (const problem::Way& way : problem[it.from].ways) {
-    least = std::min(least, delay_of(it, problem[it.from], way));
+  for (const problem::Alternative& alternative : problem[it.from].alternatives) {
+    least = std::min(least, delay_of(it, problem[it.from], alternative));
   }
   return least;
 }

@@ -16,30 +16,31 @@ using schedule::Bound;
 using schedule::BoundKind;
 
 /// Whether the op is part of the transfer: computes its value, stores it, or loads it.
-bool is_part_of(const problem::HandOff& hand_off, std::size_t op) {
-  return hand_off.value.index() == op || hand_off.store.index() == op ||
-         std::any_of(hand_off.loads.begin(), hand_off.loads.end(),
+bool is_part_of(const problem::Transfer& transfer, std::size_t op) {
+  return transfer.value.index() == op || transfer.store.index() == op ||
+         std::any_of(transfer.loads.begin(), transfer.loads.end(),
                      [&](const auto& load) { return load.op.index() == op; });
 }
 
 /// Drops requirements while the rest still leaves no schedule.
 class Reduction {
  public:
-  Reduction(const Problem& problem, std::vector<Member> members, std::optional<Cycles> ii,
+  Reduction(const Problem& problem, std::vector<Requirement> requirements, std::optional<Cycles> ii,
             Asker& asker)
-      : problem_(problem), ii_(ii), asker_(asker), kept_(std::move(members)) {
+      : problem_(problem), ii_(ii), asker_(asker), kept_(std::move(requirements)) {
     std::sort(kept_.begin(), kept_.end());
   }
 
   Core run() {
     for (int kind = 0; kind < kKindCount; ++kind) {
       if (is_plain(static_cast<Kind>(kind))) continue;
-      try_without(select([&](const Member& it) { return it.kind == static_cast<Kind>(kind); }));
+      try_without(
+          select([&](const Requirement& it) { return it.kind == static_cast<Kind>(kind); }));
     }
     for (std::size_t op = problem_.ops().size(); op-- > 0;) {
-      try_without(select([&](const Member& it) { return is_about(it, op); }));
+      try_without(select([&](const Requirement& it) { return is_about(it, op); }));
     }
-    reduce(std::vector<Member>(kept_));
+    reduce(std::vector<Requirement>(kept_));
     return {std::move(kept_), minimal_};
   }
 
@@ -49,13 +50,13 @@ class Reduction {
   static bool is_plain(Kind kind) { return kind == Kind::width || kind == Kind::load_group; }
 
   template <class Test>
-  std::vector<Member> select(Test test) const {
-    std::vector<Member> some;
+  std::vector<Requirement> select(Test test) const {
+    std::vector<Requirement> some;
     std::copy_if(kept_.begin(), kept_.end(), std::back_inserter(some), test);
     return some;
   }
 
-  bool is_about(const Member& it, std::size_t op) const {
+  bool is_about(const Requirement& it, std::size_t op) const {
     switch (it.kind) {
       case Kind::minimum_groups:
       case Kind::width:
@@ -65,8 +66,8 @@ class Reduction {
       case Kind::register_limit:
       case Kind::budget:
         return false;
-      case Kind::hand_off:
-        return is_part_of(problem_.hand_offs()[it.index], op);
+      case Kind::transfer_costs:
+        return is_part_of(problem_.transfers()[it.index], op);
       case Kind::transfer:
       case Kind::wait:
       case Kind::dependence: {
@@ -84,9 +85,9 @@ class Reduction {
   }
 
   /// Drops all of `some` if the rest still leaves no schedule.
-  bool try_without(const std::vector<Member>& some) {
+  bool try_without(const std::vector<Requirement>& some) {
     if (some.empty()) return true;
-    std::vector<Member> rest;
+    std::vector<Requirement> rest;
     std::set_difference(kept_.begin(), kept_.end(), some.begin(), some.end(),
                         std::back_inserter(rest));
     const auto decided = asker_.decide(only(problem_, rest), ii_).decided;
@@ -100,7 +101,7 @@ class Reduction {
   /// requirement that stays was tried alone, beside more than are left in the end: there is a
   /// schedule without it. Related: QuickXplain, which divides as well (Junker, "QuickXplain:
   /// Preferred Explanations and Relaxations for Over-Constrained Problems", AAAI 2004).
-  void reduce(const std::vector<Member>& some) {
+  void reduce(const std::vector<Requirement>& some) {
     if (try_without(some) || some.size() == 1) return;
     const auto middle = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);
     reduce({middle, some.end()});
@@ -110,7 +111,7 @@ class Reduction {
   const Problem& problem_;
   std::optional<Cycles> ii_;
   Asker& asker_;
-  std::vector<Member> kept_;
+  std::vector<Requirement> kept_;
   bool minimal_ = true;
 };
 
@@ -120,68 +121,70 @@ std::size_t index_named(const auto& table, const std::string& name) {
   return static_cast<std::size_t>(at - table.begin());
 }
 
-bool is_of_op(const Member& it, std::size_t op) {
+bool is_of_op(const Requirement& it, std::size_t op) {
   return (it.kind == Kind::hold || it.kind == Kind::issue || it.kind == Kind::demand) &&
          it.index == op;
 }
 
-std::vector<Member> members_of_circuit(const Problem& problem) {
-  std::vector<Member> members;
+std::vector<Requirement> members_of_circuit(const Problem& problem) {
+  std::vector<Requirement> requirements;
   const auto recurrence = schedule::critical_recurrence(problem);
-  if (!recurrence) return members;
+  if (!recurrence) return requirements;
   for (const problem::DependenceId id : recurrence->circuit) {
-    members.push_back({Kind::dependence, id.index()});
+    requirements.push_back({Kind::dependence, id.index()});
   }
-  return members;
+  return requirements;
 }
 
-std::vector<Member> members_of_issue(const Problem& problem, const Bound& bound) {
-  std::vector<Member> members = {{Kind::width}, {Kind::load_group}};
+std::vector<Requirement> members_of_issue(const Problem& problem, const Bound& bound) {
+  std::vector<Requirement> requirements = {{Kind::width}, {Kind::load_group}};
   const auto classes = schedule::pool_classes(problem);
   for (std::size_t i = 0; i < classes.size(); ++i) {
-    if (classes[i].description == bound.resource) members.push_back({Kind::group_count, i});
+    if (classes[i].description == bound.resource) requirements.push_back({Kind::group_count, i});
   }
-  for (const problem::OpId op : bound.ops) members.push_back({Kind::issue, op.index()});
-  return members;
+  for (const problem::OpId op : bound.ops) requirements.push_back({Kind::issue, op.index()});
+  return requirements;
 }
 
 }  // namespace
 
-std::vector<Member> members_of_bound(const Problem& problem, const Bound& bound) {
-  std::vector<Member> members;
+std::vector<Requirement> requirements_of_bound(const Problem& problem, const Bound& bound) {
+  std::vector<Requirement> requirements;
   switch (bound.kind) {
     case BoundKind::unit:
-      for (const problem::OpId op : bound.ops) members.push_back({Kind::hold, op.index()});
+      for (const problem::OpId op : bound.ops) requirements.push_back({Kind::hold, op.index()});
       break;
     case BoundKind::pipe: {
       const std::size_t pipe = index_named(problem.pipes(), bound.resource);
-      for (const problem::OpId op : bound.ops) members.push_back({Kind::demand, op.index(), pipe});
+      for (const problem::OpId op : bound.ops)
+        requirements.push_back({Kind::demand, op.index(), pipe});
       break;
     }
     case BoundKind::circuit:
-      members = members_of_circuit(problem);
+      requirements = members_of_circuit(problem);
       break;
     case BoundKind::op:
-      for (const Member& it : members_of(problem)) {
-        if (is_of_op(it, bound.ops.front().index())) members.push_back(it);
+      for (const Requirement& it : requirements_of(problem)) {
+        if (is_of_op(it, bound.ops.front().index())) requirements.push_back(it);
       }
       break;
     case BoundKind::issue:
-      members = members_of_issue(problem, bound);
+      requirements = members_of_issue(problem, bound);
       break;
     case BoundKind::search:
     case BoundKind::trivial:
       break;
   }
-  const std::vector<Member> all = members_of(problem);
-  std::erase_if(members,
-                [&](const Member& it) { return !std::binary_search(all.begin(), all.end(), it); });
-  return members;
+  const std::vector<Requirement> all = requirements_of(problem);
+  std::erase_if(requirements, [&](const Requirement& it) {
+    return !std::binary_search(all.begin(), all.end(), it);
+  });
+  return requirements;
 }
 
-Core minimal_core(const Problem& problem, std::vector<Member> members, std::optional<Cycles> ii,
-                  Asker& asker) {
-  return Reduction(problem, std::move(members), ii, asker).run();
+Core minimal_core(const Problem& problem, std::vector<Requirement> requirements,
+                  std::optional<Cycles> ii, Asker& asker) {
+  return Reduction(problem, std::move(requirements), ii, asker).run();
 }
 
 }  // namespace twill::explain

@@ -4,27 +4,28 @@
 #include <vector>
 
 #include "twill/explain/ask.h"
-#include "twill/explain/member.h"
+#include "twill/explain/requirement.h"
 #include "twill/schedule/schedule.h"
 
 namespace twill::explain {
 
 /// Requirements that together leave no schedule.
 struct Core {
-  std::vector<Member> members;  ///< sorted
+  std::vector<Requirement> requirements;  ///< sorted
   bool minimal = true;  ///< each was proven needed: without it there is a schedule. False: a limit
                         ///< ended some of these proofs
 };
 
 /// Requirements of a sum or circuit that exceeds `ii`, if there is one: they leave no schedule of
 /// that II, which needs no search.
-std::vector<Member> members_of_bound(const problem::Problem& problem, const schedule::Bound& bound);
+std::vector<Requirement> requirements_of_bound(const problem::Problem& problem,
+                                               const schedule::Bound& bound);
 
-/// Reduces `members` to a core: requirements that still leave no schedule with an II of at most
-/// `ii`. None given: at any II. None of the core can be dropped. Deterministic: among several
-/// cores, few ops and early ops are preferred. Precondition: `members` leave none. Cost: some
-/// decisions per member kept, and a few per kind and op.
-Core minimal_core(const problem::Problem& problem, std::vector<Member> members,
+/// Reduces `requirements` to a core: requirements that still leave no schedule with an II of at
+/// most `ii`. None given: at any II. None of the core can be dropped. Deterministic: among several
+/// cores, few ops and early ops are preferred. Precondition: `requirements` leave none. Cost: some
+/// decisions per requirement kept, and a few per kind and op.
+Core minimal_core(const problem::Problem& problem, std::vector<Requirement> requirements,
                   std::optional<Cycles> ii, Asker& asker);
 
 }  // namespace twill::explain

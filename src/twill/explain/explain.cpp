@@ -51,16 +51,16 @@ schedule::Answer least_from(const Problem& problem, const Known& known, Asker& a
 }
 
 /// The members of a static bound if one explains it, else all.
-std::vector<Member> starting_members(Explanation& it, Asker& asker) {
+std::vector<Requirement> starting_members(Explanation& it, Asker& asker) {
   const schedule::Bound bound = schedule::min_ii(it.problem);
   if (it.question && bound.value > *it.question) {
-    std::vector<Member> members = members_of_bound(it.problem, bound);
-    if (asker.decide(only(it.problem, members), it.question).decided == Decided::infeasible) {
+    std::vector<Requirement> requirements = requirements_of_bound(it.problem, bound);
+    if (asker.decide(only(it.problem, requirements), it.question).decided == Decided::infeasible) {
       it.bound = bound;
-      return members;
+      return requirements;
     }
   }
-  return members_of(it.problem);
+  return requirements_of(it.problem);
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ Explanation explain(const Problem& problem, std::optional<Cycles> ii,
     asker.begin("what holds it there", kPartsOfCore, kPartsOfFact);
     it.core = minimal_core(it.problem, starting_members(it, asker), it.question, asker);
     const Goal goal{it.question, !it.asked && it.question.has_value()};
-    it.sensitivity = sensitivity(knobs_of(it.problem), variants, it.core, goal, asker);
+    it.sensitivity = sensitivity(what_ifs_of(it.problem), variants, it.core, goal, asker);
   }
   it.questions = asker.questions();
   it.work = asker.work();

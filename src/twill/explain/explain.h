@@ -7,16 +7,16 @@
 
 #include "twill/explain/ask.h"
 #include "twill/explain/core.h"
-#include "twill/explain/knobs.h"
 #include "twill/explain/sensitivity.h"
+#include "twill/explain/what_ifs.h"
 #include "twill/problem/problem.h"
 #include "twill/schedule/schedule.h"
 
 /// Why a loop is no faster, and what would make it faster.
 ///
-/// "Why" is a core: members of the Problem (member.h) that leave no faster schedule together, while
-/// without any one of them there is one. "What would" is turned knob by knob (knobs.h). All of it
-/// is asked of the solver, so all of it is proven, or said not to be.
+/// "Why" is a core: requirements of the Problem (requirement.h) that leave no faster schedule
+/// together, while without any one of them there is one. "What would" is turned what-if by what-if
+/// (what-ifs.h). All of it is asked of the solver, so all of it is proven, or said not to be.
 namespace twill::explain {
 
 enum class Status {

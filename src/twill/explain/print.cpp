@@ -14,9 +14,9 @@
 namespace twill::explain {
 namespace {
 
+using problem::Alternative;
 using problem::Op;
 using problem::Problem;
-using problem::Way;
 
 constexpr std::size_t kWidth = 100;
 
@@ -33,19 +33,19 @@ std::string item(std::string_view text) { return wrap(text, kWidth, "  ", "     
 std::string detail(std::string_view text) { return wrap(text, kWidth, "    ", "      "); }
 
 /// The requirements of a kind, in order.
-std::vector<Member> of_kind(const Core& core, Kind kind) {
-  std::vector<Member> some;
-  for (const Member& it : core.members) {
+std::vector<Requirement> of_kind(const Core& core, Kind kind) {
+  std::vector<Requirement> some;
+  for (const Requirement& it : core.requirements) {
     if (it.kind == kind) some.push_back(it);
   }
   return some;
 }
 
 template <class NumberOf>
-std::string numbered(const Problem& problem, const std::vector<Member>& members,
+std::string numbered(const Problem& problem, const std::vector<Requirement>& requirements,
                      NumberOf number_of) {
   std::vector<std::string> words;
-  for (const Member& it : members) {
+  for (const Requirement& it : requirements) {
     words.push_back(fmt::format("{} {}", problem.ops()[it.index].name, number_of(it)));
   }
   return listed(words);
@@ -54,12 +54,13 @@ std::string numbered(const Problem& problem, const std::vector<Member>& members,
 template <class CostOf>
 Cycles least(const Op& op, CostOf cost_of) {
   Cycles value = std::numeric_limits<Cycles>::max();
-  for (const Way& way : op.ways) value = std::min(value, cost_of(way));
+  for (const Alternative& alternative : op.alternatives)
+    value = std::min(value, cost_of(alternative));
   return value;
 }
 
-Cycles demand_on(const Way& way, std::size_t pipe) {
-  for (const problem::PipeUse& use : way.pipes) {
+Cycles demand_on(const Alternative& alternative, std::size_t pipe) {
+  for (const problem::PipeUse& use : alternative.pipes) {
     if (use.pipe.index() == pipe) return use.demand;
   }
   return 0;
@@ -68,39 +69,42 @@ Cycles demand_on(const Way& way, std::size_t pipe) {
 /// One sentence per unit: "unit TC does one op at a time; cycles that each holds it: qkA 512 ...".
 std::string holds(const Problem& problem, const Core& core) {
   std::string out;
-  const std::vector<Member> all = of_kind(core, Kind::hold);
+  const std::vector<Requirement> all = of_kind(core, Kind::hold);
   for (std::size_t u = 0; u < problem.units().size(); ++u) {
-    std::vector<Member> here;
-    for (const Member& it : all) {
-      if (problem.ops()[it.index].ways.front().unit == problem::UnitId(u)) here.push_back(it);
+    std::vector<Requirement> here;
+    for (const Requirement& it : all) {
+      if (problem.ops()[it.index].alternatives.front().unit == problem::UnitId(u))
+        here.push_back(it);
     }
     if (here.empty()) continue;
-    const auto occupancy = [&](const Member& it) {
-      return least(problem.ops()[it.index], [](const Way& way) { return way.occupancy; });
+    const auto occupancy = [&](const Requirement& it) {
+      return least(problem.ops()[it.index],
+                   [](const Alternative& alternative) { return alternative.occupancy; });
     };
     out += item(fmt::format("unit {} does one op at a time; cycles that each holds it: {}",
                             problem.units()[u].name, numbered(problem, here, occupancy)));
   }
-  std::vector<Member> elsewhere;
-  for (const Member& it : all) {
-    if (!problem.ops()[it.index].ways.front().unit) elsewhere.push_back(it);
+  std::vector<Requirement> elsewhere;
+  for (const Requirement& it : all) {
+    if (!problem.ops()[it.index].alternatives.front().unit) elsewhere.push_back(it);
   }
   if (elsewhere.empty()) return out;
-  const auto none = [](const Member&) { return "(some alternatives)"; };
+  const auto none = [](const Requirement&) { return "(some alternatives)"; };
   return out + item("units are held by " + numbered(problem, elsewhere, none));
 }
 
 std::string demands(const Problem& problem, const Core& core) {
   std::string out;
-  const std::vector<Member> all = of_kind(core, Kind::demand);
+  const std::vector<Requirement> all = of_kind(core, Kind::demand);
   for (std::size_t p = 0; p < problem.pipes().size(); ++p) {
-    std::vector<Member> here;
-    for (const Member& it : all) {
+    std::vector<Requirement> here;
+    for (const Requirement& it : all) {
       if (it.other == p) here.push_back(it);
     }
     if (here.empty()) continue;
-    const auto demand = [&](const Member& it) {
-      return least(problem.ops()[it.index], [&](const Way& way) { return demand_on(way, p); });
+    const auto demand = [&](const Requirement& it) {
+      return least(problem.ops()[it.index],
+                   [&](const Alternative& alternative) { return demand_on(alternative, p); });
     };
     out += item(fmt::format("pipe {} serves all groups; cycles of it that each op takes: {}",
                             problem.pipes()[p].name, numbered(problem, here, demand)));
@@ -109,10 +113,11 @@ std::string demands(const Problem& problem, const Core& core) {
 }
 
 std::string issues(const Problem& problem, const Core& core) {
-  const std::vector<Member> all = of_kind(core, Kind::issue);
+  const std::vector<Requirement> all = of_kind(core, Kind::issue);
   if (all.empty()) return "";
-  const auto issue = [&](const Member& it) {
-    return least(problem.ops()[it.index], [](const Way& way) { return way.issue; });
+  const auto issue = [&](const Requirement& it) {
+    return least(problem.ops()[it.index],
+                 [](const Alternative& alternative) { return alternative.issue; });
   };
   const char* what = problem.in_force(problem::Rule::one_stream)
                          ? "a group issues one op at a time; cycles that each takes: {}"
@@ -124,21 +129,21 @@ std::string issues(const Problem& problem, const Core& core) {
 std::string storage(const Problem& problem, const Core& core) {
   std::string out;
   const auto classes = schedule::pool_classes(problem);
-  for (const Member& it : of_kind(core, Kind::register_limit)) {
+  for (const Requirement& it : of_kind(core, Kind::register_limit)) {
     std::vector<std::string> words;
     for (const problem::GroupId group : classes[it.index].groups) {
       words.push_back(fmt::format("{} has {}", problem[group].name, problem[group].registers));
     }
     out += item("registers per thread are limited: " + listed(words));
   }
-  for (const Member& it : of_kind(core, Kind::budget)) {
+  for (const Requirement& it : of_kind(core, Kind::budget)) {
     const problem::RegisterBudget& budget = problem.register_budgets()[it.index];
     out += item(fmt::format("{} share {} registers per thread, in steps of {}",
                             listed(names_of(problem, budget.groups)), budget.total, budget.step));
   }
-  const std::vector<Member> values = of_kind(core, Kind::registers);
+  const std::vector<Requirement> values = of_kind(core, Kind::registers);
   if (!values.empty()) {
-    const auto registers = [&](const Member& it) { return problem.ops()[it.index].registers; };
+    const auto registers = [&](const Requirement& it) { return problem.ops()[it.index].registers; };
     const bool limited =
         !of_kind(core, Kind::register_limit).empty() || !of_kind(core, Kind::budget).empty();
     const char* why = !limited
@@ -148,12 +153,12 @@ std::string storage(const Problem& problem, const Core& core) {
                             numbered(problem, values, registers)));
   }
   for (std::size_t m = 0; m < problem.memories().size(); ++m) {
-    std::vector<Member> here;
-    for (const Member& it : of_kind(core, Kind::footprint)) {
+    std::vector<Requirement> here;
+    for (const Requirement& it : of_kind(core, Kind::footprint)) {
       if (it.other == m) here.push_back(it);
     }
     if (here.empty()) continue;
-    const auto amount = [&](const Member& it) {
+    const auto amount = [&](const Requirement& it) {
       for (const problem::Footprint& each : problem.ops()[it.index].footprint) {
         if (each.memory.index() == m) return each.amount;
       }
@@ -171,7 +176,7 @@ std::string storage(const Problem& problem, const Core& core) {
 std::string pool(const Problem& problem, const Core& core) {
   std::string out;
   const auto classes = schedule::pool_classes(problem);
-  for (const Member& it : of_kind(core, Kind::group_count)) {
+  for (const Requirement& it : of_kind(core, Kind::group_count)) {
     std::vector<std::string> names;
     for (const problem::GroupId group : classes[it.index].groups) {
       names.push_back(problem[group].name);
@@ -189,7 +194,7 @@ std::string pool(const Problem& problem, const Core& core) {
   if (!of_kind(core, Kind::load_group).empty()) {
     out += item("loads run in the load group, and nothing else does (rule load-group)");
   }
-  for (const Member& it : of_kind(core, Kind::same_group)) {
+  for (const Requirement& it : of_kind(core, Kind::same_group)) {
     std::vector<std::string> names;
     for (const problem::OpId op : problem.same_group()[it.index]) names.push_back(problem[op].name);
     out += item(fmt::format("one group runs {} (rule same-group)", listed(names)));
@@ -202,12 +207,12 @@ std::string arrow(const Problem& problem, const problem::Dependence& it) {
 }
 
 /// "rmaxA by rmaxA.put 30 and rmaxA.get.mnewA 30"
-std::string hand_offs(const Problem& problem, const Core& core) {
+std::string transfers(const Problem& problem, const Core& core) {
   std::string out;
-  for (const Member& it : of_kind(core, Kind::hand_off)) {
-    const problem::HandOff& each = problem.hand_offs()[it.index];
+  for (const Requirement& it : of_kind(core, Kind::transfer_costs)) {
+    const problem::Transfer& each = problem.transfers()[it.index];
     const auto timed = [&](problem::OpId op) {
-      return fmt::format("{} {}", problem[op].name, problem[op].ways.front().latency);
+      return fmt::format("{} {}", problem[op].name, problem[op].alternatives.front().latency);
     };
     std::vector<std::string> words = {timed(each.store)};
     for (const auto& load : each.loads) words.push_back(timed(load.op));
@@ -224,14 +229,14 @@ std::string hand_offs(const Problem& problem, const Core& core) {
 std::string order(const Problem& problem, const Core& core) {
   std::string out;
   std::vector<std::size_t> ids;
-  for (const Member& it : of_kind(core, Kind::dependence)) ids.push_back(it.index);
+  for (const Requirement& it : of_kind(core, Kind::dependence)) ids.push_back(it.index);
   if (!ids.empty()) {
     out += item("cycles from the issue of an op to its result:");
     for (const std::string& chain : chains_of(problem, ids)) out += detail(chain);
   }
-  out += hand_offs(problem, core);
+  out += transfers(problem, core);
   std::vector<std::string> transfers;
-  for (const Member& it : of_kind(core, Kind::transfer)) {
+  for (const Requirement& it : of_kind(core, Kind::transfer)) {
     const problem::Dependence& each = problem.dependences()[it.index];
     transfers.push_back(fmt::format("{} {}", arrow(problem, each), each.transfer));
   }
@@ -239,13 +244,12 @@ std::string order(const Problem& problem, const Core& core) {
     out += item("cycles that a transfer to another group adds: " + listed(transfers));
   }
   std::vector<std::string> waits;
-  for (const Member& it : of_kind(core, Kind::wait)) {
+  for (const Requirement& it : of_kind(core, Kind::wait)) {
     waits.push_back(arrow(problem, problem.dependences()[it.index]));
   }
   if (!waits.empty()) {
-    out += item(
-        "the reader waits at a barrier, and its group issues nothing meanwhile: " +
-        listed(waits));
+    out += item("the reader waits at a barrier, and its group issues nothing meanwhile: " +
+                listed(waits));
   }
   return out;
 }
@@ -292,7 +296,7 @@ std::string optimum(const Explanation& it) {
 }
 
 std::string because(const Explanation& it) {
-  const std::size_t count = it.core.members.size();
+  const std::size_t count = it.core.requirements.size();
   const std::string goal = it.question ? fmt::format("An II of {}", cycles(*it.question))
                                        : std::string("A schedule, at any II,");
   std::string out = "\n";
@@ -397,7 +401,7 @@ std::string explanation_text(const Heading& heading, const Explanation& it) {
     case Status::infeasible:
       break;
   }
-  if (it.core.members.empty()) {
+  if (it.core.requirements.empty()) {
     return out + "\n" + paragraph("An II is at least one cycle. Nothing else holds it.");
   }
   return out + because(it) + what_would(it);

@@ -57,7 +57,7 @@ const char* name_of(Kind kind) {
       return "registers";
     case Kind::footprint:
       return "footprint";
-    case Kind::hand_off:
+    case Kind::transfer_costs:
       return "transfer-op";
     case Kind::transfer:
       return "transfer";
@@ -84,7 +84,7 @@ Json groups_json(const Problem& problem, std::size_t index) {
   return names;
 }
 
-Json member_json(const Problem& problem, const Member& it) {
+Json member_json(const Problem& problem, const Requirement& it) {
   Json json = {{"kind", name_of(it.kind)}};
   switch (it.kind) {
     case Kind::minimum_groups:
@@ -101,12 +101,12 @@ Json member_json(const Problem& problem, const Member& it) {
     case Kind::register_limit:
       json["groups"] = groups_json(problem, it.index);
       return json;
-    case Kind::hand_off: {
-      const problem::HandOff& hand_off = problem.hand_offs()[it.index];
-      json["value"] = problem[hand_off.value].name;
-      json["store"] = problem[hand_off.store].name;
+    case Kind::transfer_costs: {
+      const problem::Transfer& transfer = problem.transfers()[it.index];
+      json["value"] = problem[transfer.value].name;
+      json["store"] = problem[transfer.store].name;
       json["loads"] = Json::array();
-      for (const auto& load : hand_off.loads) json["loads"].push_back(problem[load.op].name);
+      for (const auto& load : transfer.loads) json["loads"].push_back(problem[load.op].name);
       return json;
     }
     case Kind::budget:
@@ -162,18 +162,12 @@ Json optimum_json(const schedule::Answer& answer) {
 }  // namespace
 
 std::string explanation_json(const Heading& heading, const Explanation& it) {
-  Json json = {{"format", "twill-explanation"},
-               {"version", kExplanationJsonVersion},
-               {"name", it.problem.name()},
-               {"input", heading.input},
-               {"loop", heading.loop},
-               {"story", heading.story},
-               {"machine", heading.machine},
-               {"machine_measured", heading.machine_measured},
-               {"pool", heading.pool},
-               {"rate", heading.rate},
-               {"status", name_of(it.status)},
-               {"optimum", optimum_json(it.answer)}};
+  Json json = {{"format", "twill-explanation"}, {"version", kExplanationJsonVersion},
+               {"name", it.problem.name()},     {"input", heading.input},
+               {"loop", heading.loop},          {"story", heading.story},
+               {"machine", heading.machine},    {"machine_measured", heading.machine_measured},
+               {"pool", heading.pool},          {"rate", heading.rate},
+               {"status", name_of(it.status)},  {"optimum", optimum_json(it.answer)}};
   json["asked"] = optional_json(it.asked);
   json["question"] = optional_json(it.question);
   json["bound"] = it.bound ? Json{{"value", it.bound->value},
@@ -181,7 +175,8 @@ std::string explanation_json(const Heading& heading, const Explanation& it) {
                                   {"witness", it.bound->witness}}
                            : Json();
   Json core = Json::array();
-  for (const Member& member : it.core.members) core.push_back(member_json(it.problem, member));
+  for (const Requirement& requirement : it.core.requirements)
+    core.push_back(member_json(it.problem, requirement));
   json["core"] = {{"minimal", it.core.minimal}, {"requirements", std::move(core)}};
   json["helps"] = Json::array();
   for (const Help& help : it.sensitivity.helps) json["helps"].push_back(help_json(help));

@@ -30,15 +30,15 @@ struct Least {
 /// steps are asked about. A schedule found at one step is tried at others.
 class Turning {
  public:
-  Turning(const Knob& knob, const Goal& goal, Asker& asker)
-      : knob_(knob), goal_(goal), asker_(asker) {}
+  Turning(const WhatIf& what_if, const Goal& goal, Asker& asker)
+      : what_if_(what_if), goal_(goal), asker_(asker) {}
 
   /// Weight of this what-if when the work is shared.
-  std::uint64_t weight() const { return knob_.of_op ? 1 : kWeight; }
+  std::uint64_t weight() const { return what_if_.of_op ? 1 : kWeight; }
 
   /// Whether the last step meets the goal.
   Decided try_last() {
-    solve::Decision end = asker_.decide(knob_.at(knob_.last), goal_.interval);
+    solve::Decision end = asker_.decide(what_if_.at(what_if_.last), goal_.interval);
     last_ = std::move(end.schedule);
     return end.decided;
   }
@@ -46,20 +46,21 @@ class Turning {
   /// The least step that meets the goal, and the largest gain. Precondition: the last step meets
   /// the goal.
   Help run() {
-    Help help{knob_.what, knob_.from, {}, knob_.of_op};
+    Help help{what_if_.what, what_if_.from, {}, what_if_.of_op};
     if (!goal_.and_more) {
       const Least first = least_step(goal_.interval, 0, *last_);
       help.points.push_back(
-          {knob_.value(first.step), goal_.interval.value_or(0), true, first.extent});
+          {what_if_.value(first.step), goal_.interval.value_or(0), true, first.extent});
       return help;
     }
     std::optional<Least> first;  // of an op the least change buys little, and takes long to find
-    if (!knob_.of_op) first = least_step(goal_.interval, 0, *last_);
-    const schedule::Answer most = best_at(knob_.last, *last_);
+    if (!what_if_.of_op) first = least_step(goal_.interval, 0, *last_);
+    const schedule::Answer most = best_at(what_if_.last, *last_);
     floor_ = most.lower_bound.value;
     if (first) {
       add(help, *first);
-      if (knob_.typical > first->step) add(help, {knob_.typical, first->schedule, Extent::example});
+      if (what_if_.typical > first->step)
+        add(help, {what_if_.typical, first->schedule, Extent::example});
     }
     add_last(help, first ? first->step : 0, most);
     return help;
@@ -68,7 +69,7 @@ class Turning {
  private:
   /// The least II of a step with a schedule of this structure, or a better one.
   schedule::Answer best_at(std::int64_t step, const schedule::Schedule& known) {
-    const Problem changed = knob_.at(step);
+    const Problem changed = what_if_.at(step);
     auto schedule = asker_.best_kept(changed);
     if (!schedule || known.initiation_interval < schedule->initiation_interval) schedule = known;
     return asker_.least(changed, *std::move(schedule), floor_);
@@ -79,8 +80,8 @@ class Turning {
     const schedule::Answer answer = best_at(at.step, at.schedule);
     const Cycles interval = answer.schedule->initiation_interval;
     if (!help.points.empty() && interval >= help.points.back().interval) return;
-    help.points.push_back(
-        {knob_.value(at.step), interval, answer.verdict == schedule::Verdict::optimal, at.extent});
+    help.points.push_back({what_if_.value(at.step), interval,
+                           answer.verdict == schedule::Verdict::optimal, at.extent});
   }
 
   /// Adds the largest gain of the what-if, at the least step that has it.
@@ -88,7 +89,7 @@ class Turning {
     const Cycles interval = most.schedule->initiation_interval;
     if (!help.points.empty() && interval >= help.points.back().interval) return;
     const Least least = least_step(interval, fails, *most.schedule);
-    help.points.push_back({knob_.value(least.step), interval,
+    help.points.push_back({what_if_.value(least.step), interval,
                            most.verdict == schedule::Verdict::optimal, least.extent});
   }
 
@@ -96,12 +97,12 @@ class Turning {
   /// step, which does.
   Least least_step(std::optional<Cycles> interval, std::int64_t fails,
                    const schedule::Schedule& end) {
-    Least least = lowered({knob_.last, end, Extent::least}, interval, fails);
-    bool small = !knob_.needed;  // a small change of a rate or a time is often enough
+    Least least = lowered({what_if_.last, end, Extent::least}, interval, fails);
+    bool small = !what_if_.needed;  // a small change of a rate or a time is often enough
     while (least.step - fails > 1) {
       const std::int64_t middle = small ? fails + 1 : fails + (least.step - fails) / 2;
       small = false;
-      solve::Decision there = asker_.decide(knob_.at(middle), interval);
+      solve::Decision there = asker_.decide(what_if_.at(middle), interval);
       if (there.decided == Decided::feasible) {
         least = lowered({middle, *std::move(there.schedule), least.extent}, interval, fails);
         continue;
@@ -114,14 +115,14 @@ class Turning {
 
   /// Lowers the step, above `fails`, as far as the structure of the schedule alone reaches the II.
   Least lowered(Least least, std::optional<Cycles> interval, std::int64_t fails) {
-    if (knob_.needed) {
-      const std::int64_t needed = knob_.needed(knob_.at(least.step), least.schedule);
+    if (what_if_.needed) {
+      const std::int64_t needed = what_if_.needed(what_if_.at(least.step), least.schedule);
       least.step = std::clamp(needed, fails + 1, least.step);
       return least;
     }
     while (least.step - fails > 1) {
       const std::int64_t middle = fails + (least.step - fails) / 2;
-      auto there = asker_.followed(knob_.at(middle), least.schedule, interval);
+      auto there = asker_.followed(what_if_.at(middle), least.schedule, interval);
       if (!there) {
         fails = middle;
         continue;
@@ -132,32 +133,32 @@ class Turning {
     return least;
   }
 
-  const Knob& knob_;
+  const WhatIf& what_if_;
   const Goal& goal_;
   Asker& asker_;
   std::optional<schedule::Schedule> last_;  ///< at the last step, and meets the goal
   Cycles floor_ = 1;                        ///< proven of the last step, so of all
 };
 
-bool may_help(const Knob& knob, const Core& core, const std::vector<std::string>& useless) {
-  if (std::find(useless.begin(), useless.end(), knob.only_if) != useless.end()) return false;
-  return std::any_of(core.members.begin(), core.members.end(), knob.touches);
+bool may_help(const WhatIf& what_if, const Core& core, const std::vector<std::string>& useless) {
+  if (std::find(useless.begin(), useless.end(), what_if.only_if) != useless.end()) return false;
+  return std::any_of(core.requirements.begin(), core.requirements.end(), what_if.touches);
 }
 
 /// The what-ifs whose last step meets the goal; the others are reported as useless or undecided.
-std::vector<Turning> that_help(std::span<const Knob> knobs, const Core& core, const Goal& goal,
+std::vector<Turning> that_help(std::span<const WhatIf> what_ifs, const Core& core, const Goal& goal,
                                Asker& asker, Sensitivity& out) {
   std::vector<Turning> helping;
-  for (const Knob& knob : knobs) {
-    std::vector<std::string>& useless = knob.of_op ? out.useless_of_op : out.useless;
-    if (!may_help(knob, core, out.useless)) {
-      useless.push_back(knob.what);
+  for (const WhatIf& what_if : what_ifs) {
+    std::vector<std::string>& useless = what_if.of_op ? out.useless_of_op : out.useless;
+    if (!may_help(what_if, core, out.useless)) {
+      useless.push_back(what_if.what);
       continue;
     }
-    Turning turning(knob, goal, asker);
+    Turning turning(what_if, goal, asker);
     const Decided decided = turning.try_last();
-    if (decided == Decided::undecided) out.undecided.push_back(knob.what);
-    if (decided == Decided::infeasible) useless.push_back(knob.what);
+    if (decided == Decided::undecided) out.undecided.push_back(what_if.what);
+    if (decided == Decided::infeasible) useless.push_back(what_if.what);
     if (decided == Decided::feasible) helping.push_back(std::move(turning));
   }
   return helping;
@@ -180,12 +181,12 @@ void try_variant(const Variant& variant, const Goal& goal, Asker& asker, Sensiti
 
 }  // namespace
 
-Sensitivity sensitivity(std::span<const Knob> knobs, std::span<const Variant> variants,
+Sensitivity sensitivity(std::span<const WhatIf> what_ifs, std::span<const Variant> variants,
                         const Core& core, const Goal& goal, Asker& asker) {
   Sensitivity out;
   asker.begin("what would lower it", kPartsOfWhat, kPartsOfOne);
   for (const Variant& variant : variants) try_variant(variant, goal, asker, out);
-  std::vector<Turning> helping = that_help(knobs, core, goal, asker, out);
+  std::vector<Turning> helping = that_help(what_ifs, core, goal, asker, out);
   std::uint64_t shares = 0;
   for (const Turning& it : helping) shares += it.weight();
   for (Turning& it : helping) {

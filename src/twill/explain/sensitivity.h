@@ -7,7 +7,7 @@
 
 #include "twill/explain/ask.h"
 #include "twill/explain/core.h"
-#include "twill/explain/knobs.h"
+#include "twill/explain/what_ifs.h"
 
 namespace twill::explain {
 
@@ -51,7 +51,7 @@ struct Goal {
 /// Turns each what-if until the goal is met. A what-if that touches no requirement of the core is
 /// skipped: the core stays, and so does the II. Every figure comes from a search in the changed
 /// Problem. Precondition: `core` proves that the Problem has no schedule that meets the goal.
-Sensitivity sensitivity(std::span<const Knob> knobs, std::span<const Variant> variants,
+Sensitivity sensitivity(std::span<const WhatIf> what_ifs, std::span<const Variant> variants,
                         const Core& core, const Goal& goal, Asker& asker);
 
 }  // namespace twill::explain

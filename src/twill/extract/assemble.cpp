@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "twill/extract/hand_offs.h"
 #include "twill/extract/readers_first.h"
+#include "twill/extract/transfers.h"
 #include "twill/problem/compute_groups.h"
 
 namespace twill::extract {
@@ -70,7 +70,8 @@ class Assembler {
     reserved_.clear();
     warnings_ = graph_.warnings;
     TWILL_TRY_VOID(add_machine());
-    TWILL_TRY(const std::vector<std::vector<PricedWay>> prices, price_ops(graph_, pricing_));
+    TWILL_TRY(const std::vector<std::vector<PricedAlternative>> prices,
+              price_ops(graph_, pricing_));
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
       TWILL_TRY_VOID(add_op(i, prices[i], options.strict));
     }
@@ -88,9 +89,9 @@ class Assembler {
     mark_streaming();
     if (options.load_latency) wait_for_streaming();
     set_minimum_groups();
-    std::vector<OpOrigin> errands;
-    if (options.hand_offs) {
-      TWILL_TRY(errands, add_hand_offs(graph_, pricing_, parts_));
+    std::vector<OpOrigin> transfer_ops;
+    if (options.transfers) {
+      TWILL_TRY(transfer_ops, add_transfers(graph_, pricing_, parts_));
     }
     TWILL_TRY(problem::Problem posed, problem::pose(std::move(parts_)));
     Extraction extraction{std::move(posed),
@@ -105,7 +106,7 @@ class Assembler {
     for (const TileOp& op : graph_.ops) {
       extraction.origins.push_back({op.sources, op.part, op.row_begin, op.row_end, op.forwards});
     }
-    for (OpOrigin& it : errands) extraction.origins.push_back(std::move(it));
+    for (OpOrigin& it : transfer_ops) extraction.origins.push_back(std::move(it));
     return extraction;
   }
 
@@ -120,7 +121,8 @@ class Assembler {
     }
     std::vector<Amount> taken(machine->memories.size(), 0);
     std::int64_t registers = 0;
-    for (const Resident& resident : graph_.residents) reserve(resident, taken, registers);
+    for (const InvariantBuffer& invariant_buffer : graph_.invariant_buffers)
+      reserve(invariant_buffer, taken, registers);
     for (std::size_t i = 0; i < taken.size(); ++i) {
       const machine::Memory& memory = machine->memories[i];
       const Amount capacity = static_cast<Amount>(memory.capacity.value) - taken[i];
@@ -147,14 +149,14 @@ class Assembler {
 
   /// Sets the budget of the groups that share registers. The reserve covers the overhead,
   /// loop-invariant tiles, and the least setmaxnreg.
-  void share_registers(std::int64_t resident) {
+  void share_registers(std::int64_t invariant_buffer) {
     const machine::SharedRegisters& shared = pool_.shared;
     if (shared.total == 0) return;
     const auto overhead = static_cast<std::int64_t>((*pricing_.machine)->register_overhead.value);
     constexpr int kStep = machine::kRegisterStep;
     const bool holds_tiles = kWarpgroup >= widths_.compute;
-    const std::int64_t reserve =
-        std::max<std::int64_t>(overhead + (holds_tiles ? resident : 0), shared.least - kStep + 1);
+    const std::int64_t reserve = std::max<std::int64_t>(
+        overhead + (holds_tiles ? invariant_buffer : 0), shared.least - kStep + 1);
     problem::RegisterBudget budget{{}, shared.total, kStep, static_cast<int>(reserve)};
     for (std::size_t g = 0; g < pool_.groups.size(); ++g) {
       if (pool_.groups[g].shares) budget.groups.emplace_back(g);
@@ -183,19 +185,23 @@ class Assembler {
     parts_.minimum_compute_groups = std::clamp(usable, 1, wanted);
   }
 
-  void reserve(const Resident& resident, std::vector<Amount>& taken, std::int64_t& registers) {
-    if (resident.home == Home::registers) {
-      const std::int64_t each = registers_of(resident.space, resident.bits, widths_.compute, false);
+  void reserve(const InvariantBuffer& invariant_buffer, std::vector<Amount>& taken,
+               std::int64_t& registers) {
+    if (invariant_buffer.home == Home::registers) {
+      const std::int64_t each =
+          registers_of(invariant_buffer.space, invariant_buffer.bits, widths_.compute, false);
       registers += each;
-      reserved_.push_back({resident.name, "registers", each, resident.why, resident.op, false});
+      reserved_.push_back({invariant_buffer.name, "registers", each, invariant_buffer.why,
+                           invariant_buffer.op, false});
       return;
     }
-    const auto memory = memory_of(*pricing_.machine, resident.home);
+    const auto memory = memory_of(*pricing_.machine, invariant_buffer.home);
     if (!memory) return;
-    const Amount amount = amount_of(resident.home, resident.space, resident.bits);
+    const Amount amount =
+        amount_of(invariant_buffer.home, invariant_buffer.space, invariant_buffer.bits);
     taken[*memory] += amount;
-    reserved_.push_back({resident.name, (*pricing_.machine)->memories[*memory].name, amount,
-                         resident.why, resident.op, resident.staging});
+    reserved_.push_back({invariant_buffer.name, (*pricing_.machine)->memories[*memory].name, amount,
+                         invariant_buffer.why, invariant_buffer.op, invariant_buffer.staging});
   }
 
   /// Registers per thread. On Hopper four threads share a row of an accumulator, so each row value
@@ -217,15 +223,17 @@ class Assembler {
     return widths_.compute;
   }
 
-  Result<void> add_op(std::size_t index, const std::vector<PricedWay>& ways, bool strict) {
+  Result<void> add_op(std::size_t index, const std::vector<PricedAlternative>& alternatives,
+                      bool strict) {
     const TileOp& tile = graph_.ops[index];
-    const machine::Cost& cost = ways.front().cost;
+    const machine::Cost& cost = alternatives.front().cost;
     if (cost.defaulted) {
       TWILL_TRY_VOID(report_default(tile, strict));
     }
     problem::Op op;
     op.name = tile.name + letter_of(tile.part);
-    for (const PricedWay& way : ways) op.ways.push_back(way_of(way));
+    for (const PricedAlternative& alternative : alternatives)
+      op.alternatives.push_back(alternative_of(alternative));
     op.warps = width_of(tile);
     op.asynchronous = cost.asynchronous;
     op.variable_latency = tile.action == Action::copy;
@@ -296,18 +304,18 @@ class Assembler {
         from.action == Action::product && to.action == Action::product && dependence.in_place;
     if (both_products) {
       // Products run in the order of issue; the next one may follow at once.
-      dependence.delay = edge.from == edge.to ? 0 : source.ways[0].occupancy;
+      dependence.delay = edge.from == edge.to ? 0 : source.alternatives[0].occupancy;
     } else if (to.action == Action::conditional) {
       dependence.read_hold = 0;
     } else {
       dependence.blocking = waits_for(from, source);
       if (is_memory(from.home) && !reader.asynchronous && !dependence.in_place) {
-        dependence.read_hold = reader.ways[0].latency;
+        dependence.read_hold = reader.alternatives[0].latency;
       }
     }
     if (source.registers > 0) {
       TWILL_TRY(dependence.transfer,
-                machine::hand_off(*pricing_.machine, bytes_of(from.result, from.result_bits),
+                machine::transfer(*pricing_.machine, bytes_of(from.result, from.result_bits),
                                   pricing_.rate, pricing_.compute_groups));
     }
     parts_.dependences.push_back(dependence);
@@ -359,7 +367,7 @@ class Assembler {
   void wait_for_streaming() {
     for (problem::Dependence& it : parts_.dependences) {
       const problem::Op& load = parts_.ops[it.from.index()];
-      if (load.streaming && it.carries_value && !it.delay) it.delay = load.ways[0].latency;
+      if (load.streaming && it.carries_value && !it.delay) it.delay = load.alternatives[0].latency;
     }
   }
 

@@ -17,7 +17,7 @@ struct Decision {
 };
 
 /// A value that a branch may yield in place of the one that is followed.
-struct Alternative {
+struct BranchValue {
   ir::ValueId value;
   int distance = 0;  ///< iterations ago
 };
@@ -30,7 +30,7 @@ struct Origin {
   bool invariant = false;   ///< the same in every iteration (the induction variable is not)
   bool transposed = false;  ///< an odd number of register transpositions on the way
   std::vector<Decision> decisions = {};  ///< of the branch whose results were looked through
-  std::vector<Alternative> alternatives = {};
+  std::vector<BranchValue> alternatives = {};
 };
 
 /// A branch of the body that is not executed in the steady state. Its condition is an equality of a

@@ -78,7 +78,7 @@ void Contractor::connect_buffers() {
     const Access& first = list.front();
     connect_versions(list, outside && (first.reads || first.accumulates));
   }
-  note_residents(accesses);
+  note_invariant_buffers(accesses);
 }
 
 /// Runs the accesses of two iterations and connects those of the second one. A buffer whose
@@ -158,7 +158,7 @@ void Contractor::connect_memory() {
 
 /// Notes memory that the loop neither makes nor changes, and that is needed in the loop or after
 /// it.
-void Contractor::note_residents(const Accesses& accesses) {
+void Contractor::note_invariant_buffers(const Accesses& accesses) {
   const ir::OpId loop = body_.loop.op;
   const auto function = ir::enclosing(program(), loop, OpKind::function);
   const std::vector<ir::OpId> all = ir::walk(program(), function.value_or(program().module()));
@@ -182,7 +182,7 @@ void Contractor::note_residents(const Accesses& accesses) {
     for (std::int64_t extent : type->shape) {
       space.push_back({AxisId(), std::max<std::int64_t>(extent, 1)});
     }
-    graph_.residents.push_back(
+    graph_.invariant_buffers.push_back(
         {source_of(id).text, type->space == ir::MemorySpace::tensor ? Home::tensor : Home::shared,
          std::move(space), ir::element_bits(type),
          in_loop ? "read in every iteration" : "needed after the loop", id, false});
@@ -201,19 +201,19 @@ void Contractor::note_staging() {
       if (!ir::is_inside(program(), id, body_.loop.op)) candidates.push_back(id);
     }
   }
-  std::optional<Resident> largest;
+  std::optional<InvariantBuffer> largest;
   for (ir::OpId id : candidates) {
     const auto access = ir::memory_access(program().op(id));
     if (!access || !access->writes || !access->by_descriptor || !access->source) continue;
     const ir::Type type = ir::type_of(program(), *access->source);
     if (type->kind != ir::TypeKind::tensor) continue;
-    Resident staging{source_of(id).text,
-                     Home::shared,
-                     {},
-                     ir::element_bits(type),
-                     "staging of a store that overlaps the next tile",
-                     std::nullopt,
-                     true};
+    InvariantBuffer staging{source_of(id).text,
+                            Home::shared,
+                            {},
+                            ir::element_bits(type),
+                            "staging of a store that overlaps the next tile",
+                            std::nullopt,
+                            true};
     for (std::int64_t extent : type->shape) {
       staging.space.push_back({AxisId(), std::max<std::int64_t>(extent, 1)});
     }
@@ -222,7 +222,7 @@ void Contractor::note_staging() {
       largest = std::move(staging);
     }
   }
-  if (largest) graph_.residents.push_back(*std::move(largest));
+  if (largest) graph_.invariant_buffers.push_back(*std::move(largest));
 }
 
 /// Sorts ops by the text, as far as their operands allow. Helpers such as staging stores have the

@@ -251,7 +251,7 @@ void Contractor::gather(ir::ValueId value, int distance, bool decides, Gathered&
     if (!out.decisions.insert(decision.condition).second) continue;
     gather(decision.condition, distance + decision.distance, true, out);
   }
-  for (const Alternative& other : origin.alternatives) {
+  for (const BranchValue& other : origin.alternatives) {
     if (!out.alternatives.insert(other.value).second) continue;
     gather(other.value, distance + other.distance, true, out);
   }
@@ -295,9 +295,9 @@ void Contractor::note_invariant(ir::ValueId value) {
   Space space = axes_.space_of(value);
   if (space.size() < 2 || is_made_anew(program(), real) || !noted_.insert(real).second) return;
   const auto id = program().value(real).op;
-  graph_.residents.push_back({source_of(*id).text, Home::registers, std::move(space),
-                              ir::element_bits(ir::type_of(program(), real)),
-                              "register tile made before the loop", *id, false});
+  graph_.invariant_buffers.push_back({source_of(*id).text, Home::registers, std::move(space),
+                                      ir::element_bits(ir::type_of(program(), real)),
+                                      "register tile made before the loop", *id, false});
 }
 
 }  // namespace twill::extract

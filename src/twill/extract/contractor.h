@@ -33,7 +33,7 @@ class Contractor {
   Source source_of(ir::OpId id) const;
 
   /// Source ops of a register value, behind all free ops; `distance` iterations ago. Loop-invariant
-  /// tiles are noted as residents.
+  /// tiles are noted as invariant buffers.
   struct From {
     TileOpId op;
     int distance = 0;
@@ -92,7 +92,7 @@ class Contractor {
   void name_rescale(TileOpId store);
   void connect_memory();
   std::vector<TileOpId> ops_doing(ir::OpId id) const;
-  void note_residents(const Accesses& accesses);
+  void note_invariant_buffers(const Accesses& accesses);
   void note_staging();
   void sort_by_text();
 
@@ -106,7 +106,7 @@ class Contractor {
   std::map<TileOpId, TileOpId> loaded_back_;  ///< copy -> its load into registers
   std::map<TileOpId, TileOpId> exchanged_;    ///< register op -> its transposition
   std::set<TileOpId> orientable_;             ///< element-wise ops made of loads alone
-  std::set<ir::ValueId> noted_;               ///< invariants already in `residents`
+  std::set<ir::ValueId> noted_;               ///< invariants already in `invariant_buffers`
 };
 
 }  // namespace twill::extract

@@ -28,7 +28,7 @@ struct Options {
   std::string pool;                     ///< name of a pool; empty: the machine's first
   machine::Rate rate = machine::Rate::fastest;
   bool strict = false;     ///< refuse ops without a price instead of warning
-  bool hand_offs = false;  ///< values in registers change groups by stores and loads that are part
+  bool transfers = false;  ///< values in registers change groups by stores and loads that are part
                            ///< of the problem, instead of a delay
   bool load_latency = false;  ///< readers of loads that run ahead wait for their latency, too, and
                               ///< the copies that hide it count as memory

@@ -122,7 +122,7 @@ TileGraph fuse(TileGraph graph) {
   const std::vector<bool> absorbed = contracted_adds(graph, head);
   TileGraph fused;
   fused.axes = std::move(graph.axes);
-  fused.residents = std::move(graph.residents);
+  fused.invariant_buffers = std::move(graph.invariant_buffers);
   fused.warnings = std::move(graph.warnings);
   fused.notes = std::move(graph.notes);
   std::vector<std::size_t> place(count, count);

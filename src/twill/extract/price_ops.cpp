@@ -85,7 +85,7 @@ namespace {
 
 /// Interleaves the ops of a chain: each gets its share of the time of the whole chain.
 Result<void> interleave(const std::vector<std::size_t>& chain, const TileGraph& graph,
-                        const Pricing& pricing, std::vector<std::vector<PricedWay>>& ops) {
+                        const Pricing& pricing, std::vector<std::vector<PricedAlternative>>& ops) {
   const auto choosing = std::count_if(chain.begin(), chain.end(),
                                       [&](std::size_t member) { return ops[member].size() > 1; });
   std::vector<Cycles> alone;  // each by its first alternative
@@ -101,9 +101,10 @@ Result<void> interleave(const std::vector<std::size_t>& chain, const TileGraph& 
       }
       std::vector<machine::Work> works;
       for (const std::size_t member : chain) {
-        const std::size_t way = member == chain[at] ? w : 0;
+        const std::size_t alternative = member == chain[at] ? w : 0;
         std::vector<machine::Choice> choices = choices_for(graph.ops[member], pricing);
-        works.insert(works.end(), choices[way].works.begin(), choices[way].works.end());
+        works.insert(works.end(), choices[alternative].works.begin(),
+                     choices[alternative].works.end());
       }
       TWILL_TRY(const machine::Cost together, price(works, pricing));
       const Cycles sum = apart - alone[at] + cost.latency;
@@ -116,14 +117,14 @@ Result<void> interleave(const std::vector<std::size_t>& chain, const TileGraph& 
 
 }  // namespace
 
-Result<std::vector<std::vector<PricedWay>>> price_ops(const TileGraph& graph,
-                                                      const Pricing& pricing) {
-  std::vector<std::vector<PricedWay>> ops;
+Result<std::vector<std::vector<PricedAlternative>>> price_ops(const TileGraph& graph,
+                                                              const Pricing& pricing) {
+  std::vector<std::vector<PricedAlternative>> ops;
   for (const TileOp& op : graph.ops) {
-    std::vector<PricedWay>& ways = ops.emplace_back();
+    std::vector<PricedAlternative>& alternatives = ops.emplace_back();
     for (machine::Choice& choice : choices_for(op, pricing)) {
       TWILL_TRY(machine::Cost cost, price(choice.works, pricing));
-      ways.push_back({std::move(choice.name), std::move(cost)});
+      alternatives.push_back({std::move(choice.name), std::move(cost)});
     }
   }
   // At the slowest rate there is no overlap within the group.
@@ -134,22 +135,22 @@ Result<std::vector<std::vector<PricedWay>>> price_ops(const TileGraph& graph,
   return ops;
 }
 
-problem::Way way_of(const PricedWay& priced) {
-  problem::Way way = way_of(priced.cost);
-  way.name = priced.name;
-  return way;
+problem::Alternative alternative_of(const PricedAlternative& priced) {
+  problem::Alternative alternative = alternative_of(priced.cost);
+  alternative.name = priced.name;
+  return alternative;
 }
 
-problem::Way way_of(const machine::Cost& cost) {
-  problem::Way way;
-  if (cost.unit) way.unit = problem::UnitId(*cost.unit);
-  way.occupancy = cost.occupancy;
-  way.latency = cost.latency;
-  way.issue = cost.issue;
+problem::Alternative alternative_of(const machine::Cost& cost) {
+  problem::Alternative alternative;
+  if (cost.unit) alternative.unit = problem::UnitId(*cost.unit);
+  alternative.occupancy = cost.occupancy;
+  alternative.latency = cost.latency;
+  alternative.issue = cost.issue;
   for (const machine::PipeDemand& demand : cost.pipes) {
-    way.pipes.push_back({problem::PipeId(demand.pipe), demand.demand});
+    alternative.pipes.push_back({problem::PipeId(demand.pipe), demand.demand});
   }
-  return way;
+  return alternative;
 }
 
 std::int64_t bytes_of(const Space& space, int bits) { return (elements_of(space) * bits + 7) / 8; }

@@ -19,7 +19,7 @@ struct Pricing {
 };
 
 /// An alternative of an op, with its price.
-struct PricedWay {
+struct PricedAlternative {
   std::string name;  ///< empty if there is only one
   machine::Cost cost;
 };
@@ -27,8 +27,8 @@ struct PricedWay {
 /// The prices of all ops, by index; the first is for the operation in the kernel's text. Ops of one
 /// chain share the time of the interleaved chain. Their latencies, and at the slowest rate the time
 /// they hold their group, shrink in proportion. Demands on pipes and issue slots stay.
-Result<std::vector<std::vector<PricedWay>>> price_ops(const TileGraph& graph,
-                                                      const Pricing& pricing);
+Result<std::vector<std::vector<PricedAlternative>>> price_ops(const TileGraph& graph,
+                                                              const Pricing& pricing);
 
 /// Warps of the pool's first compute group, which neither loads nor is of one warp; 4 if it has
 /// none.
@@ -39,8 +39,8 @@ int compute_width(const machine::Pool& pool);
 int parts_of_row(const Space& space, const Pricing& pricing);
 
 /// A price as an alternative of the op.
-problem::Way way_of(const machine::Cost& cost);
-problem::Way way_of(const PricedWay& priced);
+problem::Alternative alternative_of(const machine::Cost& cost);
+problem::Alternative alternative_of(const PricedAlternative& priced);
 
 /// Bytes of a tile.
 std::int64_t bytes_of(const Space& space, int bits);

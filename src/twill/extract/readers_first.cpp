@@ -28,9 +28,9 @@ std::vector<int> distances_from(const Parts& parts, OpId first) {
   for (bool changed = true; changed;) {
     changed = false;
     for (const Dependence& it : parts.dependences) {
-      const int by_way = least[it.from.index()] + it.distance;
-      if (by_way >= least[it.to.index()]) continue;
-      least[it.to.index()] = by_way;
+      const int by_alternative = least[it.from.index()] + it.distance;
+      if (by_alternative >= least[it.to.index()]) continue;
+      least[it.to.index()] = by_alternative;
       changed = true;
     }
   }
@@ -57,7 +57,7 @@ void put_readers_first(Parts& parts) {
       order.to = update.to;
       order.distance = distance;
       order.carries_value = false;
-      order.delay = problem::read_hold_of(read, reader, reader.ways.front());
+      order.delay = problem::read_hold_of(read, reader, reader.alternatives.front());
       orders.push_back(order);
     }
   }

@@ -99,7 +99,7 @@ class Cutter {
       : graph_(graph), axis_(axis), rows_(rows), fates_(std::move(fates)) {
     parts_ = static_cast<std::size_t>(graph.axes[axis.index()].size / rows);
     out_.axes = graph.axes;
-    out_.residents = graph.residents;
+    out_.invariant_buffers = graph.invariant_buffers;
     out_.warnings = graph.warnings;
     out_.notes = graph.notes;
   }
@@ -108,8 +108,8 @@ class Cutter {
     for (std::size_t u = 0; u < graph_.ops.size(); ++u) place(u);
     for (const TileEdge& edge : graph_.edges) join(edge);
     chain_partial_sums();
-    for (Resident& resident : out_.residents) {
-      if (resident.home == Home::registers) cut(resident.space, axis_, rows_);
+    for (InvariantBuffer& invariant_buffer : out_.invariant_buffers) {
+      if (invariant_buffer.home == Home::registers) cut(invariant_buffer.space, axis_, rows_);
     }
     return {std::move(out_), static_cast<int>(parts_), rows_};
   }

@@ -106,7 +106,7 @@ struct TileEdge {
 };
 
 /// A tile that lives through the whole loop.
-struct Resident {
+struct InvariantBuffer {
   std::string name;  ///< "Q of mma0", or the source line
   Home home = Home::shared;
   Space space;
@@ -134,7 +134,7 @@ struct TileGraph {
   std::vector<TileOp> ops;  ///< in program order
   std::vector<TileEdge> edges;
   std::vector<Axis> axes;
-  std::vector<Resident> residents;
+  std::vector<InvariantBuffer> invariant_buffers;
   std::vector<std::vector<TileOpId>> together;  ///< ops that one group must run (see meetings)
   std::vector<LoadChain> chains;                ///< see load_chains
   /// Accesses to global memory in an order that no edge keeps, since one of them is no op.

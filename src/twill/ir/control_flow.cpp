@@ -24,16 +24,16 @@ Exit exit_by(const Program& program, OpId branch, std::size_t successor) {
 
 }  // namespace
 
-std::optional<Way> way_to(const Program& program, BlockId block, Leaving leaving) {
-  Way way;
+std::optional<Path> path_to(const Program& program, BlockId block, Leaving leaving) {
+  Path path;
   BlockId at = program.region(program.block(block).region).blocks.front();
   for (;;) {
-    if (std::find(way.blocks.begin(), way.blocks.end(), at) != way.blocks.end()) {
+    if (std::find(path.blocks.begin(), path.blocks.end(), at) != path.blocks.end()) {
       return std::nullopt;
     }
-    way.blocks.push_back(at);
+    path.blocks.push_back(at);
     const auto end = terminator(program, at);
-    if (at == block || !end) return at == block ? std::optional(way) : std::nullopt;
+    if (at == block || !end) return at == block ? std::optional(path) : std::nullopt;
     const Op& branch = program.op(*end);
     const auto& successors = branch.successors;
     const bool conditional = branch.kind == OpKind::jump_if && successors.size() == 2;
@@ -41,10 +41,10 @@ std::optional<Way> way_to(const Program& program, BlockId block, Leaving leaving
     if (branch.kind == OpKind::jump && successors.size() == 1) {
       at = successors[0];
     } else if (conditional && successors[0] != block && returns(program, successors[0], leaving)) {
-      way.exits.push_back(exit_by(program, *end, 0));
+      path.exits.push_back(exit_by(program, *end, 0));
       at = successors[1];
     } else if (conditional && successors[1] != block && returns(program, successors[1], leaving)) {
-      way.exits.push_back(exit_by(program, *end, 1));
+      path.exits.push_back(exit_by(program, *end, 1));
       at = successors[0];
     } else {
       return std::nullopt;
@@ -54,15 +54,15 @@ std::optional<Way> way_to(const Program& program, BlockId block, Leaving leaving
 
 EarlyReturns returns_before(const Program& program, OpId op, Leaving leaving) {
   const BlockId block = program.op(op).block;
-  const auto way = way_to(program, block, leaving);
+  const auto path = path_to(program, block, leaving);
   const auto end = terminator(program, block);
   const bool ends = end && program.op(*end).kind == OpKind::ret;
   for (const BlockId at : program.region(program.block(block).region).blocks) {
     const auto branch = terminator(program, at);
     const bool branches = branch && !program.op(*branch).successors.empty();
-    if (branches && (!way || !ends)) return {{}, branch};
+    if (branches && (!path || !ends)) return {{}, branch};
   }
-  return {way ? way->exits : std::vector<Exit>(), std::nullopt};
+  return {path ? path->exits : std::vector<Exit>(), std::nullopt};
 }
 
 }  // namespace twill::ir

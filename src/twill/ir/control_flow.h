@@ -23,14 +23,14 @@ enum class Leaving { only, may_act };
 
 /// The only path to a block: its blocks from the entry on, that block last, and the early returns
 /// on it.
-struct Way {
+struct Path {
   std::vector<BlockId> blocks;
   std::vector<Exit> exits;
 };
 
 /// The path to `block`, a block of a function. nullopt if there are several, if a branch passes
 /// values, or if one leads neither on nor to a return.
-std::optional<Way> way_to(const Program& program, BlockId block, Leaving leaving = Leaving::only);
+std::optional<Path> path_to(const Program& program, BlockId block, Leaving leaving = Leaving::only);
 
 /// Where a function may return before it comes to an operation.
 struct EarlyReturns {

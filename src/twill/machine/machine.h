@@ -173,10 +173,10 @@ struct Description {
   Quantity named_barrier_signal;         ///< the same for a named barrier
   Quantity subtile_rows;                 ///< rows of a compute group's tile by default (64, 128)
   std::optional<Quantity> product_rows;  ///< rows of tensor-core products come in blocks of these
-  Quantity load_latency;    ///< nominal, issue of an asynchronous tile load to its arrival
-                            ///< under a kernel's own traffic: sizes the rings
+  Quantity load_latency;  ///< nominal, issue of an asynchronous tile load to its arrival
+                          ///< under a kernel's own traffic: sizes the rings
   int ctas_per_sm = 1;  ///< CTAs that share an SM: what is said here is what each of them may have
-  std::vector<Pool> pools;  ///< the first is the default
+  std::vector<Pool> pools;              ///< the first is the default
   std::vector<std::string> objectives;  ///< after II, as problem::name_of spells them
   int minimum_compute_groups = 1;
   std::vector<CostRule> operations;  ///< by kind, ascending; "default" prices unknown kinds
@@ -259,7 +259,7 @@ std::vector<Choice> choices_of(const Machine& machine, std::vector<Work> works);
 /// Cycles of a transfer: the delay that a dependence gains when a register tile of `bytes` changes
 /// groups. It is the signal of a named barrier; with bytes, also the latencies of "smem_store" and
 /// "smem_load".
-Result<Cycles> hand_off(const Machine& machine, std::int64_t bytes, Rate rate, int compute_groups);
+Result<Cycles> transfer(const Machine& machine, std::int64_t bytes, Rate rate, int compute_groups);
 
 /// Describes a machine for people: units, pipes, memories, pools, rules, numbers, sources.
 std::string describe(const Machine& machine);

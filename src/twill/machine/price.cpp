@@ -211,7 +211,7 @@ std::vector<Choice> choices_of(const Machine& machine, std::vector<Work> works) 
   return choices;
 }
 
-Result<Cycles> hand_off(const Machine& machine, std::int64_t bytes, Rate rate, int compute_groups) {
+Result<Cycles> transfer(const Machine& machine, std::int64_t bytes, Rate rate, int compute_groups) {
   Cycles cycles = rounded(machine->named_barrier_signal.value, rate);
   if (bytes == 0) return cycles;
   for (const char* kind : {"smem_store", "smem_load"}) {

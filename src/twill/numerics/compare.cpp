@@ -39,7 +39,7 @@ class Running {
 
  private:
   Result<void> run_loop(const Meaning& meaning, execute::Interpreter& interpreter) {
-    Surroundings around(meaning, kernel_.plan, interpreter);
+    LoopContext around(meaning, kernel_.plan, interpreter);
     TWILL_TRY_VOID(around.start());
     Worker worker(around, out_.hazards);
     simulate::Setting setting = setting_.run;
@@ -78,7 +78,7 @@ Result<std::int64_t> trips(const Kernel& kernel, const Setting& setting) {
     execute::Interpreter interpreter(program, memory, setting.launch, id);
     bool came = false;
     interpreter.stand_in_for(kernel.loop, [&](const ir::Loop&) -> Result<void> {
-      Surroundings around(meaning, kernel.plan, interpreter);
+      LoopContext around(meaning, kernel.plan, interpreter);
       TWILL_TRY_VOID(around.start());
       all += around.trips();
       came = true;

@@ -53,7 +53,7 @@ Result<TilePtr> Reader::value(ir::ValueId value, int distance, const Box& box) {
 }
 
 Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
-  if (meaning_.is_outside(value)) return around_.before(value, box);
+  if (meaning_.is_outside(value)) return context_.before(value, box);
   if (const ir::Carried* it = meaning_.carried(value)) {
     if (!meaning_.is_pure(value)) return carried(*it, distance, box);
   }
@@ -71,7 +71,7 @@ Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
   if (!from.empty()) return gather(value, from, box);
   if (meaning_.is_pure(value)) {
     if (distance > iteration_) return lost(value);
-    TWILL_TRY(const TilePtr tile, around_.pure(value, iteration_ - distance));
+    TWILL_TRY(const TilePtr tile, context_.pure(value, iteration_ - distance));
     return share(execute::crop(*tile, box));
   }
   if (!made || !makers(value).empty()) return lost(value);
@@ -105,7 +105,7 @@ Result<TilePtr> Reader::carried(const ir::Carried& carried, int distance, const 
       }
     }
   }
-  return around_.before(carried.init, box);
+  return context_.before(carried.init, box);
 }
 
 Result<TilePtr> Reader::computed(ir::OpId made, ir::ValueId value, int distance, const Box& box) {
@@ -130,7 +130,7 @@ Result<TilePtr> Reader::computed(ir::OpId made, ir::ValueId value, int distance,
 Result<execute::Descriptor> Reader::descriptor(ir::ValueId value, int distance) {
   const ir::Program& program = meaning_.program();
   if (meaning_.is_outside(value)) {
-    const auto* known = std::get_if<execute::Descriptor>(&around_.outside().value(value));
+    const auto* known = std::get_if<execute::Descriptor>(&context_.outside().value(value));
     return known != nullptr ? Result<execute::Descriptor>(*known) : lost(value);
   }
   const ir::Op* op = ir::defining_op(program, value);
@@ -140,7 +140,7 @@ Result<execute::Descriptor> Reader::descriptor(ir::ValueId value, int distance) 
     if (tile->is_floating() || tile->size() != 1) return lost(operand);
     return tile->integers()[0];
   };
-  return execute::made_descriptor(program, *program.value(value).op, around_.outside().memory(),
+  return execute::made_descriptor(program, *program.value(value).op, context_.outside().memory(),
                                   integer);
 }
 
@@ -158,7 +158,7 @@ Result<TilePtr> Reader::load(ir::OpId made, int distance, const Box& box) {
     return this->value(value, distance, scalar ? Box() : box);
   };
   TWILL_TRY(Tile tile,
-            execute::read_global(program, made, around_.outside().memory(), descriptor, lookup));
+            execute::read_global(program, made, context_.outside().memory(), descriptor, lookup));
   if (descriptor == nullptr) return share(std::move(tile));
   tile.shape = ir::type_of(program, op.results[0])->shape;
   return share(execute::crop(tile, box));
@@ -188,8 +188,8 @@ Result<TilePtr> Reader::allocated(ir::OpId made, ir::ValueId memdesc, int distan
       const std::vector<Input> from = holders(memdesc, std::nullopt);
       return from.empty() ? Result<TilePtr>(lost(memdesc)) : gather(memdesc, from, box);
     }
-    const auto buffer = around_.resident(memdesc);
-    if (!buffer) return around_.before(memdesc, box);
+    const auto buffer = context_.invariant_buffer(memdesc);
+    if (!buffer) return context_.before(memdesc, box);
     const std::size_t slot = slots_.of(*buffer, 0);
     readings_.push_back({slot, slots_.changes(slot, queue_)});
     const Piece* piece = slots_.find(slot, memdesc, queue_);
@@ -211,7 +211,7 @@ Result<TilePtr> Reader::allocated(ir::OpId made, ir::ValueId memdesc, int distan
 
 std::vector<Input> Reader::makers(Thing thing) const {
   std::vector<Input> all;
-  const std::size_t ops = around_.plan().problem.ops().size();
+  const std::size_t ops = context_.plan().problem.ops().size();
   for (std::size_t v = 0; v < ops; ++v) {
     if (!meaning_.forwards(OpId(v)) && meaning_.has(OpId(v), thing)) all.push_back({OpId(v), 0});
   }
@@ -248,25 +248,25 @@ Result<TilePtr> Reader::gather(Thing thing, const std::vector<Input>& from, cons
     if (execute::is_empty(part)) continue;
     covered += count(part);
     const std::int64_t iteration = iteration_ - input.distance;
-    const auto buffer = around_.buffer(input.from, op_);
+    const auto buffer = context_.buffer(input.from, op_);
     const bool early = iteration < 0;
-    const bool kept = buffer && (!early || around_.plan()[*buffer].initial >= -iteration);
+    const bool kept = buffer && (!early || context_.plan()[*buffer].initial >= -iteration);
     if (early && !kept) {
-      TWILL_TRY(const TilePtr first, around_.initial(thing, part));
+      TWILL_TRY(const TilePtr first, context_.initial(thing, part));
       if (!first) return lost(thing);
       execute::paste(tile, box, *first, part);
       continue;
     }
     if (!buffer) return lost(thing);
     const std::size_t slot = slots_.of(*buffer, iteration);
-    if (queue_ != 0 || around_.plan()[*buffer].residence != plan::Residence::registers) {
+    if (queue_ != 0 || context_.plan()[*buffer].residence != plan::Residence::registers) {
       readings_.push_back({slot, slots_.changes(slot, queue_)});
     }
     const Piece* piece = slots_.find(slot, thing, queue_);
     if (piece != nullptr) {
       execute::paste(tile, box, *piece->tile, piece->box);
     } else {
-      missing_.push_back(fmt::format("{} [{}] in {}", around_.plan().problem[input.from].name,
+      missing_.push_back(fmt::format("{} [{}] in {}", context_.plan().problem[input.from].name,
                                      iteration, slots_.name(slot)));
     }
   }
@@ -277,7 +277,7 @@ Result<TilePtr> Reader::gather(Thing thing, const std::vector<Input>& from, cons
 tl::unexpected<Diagnostic> Reader::lost(ir::ValueId value) const {
   const ir::Program& program = meaning_.program();
   const auto made = program.value(value).op;
-  const std::string who = op_ ? around_.plan().problem[*op_].name : "what follows the loop";
+  const std::string who = op_ ? context_.plan().problem[*op_].name : "what follows the loop";
   return fail(ir::text_location(program, made.value_or(meaning_.loop().op)),
               fmt::format("cannot be run with numbers in the plan's order: {} needs %{}, and no "
                           "dependence brings it",

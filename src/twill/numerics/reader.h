@@ -20,10 +20,10 @@ inline TilePtr share(execute::Tile tile) {
 }
 
 /// Inputs of one run of the loop: values from outside, and values that need no op of the plan.
-class Surroundings {
+class LoopContext {
  public:
   /// `outside` was run up to the loop.
-  Surroundings(const Meaning& meaning, const plan::Plan& plan, execute::Interpreter& outside);
+  LoopContext(const Meaning& meaning, const plan::Plan& plan, execute::Interpreter& outside);
   /// Fails if a bound of the loop is not known, or the loop makes too many iterations.
   Result<void> start();
 
@@ -41,14 +41,14 @@ class Surroundings {
   /// Buffer in which `reader` finds values of `made`; without a reader in the loop, their home.
   std::optional<BufferId> buffer(OpId made, std::optional<OpId> reader);
   /// The buffer that an allocation before the loop is, if the plan has one for it.
-  std::optional<BufferId> resident(ir::ValueId root) const;
+  std::optional<BufferId> invariant_buffer(ir::ValueId root) const;
   /// The allocation that a copy, step `outside` of the kernel, fills.
   std::optional<ir::ValueId> filled_by(std::size_t outside) const;
 
  private:
   Result<void> count_trips();
   Result<TilePtr> computed(ir::ValueId value, std::int64_t iteration);
-  void find_residents();
+  void find_invariant_buffers();
 
   const Meaning& meaning_;
   const plan::Plan& plan_;
@@ -58,7 +58,7 @@ class Surroundings {
   std::int64_t trips_ = 0;
   std::map<std::pair<ir::ValueId, std::int64_t>, TilePtr> known_;
   std::map<std::pair<OpId, OpId>, std::optional<BufferId>> buffers_;
-  std::map<ir::ValueId, BufferId> residents_;
+  std::map<ir::ValueId, BufferId> invariant_buffers_;
   std::map<std::size_t, ir::ValueId> filled_;
 };
 
@@ -71,9 +71,9 @@ struct Reading {
 /// Reads the operands of one execution of an op, or without an op those after the last iteration.
 class Reader {
  public:
-  Reader(Surroundings& around, const Slots& slots, std::optional<OpId> op, std::int64_t iteration,
+  Reader(LoopContext& around, const Slots& slots, std::optional<OpId> op, std::int64_t iteration,
          Queue queue)
-      : around_(around),
+      : context_(around),
         slots_(slots),
         meaning_(around.meaning()),
         op_(op),
@@ -109,7 +109,7 @@ class Reader {
   std::vector<Input> makers(Thing thing) const;
   tl::unexpected<Diagnostic> lost(ir::ValueId value) const;
 
-  Surroundings& around_;
+  LoopContext& context_;
   const Slots& slots_;
   const Meaning& meaning_;
   std::optional<OpId> op_;

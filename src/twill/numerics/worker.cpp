@@ -17,8 +17,8 @@ constexpr double kSlack = 2e-6;  ///< of a cycle: the simulated machine's slack,
 
 }  // namespace
 
-Worker::Worker(Surroundings& around, std::vector<std::string>& hazards)
-    : around_(around),
+Worker::Worker(LoopContext& around, std::vector<std::string>& hazards)
+    : context_(around),
       meaning_(around.meaning()),
       plan_(around.plan()),
       slots_(around.plan()),
@@ -45,16 +45,16 @@ void Worker::keep(const Result<void>& result) {
 Result<void> Worker::fill_before() {
   const ir::Program& program = meaning_.program();
   std::set<ir::ValueId> filled;
-  const std::size_t outsides = plan_.kernel ? plan_.kernel->around.size() : 0;
+  const std::size_t outsides = plan_.kernel ? plan_.kernel->per_tile_ops.size() : 0;
   for (std::size_t i = 0; i < outsides; ++i) {
-    if (const auto root = around_.filled_by(i)) filled.insert(*root);
+    if (const auto root = context_.filled_by(i)) filled.insert(*root);
   }
   for (std::size_t i = 0; i < program.value_count(); ++i) {
     const ir::ValueId root(i);
-    const auto buffer = around_.resident(root);
+    const auto buffer = context_.invariant_buffer(root);
     if (!buffer || filled.contains(root)) continue;
     const Box box = execute::whole(ir::type_of(program, root)->shape);
-    TWILL_TRY(TilePtr tile, around_.before(root, box));
+    TWILL_TRY(TilePtr tile, context_.before(root, box));
     slots_.add(slots_.of(*buffer, 0), root, {box, std::move(tile)});
   }
   for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
@@ -66,10 +66,10 @@ Result<void> Worker::fill_before() {
 
 bool Worker::is_filled_by_step(plan::BufferId buffer) const {
   if (!plan_.kernel) return false;
-  const auto& all = plan_.kernel->around;
-  return std::any_of(all.begin(), all.end(), [&](const plan::Outside& outside) {
+  const auto& all = plan_.kernel->per_tile_ops;
+  return std::any_of(all.begin(), all.end(), [&](const plan::PerTileOp& outside) {
     const auto& tensor = outside.tensor;
-    return outside.when == plan::Outside::When::before &&
+    return outside.when == plan::PerTileOp::When::before &&
            std::any_of(tensor.begin(), tensor.end(),
                        [&](const plan::TensorAccess& access) { return access.buffer == buffer; });
   });
@@ -83,7 +83,7 @@ Result<void> Worker::fill_initial(plan::BufferId buffer) {
     if (plan_.values[d.from.index()].home != buffer) continue;
     for (const Thing thing : meaning_.things(d.from)) {
       const Box box = meaning_.box(d.from, thing);
-      TWILL_TRY(TilePtr tile, around_.initial(thing, box));
+      TWILL_TRY(TilePtr tile, context_.initial(thing, box));
       if (tile) slots_.add(slots_.of(buffer, -1), thing, {box, std::move(tile)});
     }
   }
@@ -182,22 +182,22 @@ void Worker::stages(OpId op, std::int64_t iteration, double now, double done) {
 
 void Worker::around(const plan::Step& step, double now) {
   advance(now);
-  const plan::Outside& outside = plan_.kernel->around[*step.outside];
-  if (!wrong_ && outside.when == plan::Outside::When::before) {
+  const plan::PerTileOp& outside = plan_.kernel->per_tile_ops[*step.per_tile_op];
+  if (!wrong_ && outside.when == plan::PerTileOp::When::before) {
     for (const plan::TensorAccess& access : outside.tensor) keep(fill_initial(access.buffer));
   }
-  const auto root = around_.filled_by(*step.outside);
+  const auto root = context_.filled_by(*step.per_tile_op);
   if (wrong_ || !root || step.kind != plan::StepKind::issue) return;
   const Box box = execute::whole(ir::type_of(meaning_.program(), *root)->shape);
-  const auto tile = around_.before(*root, box);
+  const auto tile = context_.before(*root, box);
   if (!tile) return keep(tl::unexpected(tile.error()));
-  slots_.put(slots_.of(*around_.resident(*root), 0), {{*root, {box, *tile}}});
+  slots_.put(slots_.of(*context_.invariant_buffer(*root), 0), {{*root, {box, *tile}}});
 }
 
 // --- Begin --------------------------------------------------------------------------------------
 
 Result<void> Worker::begin(Work& work) {
-  Reader reader(around_, slots_, work.op, work.iteration, work.queue);
+  Reader reader(context_, slots_, work.op, work.iteration, work.queue);
   Result<void> result;
   if (const auto product = meaning_.product(work.op)) {
     result = begin_product(work, reader, *product);
@@ -375,7 +375,7 @@ Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
   if (!meaning_.has(before->from, thing)) thing = product.thing;
   if (!meaning_.has(before->from, thing) && !things.empty()) thing = things.front();
   const std::int64_t iteration = work.iteration - before->distance;
-  const auto buffer = around_.buffer(before->from, work.op);
+  const auto buffer = context_.buffer(before->from, work.op);
   if (buffer && buffer == plan_.values[work.op.index()].home &&
       (iteration >= 0 || plan_[*buffer].initial >= -iteration)) {
     product.in_slot = slots_.of(*buffer, iteration);

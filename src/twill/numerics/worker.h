@@ -13,7 +13,7 @@ namespace twill::numerics {
 
 class Worker final : public simulate::Listener {
  public:
-  Worker(Surroundings& around, std::vector<std::string>& hazards);
+  Worker(LoopContext& around, std::vector<std::string>& hazards);
 
   void begins(OpId op, std::int64_t iteration, double now) override;
   void ends(OpId op, std::int64_t iteration, double read, double done) override;
@@ -95,7 +95,7 @@ class Worker final : public simulate::Listener {
   void keep(const Result<void>& result);
   std::string name(const Work& work) const;
 
-  Surroundings& around_;
+  LoopContext& context_;
   const Meaning& meaning_;
   const plan::Plan& plan_;
   Slots slots_;

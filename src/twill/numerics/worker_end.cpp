@@ -67,7 +67,7 @@ Result<void> Worker::finish_product(Work& work) {
 Result<void> Worker::finish_store(Work& work) {
   const ir::Program& program = meaning_.program();
   Store& store = *work.store;
-  execute::Interpreter& outside = around_.outside();
+  execute::Interpreter& outside = context_.outside();
   const execute::Descriptor* descriptor = store.descriptor ? &*store.descriptor : nullptr;
   const auto lookup = [&](ir::ValueId value) -> Result<TilePtr> {
     return store.operands.at(value);
@@ -91,11 +91,11 @@ Result<void> Worker::leave_while(Reader& reader,
     const ir::Carried* carried = meaning_.carried(passed);
     TilePtr tile;
     if (meaning_.is_pure(passed)) {
-      TWILL_TRY(tile, around_.pure(passed, around_.trips()));
-    } else if (carried != nullptr && around_.trips() > 0) {
+      TWILL_TRY(tile, context_.pure(passed, context_.trips()));
+    } else if (carried != nullptr && context_.trips() > 0) {
       TWILL_TRY(tile, reader.value(carried->yielded, 0, box));
     } else if (carried != nullptr) {
-      TWILL_TRY(tile, around_.before(carried->init, box));
+      TWILL_TRY(tile, context_.before(carried->init, box));
     } else {
       return execute::cannot(program, meaning_.loop().op,
                              "passes on what it computes in front of its condition");
@@ -109,20 +109,20 @@ Result<void> Worker::leave() {
   advance(std::numeric_limits<double>::infinity());
   if (wrong_) return tl::unexpected(*wrong_);
   const ir::Program& program = meaning_.program();
-  execute::Interpreter& outside = around_.outside();
-  Reader reader(around_, slots_, std::nullopt, around_.trips() - 1, 0);
+  execute::Interpreter& outside = context_.outside();
+  Reader reader(context_, slots_, std::nullopt, context_.trips() - 1, 0);
   std::vector<std::pair<ir::ValueId, TilePtr>> results;
   for (const ir::Carried& carried : meaning_.loop().carried) {
     if (!carried.result) continue;
     const ir::Type type = ir::type_of(program, *carried.result);
     if (type->kind == ir::TypeKind::token || program.value(*carried.result).uses.empty()) continue;
     const Box box = execute::whole(type->shape);
-    TWILL_TRY(TilePtr tile, around_.trips() == 0 ? around_.before(carried.init, box)
-                                                 : reader.value(carried.yielded, 0, box));
+    TWILL_TRY(TilePtr tile, context_.trips() == 0 ? context_.before(carried.init, box)
+                                                  : reader.value(carried.yielded, 0, box));
     results.emplace_back(*carried.result, std::move(tile));
   }
   TWILL_TRY_VOID(leave_while(reader, results));
-  for (std::size_t i = 0; around_.trips() > 0 && i < program.value_count(); ++i) {
+  for (std::size_t i = 0; context_.trips() > 0 && i < program.value_count(); ++i) {
     const ir::ValueId root(i);
     const auto* view = std::get_if<execute::View>(&outside.value(root));
     if (view == nullptr || !meaning_.is_left(root)) continue;

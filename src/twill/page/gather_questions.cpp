@@ -13,7 +13,7 @@ namespace twill::page {
 namespace {
 
 using explain::Kind;
-using explain::Member;
+using explain::Requirement;
 using problem::Problem;
 
 /// A requirement of the Problem in words, with a placeholder for its op or resource.
@@ -37,7 +37,7 @@ const char* sentence_of(Kind kind) {
       return "registers are taken by the results of";
     case Kind::footprint:
       return "memory is taken by the results of";
-    case Kind::hand_off:
+    case Kind::transfer_costs:
       return "a store and loads hand over";
     case Kind::transfer:
       return "going to another group takes longer for";
@@ -63,22 +63,22 @@ std::string listed_groups(const Problem& problem, const std::vector<problem::Gro
 
 /// "qkA 512 on TC"
 std::string held(const Problem& problem, std::size_t op) {
-  const problem::Way& way = problem.ops()[op].ways.front();
-  return way.unit ? fmt::format("{} {} on {}", problem.ops()[op].name, way.occupancy,
-                                problem[*way.unit].name)
-                  : problem.ops()[op].name;
+  const problem::Alternative& alternative = problem.ops()[op].alternatives.front();
+  return alternative.unit ? fmt::format("{} {} on {}", problem.ops()[op].name,
+                                        alternative.occupancy, problem[*alternative.unit].name)
+                          : problem.ops()[op].name;
 }
 
-std::string demanded(const Problem& problem, const Member& it) {
+std::string demanded(const Problem& problem, const Requirement& it) {
   const problem::Op& op = problem.ops()[it.index];
   Cycles demand = 0;
-  for (const problem::PipeUse& use : op.ways.front().pipes) {
+  for (const problem::PipeUse& use : op.alternatives.front().pipes) {
     if (use.pipe.index() == it.other) demand = use.demand;
   }
   return fmt::format("{} {} on {}", op.name, demand, problem.pipes()[it.other].name);
 }
 
-std::string object_of(const Problem& problem, const Member& it) {
+std::string object_of(const Problem& problem, const Requirement& it) {
   switch (it.kind) {
     case Kind::minimum_groups:
       return std::to_string(problem.minimum_compute_groups());
@@ -96,8 +96,8 @@ std::string object_of(const Problem& problem, const Member& it) {
       return listed_groups(problem, schedule::pool_classes(problem)[it.index].groups);
     case Kind::budget:
       return listed_groups(problem, problem.register_budgets()[it.index].groups);
-    case Kind::hand_off:
-      return problem[problem.hand_offs()[it.index].value].name;
+    case Kind::transfer_costs:
+      return problem[problem.transfers()[it.index].value].name;
     case Kind::transfer:
     case Kind::wait:
     case Kind::dependence: {
@@ -120,9 +120,9 @@ std::string object_of(const Problem& problem, const Member& it) {
 
 std::vector<std::string> core_of(const explain::Explanation& it) {
   std::map<Kind, std::vector<std::string>> objects;
-  for (const Member& member : it.core.members) {
-    const std::string object = object_of(it.problem, member);
-    auto& all = objects[member.kind];
+  for (const Requirement& requirement : it.core.requirements) {
+    const std::string object = object_of(it.problem, requirement);
+    auto& all = objects[requirement.kind];
     if (!object.empty()) all.push_back(object);
   }
   std::vector<std::string> sentences;

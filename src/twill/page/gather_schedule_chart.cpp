@@ -52,7 +52,7 @@ void add_crossings(const LoopView& loop, const std::vector<std::size_t>& lanes, 
     const schedule::Placement& to = schedule.ops[it.to.index()];
     if (from.group == to.group || !from.exists || !to.exists) continue;
     const Cycles delay =
-        problem::delay_of(it, loop.problem()[it.from], loop.way(it.from)) + it.transfer;
+        problem::delay_of(it, loop.problem()[it.from], loop.alternative(it.from)) + it.transfer;
     const Cycles need = to.issue + it.distance * schedule.initiation_interval;
     const Cycles end = need % schedule.initiation_interval;
     const Cycles begin = end - (need - from.issue - delay);
@@ -93,13 +93,13 @@ void add_schedule_chart(const LoopView& loop, Facts& facts) {
   for (std::size_t i = 0; i < problem.ops().size(); ++i) {
     const OpId op(i);
     if (!loop.exists(op)) continue;
-    const problem::Way& way = loop.way(op);
-    if (way.unit) {
-      add_wrapped(chart.lanes[way.unit->index()].bars, slot_bar_of(loop, op, way.occupancy),
-                  chart.interval);
+    const problem::Alternative& alternative = loop.alternative(op);
+    if (alternative.unit) {
+      add_wrapped(chart.lanes[alternative.unit->index()].bars,
+                  slot_bar_of(loop, op, alternative.occupancy), chart.interval);
     }
     add_wrapped(chart.lanes[lanes[loop.schedule().ops[i].group.index()]].bars,
-                slot_bar_of(loop, op, std::max<Cycles>(way.issue, 1)), chart.interval);
+                slot_bar_of(loop, op, std::max<Cycles>(alternative.issue, 1)), chart.interval);
   }
   add_crossings(loop, lanes, chart);
   facts.charts.push_back(std::move(chart));

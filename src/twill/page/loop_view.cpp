@@ -22,7 +22,7 @@ std::optional<Cycles> slack_of(const LoopView& loop, OpId op) {
     if (it.from != op || !loop.exists(it.to)) continue;
     const schedule::Placement& from = schedule.ops[it.from.index()];
     const schedule::Placement& to = schedule.ops[it.to.index()];
-    Cycles delay = problem::delay_of(it, loop.problem()[op], loop.way(op));
+    Cycles delay = problem::delay_of(it, loop.problem()[op], loop.alternative(op));
     if (from.group != to.group) delay += it.transfer;
     const Cycles slack = to.issue + it.distance * schedule.initiation_interval - from.issue - delay;
     least = std::min(least.value_or(slack), slack);
@@ -64,12 +64,12 @@ std::vector<std::string> LoopView::resources() const {
 }
 
 std::size_t LoopView::resource_of(OpId op) const {
-  const problem::Way& way = cost(op);
-  if (way.unit) return way.unit->index();
+  const problem::Alternative& alternative = cost(op);
+  if (alternative.unit) return alternative.unit->index();
   const std::size_t units = problem_->units().size();
   std::size_t best = units + problem_->pipes().size();
   Cycles most = 0;
-  for (const problem::PipeUse& use : way.pipes) {
+  for (const problem::PipeUse& use : alternative.pipes) {
     if ((*problem_)[use.pipe].port || use.demand <= most) continue;
     most = use.demand;
     best = units + use.pipe.index();
@@ -111,9 +111,10 @@ void add_fills(const LoopView& loop, const Material& material, Facts& facts) {
   for (std::size_t i = 0; i < costs.ops().size(); ++i) {
     const auto place = loop.place(OpId(i));
     if (!place) continue;
-    const problem::Way& way = loop.cost(OpId(i));
-    if (way.unit) add(way.unit->index(), *place, way.occupancy);
-    for (const problem::PipeUse& use : way.pipes) add(units + use.pipe.index(), *place, use.demand);
+    const problem::Alternative& alternative = loop.cost(OpId(i));
+    if (alternative.unit) add(alternative.unit->index(), *place, alternative.occupancy);
+    for (const problem::PipeUse& use : alternative.pipes)
+      add(units + use.pipe.index(), *place, use.demand);
   }
   for (Fill& fill : fills) {
     std::stable_sort(fill.parts.begin(), fill.parts.end(),

@@ -22,8 +22,10 @@ class LoopView {
   /// The Problem with the costs of the run.
   const problem::Problem& costs() const { return *costs_; }
   double interval() const { return static_cast<double>(schedule_->initiation_interval); }
-  const problem::Way& way(problem::OpId op) const { return way_of(*problem_, op); }
-  const problem::Way& cost(problem::OpId op) const { return way_of(*costs_, op); }
+  const problem::Alternative& alternative(problem::OpId op) const {
+    return alternative_of(*problem_, op);
+  }
+  const problem::Alternative& cost(problem::OpId op) const { return alternative_of(*costs_, op); }
   bool exists(problem::OpId op) const { return schedule_->ops[op.index()].exists; }
 
   /// The op's number among the ops that exist, which is its index in Facts::ops.
@@ -36,8 +38,10 @@ class LoopView {
 
  private:
   LoopView() = default;
-  const problem::Way& way_of(const problem::Problem& problem, problem::OpId op) const {
-    return problem[op].ways[static_cast<std::size_t>(schedule_->ops[op.index()].way)];
+  const problem::Alternative& alternative_of(const problem::Problem& problem,
+                                             problem::OpId op) const {
+    return problem[op]
+        .alternatives[static_cast<std::size_t>(schedule_->ops[op.index()].alternative)];
   }
 
   const problem::Problem* problem_ = nullptr;

@@ -49,7 +49,7 @@ struct Read {
   bool in_place = false;
   bool carries_value = true;
   bool through_memory = false;  ///< an order of accesses to global memory
-  Cycles hold = 0;     ///< cycles after its issue during which it still reads
+  Cycles hold = 0;              ///< cycles after its issue during which it still reads
   bool early = false;  ///< may be issued before the value is ready: the op waits itself if it runs
 };
 
@@ -73,8 +73,8 @@ struct Draft {
       overlays;  ///< staging of a store behind the loop, and the loop's buffer in which it lies
 
   const problem::Op& op(OpId id) const { return plan.problem[id]; }
-  const problem::Way& way(OpId id) const {
-    return op(id).ways[static_cast<std::size_t>(plan.schedule.ops[id.index()].way)];
+  const problem::Alternative& alternative(OpId id) const {
+    return op(id).alternatives[static_cast<std::size_t>(plan.schedule.ops[id.index()].alternative)];
   }
   Cycles issue(OpId id) const { return plan.schedule.ops[id.index()].issue; }
   Mechanism mechanism(OpId id) const { return plan.mechanisms[id.index()]; }
@@ -121,7 +121,7 @@ Result<void> make_roles(Draft& draft, const Setting& setting);
 /// Values and buffers, without addresses.
 Result<void> make_storage(Draft& draft);
 /// Assigns prologue and epilogue ops to roles and creates their buffers, without addresses.
-Result<void> make_outside(Draft& draft, const Setting& setting);
+Result<void> make_per_tile(Draft& draft, const Setting& setting);
 /// Addresses, ring depths, and buffers that share a place.
 Result<void> make_addresses(Draft& draft, const Setting& setting);
 /// One window of each role, with its ops alone.

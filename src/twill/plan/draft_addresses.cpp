@@ -55,9 +55,10 @@ void round_up_for_tma(Draft& draft) {
 /// A buffer that is filled or stored once per tile has one copy, so only its beginning is aligned.
 void align_for_tma(const Draft& draft, std::vector<Amount>& alignment) {
   if (!draft.plan.kernel || draft.plan.limits.machine.empty()) return;
-  for (const Outside& outside : draft.plan.kernel->around) {
-    if (!is_bulk_load(outside.mechanism) && outside.mechanism != Mechanism::bulk_store) continue;
-    for (const BufferId buffer : outside.buffers) {
+  for (const PerTileOp& per_tile_op : draft.plan.kernel->per_tile_ops) {
+    if (!is_bulk_load(per_tile_op.mechanism) && per_tile_op.mechanism != Mechanism::bulk_store)
+      continue;
+    for (const BufferId buffer : per_tile_op.buffers) {
       alignment[buffer.index()] = std::max(alignment[buffer.index()], kBulkAlignment);
     }
   }
@@ -190,7 +191,7 @@ Cycles hidden(const Draft& draft, OpId op, Cycles depth) {
     first = std::min(first, draft.issue(read.reader) + read.distance * draft.interval);
   }
   const Cycles span = draft.alive[draft.home(op)->index()].second - first;
-  const Cycles wants = std::max<Cycles>(1, draft.way(op).latency);
+  const Cycles wants = std::max<Cycles>(1, draft.alternative(op).latency);
   return (depth * draft.interval - span) * 1000 / wants;
 }
 
@@ -348,15 +349,15 @@ Result<void> fill(Space& space, const Setting& setting) {
 }
 
 /// Whether a buffer is the staging of a store behind the loop.
-bool stages_a_store(const Buffer& buffer) { return buffer.resident && buffer.staging; }
+bool stages_a_store(const Buffer& buffer) { return buffer.invariant_buffer && buffer.staging; }
 
 /// Puts buffers of the tile at the upper end of a memory, behind those of the loop. Returns the
 /// space left for the loop. `overlaid`: staging lies in buffers of the loop.
-Amount place_residents(Space& space, Amount reserved, bool overlaid) {
+Amount place_invariant_buffers(Space& space, Amount reserved, bool overlaid) {
   Amount end = space.capacity + reserved;
   for (std::size_t b = 0; b < space.draft.plan.buffers.size(); ++b) {
     Buffer& buffer = space.draft.plan.buffers[b];
-    if (!buffer.resident || buffer.memory != space.memory) continue;
+    if (!buffer.invariant_buffer || buffer.memory != space.memory) continue;
     if (overlaid && stages_a_store(buffer)) continue;
     const Amount to = space.alignment[b];
     buffer.offset = floor_divide(end - buffer.size, to) * to;
@@ -425,14 +426,14 @@ Result<void> fill_beside_staging(Space& space, Amount reserved, const Setting& s
   Draft& draft = space.draft;
   const Amount all = space.capacity;
   const Draft before = draft;
-  space.capacity = place_residents(space, reserved, false);
+  space.capacity = place_invariant_buffers(space, reserved, false);
   auto apart = fill(space, setting);
   const bool may_overlay = draft.plan.kernel && draft.plan.kernel->tiles == Tiles::one_per_cta &&
                            !staging_in(space).empty();
   if (!may_overlay || (apart && !lacks_copies(space, setting))) return apart;
   Draft overlaid = before;
   Space other{overlaid, space.memory, all, space.buffers, space.alignment};
-  other.capacity = place_residents(other, reserved, true);
+  other.capacity = place_invariant_buffers(other, reserved, true);
   if (!fill(other, setting) || !lay_staging_in_ring(other)) return apart;
   if (apart && copies_of_rings(overlaid) <= copies_of_rings(draft)) return apart;
   draft = std::move(overlaid);
@@ -462,7 +463,7 @@ Result<void> make_addresses(Draft& draft, const Setting& setting) {
     draft.plan.limits.reserved.push_back(reserved);
     for (std::size_t b = 0; b < draft.plan.buffers.size(); ++b) {
       const Buffer& buffer = draft.plan.buffers[b];
-      if (buffer.memory == memory.name && !buffer.resident) space.buffers.emplace_back(b);
+      if (buffer.memory == memory.name && !buffer.invariant_buffer) space.buffers.emplace_back(b);
     }
     TWILL_TRY_VOID(fill_beside_staging(space, reserved, setting));
   }

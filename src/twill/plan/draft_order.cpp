@@ -132,7 +132,7 @@ bool may_end_late(const Draft& draft, OpId op) {
     if (!home) return false;
     const Buffer& buffer = draft.plan[*home];
     if (buffer.residence != Residence::shared) return false;
-    if (buffer.resident) continue;
+    if (buffer.invariant_buffer) continue;
     const Cycles released = draft.issue(op) + (read.distance + 1) * draft.interval + 1;
     const Cycles kept = released - draft.issue(read.value) + draft.interval;
     if (kept > copies_in_turn(buffer) * draft.interval) return false;

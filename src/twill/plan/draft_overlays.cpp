@@ -27,13 +27,13 @@ using Told = std::map<std::pair<RoleId, BufferId>, std::set<RoleId>>;
 
 Told who_is_told(const Draft& draft) {
   Told told;
-  for (const Outside& outside : draft.plan.kernel->around) {
-    if (outside.mechanism != Mechanism::bulk_store) continue;
-    for (std::size_t k = 0; k < outside.buffers.size(); ++k) {
+  for (const PerTileOp& per_tile_op : draft.plan.kernel->per_tile_ops) {
+    if (per_tile_op.mechanism != Mechanism::bulk_store) continue;
+    for (std::size_t k = 0; k < per_tile_op.buffers.size(); ++k) {
       for (const auto& [staging, buffer] : draft.overlays) {
-        if (staging != outside.buffers[k]) continue;
+        if (staging != per_tile_op.buffers[k]) continue;
         for (const RoleId reader : readers_of(draft, buffer)) {
-          if (reader != outside.roles[k]) told[{reader, buffer}].insert(outside.roles[k]);
+          if (reader != per_tile_op.roles[k]) told[{reader, buffer}].insert(per_tile_op.roles[k]);
         }
       }
     }

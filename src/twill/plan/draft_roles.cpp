@@ -34,20 +34,20 @@ Mechanism mechanism_of(const Draft& draft, OpId id) {
   if (op.variable_latency) {
     return op.footprint.empty() ? Mechanism::scoreboard : Mechanism::tma_load;
   }
-  if (!draft.way(id).unit) return op.registers > 0 ? Mechanism::scoreboard : Mechanism::bulk_store;
+  if (!draft.alternative(id).unit)
+    return op.registers > 0 ? Mechanism::scoreboard : Mechanism::bulk_store;
   if (op.registers > 0) return Mechanism::wgmma;
   return has_reader(draft, id) ? Mechanism::tcgen05 : Mechanism::bulk_store;
 }
 
 void collect_reads(Draft& draft) {
   for (const problem::Dependence& d : draft.plan.problem.dependences()) {
-    const Cycles delay = problem::delay_of(d, draft.op(d.from), draft.way(d.from));
-    const bool early = d.carries_value && delay < draft.way(d.from).latency &&
+    const Cycles delay = problem::delay_of(d, draft.op(d.from), draft.alternative(d.from));
+    const bool early = d.carries_value && delay < draft.alternative(d.from).latency &&
                        !draft.op(d.from).streaming && !draft.op(d.to).asynchronous;
-    const Cycles hold = problem::read_hold_of(d, draft.op(d.to), draft.way(d.to));
-    draft.reads.push_back(
-        {d.from, d.to, d.distance, d.in_place && d.carries_value, d.carries_value,
-         d.through_memory, hold, early});
+    const Cycles hold = problem::read_hold_of(d, draft.op(d.to), draft.alternative(d.to));
+    draft.reads.push_back({d.from, d.to, d.distance, d.in_place && d.carries_value, d.carries_value,
+                           d.through_memory, hold, early});
   }
 }
 
@@ -99,7 +99,7 @@ void begin_between_products(Draft& draft) {
   const auto in_flight = [&](Cycles at) {
     return std::count_if(products.begin(), products.end(), [&](OpId op) {
       const Cycles since = at - slot_of(op) + (at < slot_of(op) ? draft.interval : 0);
-      return since > 0 && since < draft.way(op).latency;
+      return since > 0 && since < draft.alternative(op).latency;
     });
   };
   Cycles begin = 0;
@@ -123,9 +123,11 @@ std::vector<bool> groups_at_work(const Plan& plan, const Setting& setting) {
   for (const schedule::Placement& placement : plan.schedule.ops) {
     used[placement.group.index()] = true;
   }
-  const bool tiles = std::any_of(
-      setting.around.begin(), setting.around.end(),
-      [](const Around& around) { return !is_copy(around.what.mechanism) && !around.only_copies; });
+  const bool tiles =
+      std::any_of(setting.per_tile_ops.begin(), setting.per_tile_ops.end(),
+                  [](const PerTileRequest& per_tile_ops) {
+                    return !is_copy(per_tile_ops.what.mechanism) && !per_tile_ops.only_copies;
+                  });
   if (!tiles) return used;
   std::optional<std::size_t> idle;
   for (std::size_t g = groups.size(); g-- > 0;) {
@@ -194,14 +196,15 @@ bool updates(const Draft& draft, OpId op, OpId value, Cycles distance) {
 }
 
 Cycles end_of_access(const Draft& draft, OpId op) {
-  const problem::Way& way = draft.way(op);
-  const Cycles length = is_asynchronous(draft.mechanism(op)) ? way.latency : way.issue;
+  const problem::Alternative& alternative = draft.alternative(op);
+  const Cycles length =
+      is_asynchronous(draft.mechanism(op)) ? alternative.latency : alternative.issue;
   return draft.issue(op) + length;
 }
 
 Cycles ready(const Draft& draft, OpId op) {
   if (draft.mechanism(op) == Mechanism::threads) return draft.issue(op);
-  return draft.issue(op) + std::max<Cycles>(draft.way(op).latency, 1);
+  return draft.issue(op) + std::max<Cycles>(draft.alternative(op).latency, 1);
 }
 
 Cycles retired(const Draft& draft, OpId op) {

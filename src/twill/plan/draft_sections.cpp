@@ -333,7 +333,7 @@ Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& s
   draft.eager = eager;
   draft.eager.resize(draft.plan.roles.size(), false);
   TWILL_TRY_VOID(make_storage(draft));
-  TWILL_TRY_VOID(make_outside(draft, setting));
+  TWILL_TRY_VOID(make_per_tile(draft, setting));
   TWILL_TRY_VOID(make_addresses(draft, setting));
   make_order(draft);
   TWILL_TRY_VOID(make_channels(draft, setting));
@@ -355,8 +355,9 @@ namespace {
 
 /// The setting with stores of tiles done by threads.
 Setting without_staging(Setting setting) {
-  for (Around& around : setting.around) {
-    if (around.what.mechanism == Mechanism::bulk_store) around.what.mechanism = Mechanism::threads;
+  for (PerTileRequest& per_tile_ops : setting.per_tile_ops) {
+    if (per_tile_ops.what.mechanism == Mechanism::bulk_store)
+      per_tile_ops.what.mechanism = Mechanism::threads;
   }
   return setting;
 }

@@ -233,7 +233,7 @@ bool works(const Draft& draft, RoleId role) {
                      [&](const Cluster& cluster) {
                        return !cluster.retire &&
                               draft.mechanism(cluster.op) == Mechanism::threads &&
-                              draft.way(cluster.op).issue > 0;
+                              draft.alternative(cluster.op).issue > 0;
                      });
 }
 
@@ -242,7 +242,7 @@ std::vector<std::vector<OpId>> turns_of(const Draft& draft, problem::UnitId unit
   std::vector<std::tuple<Cycles, OpId>> sequence;
   for (std::size_t v = 0; v < draft.role.size(); ++v) {
     const OpId op(v);
-    if (draft.way(op).unit != unit || draft.mechanism(op) != Mechanism::wgmma) continue;
+    if (draft.alternative(op).unit != unit || draft.mechanism(op) != Mechanism::wgmma) continue;
     sequence.emplace_back(schedule::slot_of(draft.plan.schedule, op), op);
   }
   std::sort(sequence.begin(), sequence.end());

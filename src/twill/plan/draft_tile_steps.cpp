@@ -27,9 +27,9 @@ Step channel_step(StepKind kind, ChannelId channel, By by) {
   return step;
 }
 
-Step outside_step(StepKind kind, std::size_t outside, By by = By::every_warp) {
+Step per_tile_step(StepKind kind, std::size_t per_tile_op, By by = By::every_warp) {
   Step step = step_of(kind, by);
-  step.outside = outside;
+  step.per_tile_op = per_tile_op;
   return step;
 }
 
@@ -105,37 +105,37 @@ class TileWriter {
 
  private:
   struct Filled {
-    std::size_t outside;
+    std::size_t per_tile_op;
     ChannelId channel;
     std::vector<RoleId> consumers;
   };
 
-  const std::vector<Outside>& around() const { return plan_.kernel->around; }
+  const std::vector<PerTileOp>& per_tile_ops() const { return plan_.kernel->per_tile_ops; }
 
-  /// The roles that touch a resident.
+  /// The roles that touch an invariant buffer.
   std::set<RoleId> readers_of(BufferId buffer) const {
     std::set<RoleId> roles;
     for (const OpId op : plan_[buffer].readers) roles.insert(draft_.role[op.index()]);
-    for (const Outside& outside : around()) {
-      const auto& reads = outside.reads;
+    for (const PerTileOp& per_tile_op : per_tile_ops()) {
+      const auto& reads = per_tile_op.reads;
       if (std::find(reads.begin(), reads.end(), buffer) == reads.end()) continue;
-      roles.insert(outside.roles.begin(), outside.roles.end());
+      roles.insert(per_tile_op.roles.begin(), per_tile_op.roles.end());
     }
     return roles;
   }
 
   void add_channels() {
-    for (std::size_t i = 0; i < around().size(); ++i) {
-      const Outside& outside = around()[i];
-      if (!is_copy(outside.mechanism)) continue;
-      const BufferId buffer = outside.buffers.front();
+    for (std::size_t i = 0; i < per_tile_ops().size(); ++i) {
+      const PerTileOp& per_tile_op = per_tile_ops()[i];
+      if (!is_copy(per_tile_op.mechanism)) continue;
+      const BufferId buffer = per_tile_op.buffers.front();
       const std::set<RoleId> readers = readers_of(buffer);
       Channel channel;
       channel.name = plan_[buffer].name;
       channel.counts = Channel::Counts::tiles;
-      channel.producer = outside.roles.front();
+      channel.producer = per_tile_op.roles.front();
       channel.consumers.assign(readers.begin(), readers.end());
-      const bool threads = outside.mechanism == Mechanism::cp_async;
+      const bool threads = per_tile_op.mechanism == Mechanism::cp_async;
       channel.full_arrivals = threads ? 32 * plan_[channel.producer].warps : 1;
       for (const RoleId role : channel.consumers) {
         channel.empty_arrivals += read_by_unit(buffer, role) ? 1 : plan_[role].warps;
@@ -166,11 +166,12 @@ class TileWriter {
   using Places = std::map<BufferId, std::set<RoleId>>;
 
   /// Places in tensor memory that roles access before or after the loop.
-  Places accessed(Outside::When when) const {
+  Places accessed(PerTileOp::When when) const {
     Places places;
-    for (const Outside& outside : around()) {
-      if (outside.when != when) continue;
-      for (const TensorAccess& access : outside.tensor) places[access.buffer].insert(access.role);
+    for (const PerTileOp& per_tile_op : per_tile_ops()) {
+      if (per_tile_op.when != when) continue;
+      for (const TensorAccess& access : per_tile_op.tensor)
+        places[access.buffer].insert(access.role);
     }
     return places;
   }
@@ -178,8 +179,8 @@ class TileWriter {
   void add_handovers() {
     using Key = std::tuple<RoleId, std::set<RoleId>, bool>;
     std::map<Key, std::vector<BufferId>> filled, left;
-    const Places fillers = accessed(Outside::When::before);
-    const Places readers = accessed(Outside::When::after);
+    const Places fillers = accessed(PerTileOp::When::before);
+    const Places readers = accessed(PerTileOp::When::after);
     for (const auto& [buffer, roles] : fillers) {
       const auto users = users_of(draft_, buffer);
       const bool returns = !circulates(buffer, fillers, readers);
@@ -297,17 +298,17 @@ class TileWriter {
     }
   }
 
-  bool touches(std::size_t outside, RoleId role) const {
-    const auto& tensor = around()[outside].tensor;
+  bool touches(std::size_t per_tile_op, RoleId role) const {
+    const auto& tensor = per_tile_ops()[per_tile_op].tensor;
     return std::any_of(tensor.begin(), tensor.end(),
                        [&](const TensorAccess& access) { return access.role == role; });
   }
 
   /// The first and the last access of a role to tensor memory before or after the loop.
-  std::optional<std::pair<std::size_t, std::size_t>> span(RoleId role, Outside::When when) const {
+  std::optional<std::pair<std::size_t, std::size_t>> span(RoleId role, PerTileOp::When when) const {
     std::optional<std::pair<std::size_t, std::size_t>> found;
-    for (std::size_t i = 0; i < around().size(); ++i) {
-      if (around()[i].when != when || !touches(i, role)) continue;
+    for (std::size_t i = 0; i < per_tile_ops().size(); ++i) {
+      if (per_tile_ops()[i].when != when || !touches(i, role)) continue;
       found = {found ? found->first : i, i};
     }
     return found;
@@ -320,34 +321,34 @@ class TileWriter {
   void write_before(RoleId role) {
     std::vector<Step>& steps = plan_.roles[role.index()].before;
     for (const Filled& filled : filled_) {
-      if (!has(around()[filled.outside].roles, role)) continue;
-      const bool threads = around()[filled.outside].mechanism == Mechanism::cp_async;
+      if (!has(per_tile_ops()[filled.per_tile_op].roles, role)) continue;
+      const bool threads = per_tile_ops()[filled.per_tile_op].mechanism == Mechanism::cp_async;
       const By by = threads ? By::every_warp : By::one_warp;
       if (!filled.consumers.empty()) {
         steps.push_back(channel_step(StepKind::acquire, filled.channel, by));
       }
       if (!threads) steps.push_back(channel_step(StepKind::expect, filled.channel, by));
-      steps.push_back(outside_step(StepKind::issue, filled.outside, by));
+      steps.push_back(per_tile_step(StepKind::issue, filled.per_tile_op, by));
       steps.back().channel = filled.channel;
     }
     bool fenced = false;
     for (const Filled& filled : filled_) {
       if (!has(filled.consumers, role)) continue;
       steps.push_back(channel_step(StepKind::wait, filled.channel, By::every_warp));
-      fenced = fenced || around()[filled.outside].mechanism == Mechanism::cp_async;
+      fenced = fenced || per_tile_ops()[filled.per_tile_op].mechanism == Mechanism::cp_async;
     }
     if (fenced) {
       steps.push_back(step_of(StepKind::fence));
       steps.back().fence = Fence::proxy;
     }
     take(steps, StepKind::acquire, role, false);
-    const auto fills = span(role, Outside::When::before);
-    for (std::size_t i = 0; i < around().size(); ++i) {
-      const Outside& outside = around()[i];
-      const bool here = outside.when == Outside::When::before && has(outside.roles, role);
-      if (!here || is_copy(outside.mechanism)) continue;
+    const auto fills = span(role, PerTileOp::When::before);
+    for (std::size_t i = 0; i < per_tile_ops().size(); ++i) {
+      const PerTileOp& per_tile_op = per_tile_ops()[i];
+      const bool here = per_tile_op.when == PerTileOp::When::before && has(per_tile_op.roles, role);
+      if (!here || is_copy(per_tile_op.mechanism)) continue;
       if (fills && fills->first == i) take(steps, StepKind::acquire, role, true);
-      steps.push_back(outside_step(StepKind::compute, i));
+      steps.push_back(per_tile_step(StepKind::compute, i));
       if (fills && fills->second == i) give(steps, StepKind::commit, role, true);
     }
     take(steps, StepKind::wait, role, true);
@@ -362,20 +363,20 @@ class TileWriter {
     }
     give(what.after, StepKind::release, role, true);
     give(what.after, StepKind::commit, role, false);
-    const auto reads = span(role, Outside::When::after);
+    const auto reads = span(role, PerTileOp::When::after);
     std::vector<Filled> held;
     for (const Filled& filled : filled_) {
       if (has(filled.consumers, role)) held.push_back(filled);
     }
     release(role, held, 0);
-    for (std::size_t i = 0; i < around().size(); ++i) {
-      const Outside& outside = around()[i];
-      if (outside.when != Outside::When::after || !has(outside.roles, role)) continue;
+    for (std::size_t i = 0; i < per_tile_ops().size(); ++i) {
+      const PerTileOp& per_tile_op = per_tile_ops()[i];
+      if (per_tile_op.when != PerTileOp::When::after || !has(per_tile_op.roles, role)) continue;
       if (reads && reads->first == i) take(what.after, StepKind::wait, role, false);
-      if (outside.mechanism == Mechanism::bulk_store) {
+      if (per_tile_op.mechanism == Mechanism::bulk_store) {
         write_store(what, i);
       } else {
-        what.after.push_back(outside_step(StepKind::compute, i));
+        what.after.push_back(per_tile_step(StepKind::compute, i));
       }
       if (reads && reads->second == i) give(what.after, StepKind::release, role, false);
       release(role, held, i + 1);
@@ -385,11 +386,11 @@ class TileWriter {
   /// Releases the loop-invariant buffers that no step from `next` on reads.
   void release(RoleId id, std::vector<Filled>& held, std::size_t next) {
     std::erase_if(held, [&](const Filled& filled) {
-      const BufferId buffer = around()[filled.outside].buffers.front();
-      for (std::size_t i = next; i < around().size(); ++i) {
-        const Outside& later = around()[i];
+      const BufferId buffer = per_tile_ops()[filled.per_tile_op].buffers.front();
+      for (std::size_t i = next; i < per_tile_ops().size(); ++i) {
+        const PerTileOp& later = per_tile_ops()[i];
         const auto& reads = later.reads;
-        const bool needed = later.when == Outside::When::after && has(later.roles, id) &&
+        const bool needed = later.when == PerTileOp::When::after && has(later.roles, id) &&
                             std::find(reads.begin(), reads.end(), buffer) != reads.end();
         if (needed) return false;
       }
@@ -405,17 +406,17 @@ class TileWriter {
 
   /// Writes a store: the staging buffer is free once the last copy out of it has read it. Then all
   /// warps write it, and after a rendezvous one warp starts the copy.
-  static void write_store(Role& role, std::size_t outside) {
+  static void write_store(Role& role, std::size_t per_tile_op) {
     Step drain = step_of(StepKind::drain_groups, By::one_warp);
     drain.queue = Mechanism::bulk_store;
     drain.reads_only = true;
     role.after.push_back(drain);
     if (role.warps > 1) role.after.push_back(step_of(StepKind::rendezvous));
-    role.after.push_back(outside_step(StepKind::stage, outside));
+    role.after.push_back(per_tile_step(StepKind::stage, per_tile_op));
     role.after.push_back(step_of(StepKind::fence));
     role.after.back().fence = Fence::proxy;
     if (role.warps > 1) role.after.push_back(step_of(StepKind::rendezvous));
-    role.after.push_back(outside_step(StepKind::issue, outside, By::one_warp));
+    role.after.push_back(per_tile_step(StepKind::issue, per_tile_op, By::one_warp));
     drain.instance = {Instance::From::last, -1};
     drain.reads_only = false;
     if (std::find(role.tail.begin(), role.tail.end(), drain) == role.tail.end()) {

@@ -154,9 +154,9 @@ Result<Step> read_step(const Node& node, const Known& scope) {
     step.op = OpId(op);
   }
   if (node.has("prologue_epilogue_op")) {
-    TWILL_TRY(const int outside, node.small("prologue_epilogue_op"));
-    if (outside < 0) return node.wrong("/prologue_epilogue_op is below 0");
-    step.outside = static_cast<std::size_t>(outside);
+    TWILL_TRY(const int per_tile_op, node.small("prologue_epilogue_op"));
+    if (per_tile_op < 0) return node.wrong("/prologue_epilogue_op is below 0");
+    step.per_tile_op = static_cast<std::size_t>(per_tile_op);
   }
   if (node.has("channel")) {
     TWILL_TRY(const std::size_t channel, node.reference("channel", scope.channels));
@@ -263,7 +263,7 @@ Result<Buffer> read_buffer(const Node& node, const Known& scope) {
   TWILL_TRY(buffer.depth, node.small("depth"));
   TWILL_TRY(buffer.initial, node.small("initial"));
   TWILL_TRY(buffer.staging, node.flag("staging", false));
-  TWILL_TRY(buffer.resident, node.flag("invariant", false));
+  TWILL_TRY(buffer.invariant_buffer, node.flag("invariant", false));
   TWILL_TRY(buffer.readers, read_references<OpId>(node, "readers", scope.ops));
   return buffer;
 }
@@ -303,9 +303,9 @@ Result<void> read_op(const Node& node, const Known& scope, std::size_t op, Plan&
   TWILL_TRY(at.issue, node.number("issue_cycle"));
   TWILL_TRY(const std::size_t group, node.reference("group", scope.groups));
   at.group = GroupId(group);
-  const Names ways = index_of(plan.problem.ops()[op].ways);
-  TWILL_TRY(const std::size_t way, node.reference("alternative", ways));
-  at.way = static_cast<int>(way);
+  const Names alternatives = index_of(plan.problem.ops()[op].alternatives);
+  TWILL_TRY(const std::size_t alternative, node.reference("alternative", alternatives));
+  at.alternative = static_cast<int>(alternative);
   using M = Mechanism;
   TWILL_TRY(plan.mechanisms[op],
             node.named("mechanism", {M::threads, M::scoreboard, M::tma_load, M::tma_multicast,
@@ -365,27 +365,27 @@ Result<void> read_place(const Node& node, Placed& placed) {
   return {};
 }
 
-Result<Outside> read_outside(const Node& node, const Known& scope) {
+Result<PerTileOp> read_per_tile(const Node& node, const Known& scope) {
   using M = Mechanism;
-  Outside outside;
+  PerTileOp per_tile_op;
   TWILL_TRY(const std::string when, node.text("when"));
   if (when != "before" && when != "after") return node.wrong("is neither before nor after");
-  outside.when = when == "before" ? Outside::When::before : Outside::When::after;
-  TWILL_TRY_VOID(read_place(node, outside));
-  TWILL_TRY(outside.mechanism, node.named("mechanism", {M::threads, M::scoreboard, M::tma_load,
-                                                        M::cp_async, M::bulk_store}));
-  TWILL_TRY(outside.roles, read_references<RoleId>(node, "roles", scope.roles));
-  TWILL_TRY(outside.buffers, read_references<BufferId>(node, "buffers", scope.buffers));
-  TWILL_TRY(outside.bytes, node.numbers("bytes"));
-  TWILL_TRY(outside.reads, read_references<BufferId>(node, "reads", scope.buffers));
+  per_tile_op.when = when == "before" ? PerTileOp::When::before : PerTileOp::When::after;
+  TWILL_TRY_VOID(read_place(node, per_tile_op));
+  TWILL_TRY(per_tile_op.mechanism, node.named("mechanism", {M::threads, M::scoreboard, M::tma_load,
+                                                            M::cp_async, M::bulk_store}));
+  TWILL_TRY(per_tile_op.roles, read_references<RoleId>(node, "roles", scope.roles));
+  TWILL_TRY(per_tile_op.buffers, read_references<BufferId>(node, "buffers", scope.buffers));
+  TWILL_TRY(per_tile_op.bytes, node.numbers("bytes"));
+  TWILL_TRY(per_tile_op.reads, read_references<BufferId>(node, "reads", scope.buffers));
   TWILL_TRY(const std::vector<Node> accesses, node.list("tensor"));
   for (const Node& access : accesses) {
     TWILL_TRY(const std::size_t role, access.reference("role", scope.roles));
     TWILL_TRY(const std::size_t buffer, access.reference("buffer", scope.buffers));
-    outside.tensor.push_back({RoleId(role), BufferId(buffer)});
+    per_tile_op.tensor.push_back({RoleId(role), BufferId(buffer)});
   }
-  TWILL_TRY(outside.writes, node.flag("writes", false));
-  return outside;
+  TWILL_TRY(per_tile_op.writes, node.flag("writes", false));
+  return per_tile_op;
 }
 
 Result<PartialSum> read_partial_sum(const Node& node, const Known& scope) {
@@ -413,8 +413,8 @@ Result<void> read_kernel(const Node& root, const Known& scope, Plan& plan) {
   TWILL_TRY(kernel.cluster, node.small("cluster"));
   TWILL_TRY(kernel.axis, node.named("axis", {Axis::x, Axis::y, Axis::z}));
   TWILL_TRY(kernel.same_trips, node.flag("same_trips", false));
-  TWILL_TRY(const std::vector<Node> around, node.list("prologue_epilogue_ops"));
-  TWILL_TRY_VOID(read_all(around, scope, read_outside, kernel.around));
+  TWILL_TRY(const std::vector<Node> per_tile_ops, node.list("prologue_epilogue_ops"));
+  TWILL_TRY_VOID(read_all(per_tile_ops, scope, read_per_tile, kernel.per_tile_ops));
   TWILL_TRY(const std::vector<Node> sums, node.list("partial_sums"));
   TWILL_TRY_VOID(read_all(sums, scope, read_partial_sum, kernel.partial_sums));
   TWILL_TRY(const std::vector<Node> values, node.list("rematerialized"));

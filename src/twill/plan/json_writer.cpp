@@ -30,7 +30,7 @@ OrderedJson step_json(const Plan& plan, const Step& step) {
                       {"from", name_of(step.instance.from)},
                       {"offset", step.instance.offset}};
   if (step.op) json["op"] = plan.problem[*step.op].name;
-  if (step.outside) json["prologue_epilogue_op"] = *step.outside;
+  if (step.per_tile_op) json["prologue_epilogue_op"] = *step.per_tile_op;
   if (step.channel) json["channel"] = plan[*step.channel].name;
   if (step.by != By::every_warp) json["by"] = name_of(step.by);
   if (step.arrival != Arrival::threads) json["arrival"] = name_of(step.arrival);
@@ -88,7 +88,7 @@ OrderedJson buffer_json(const Plan& plan, const Buffer& buffer) {
           {"depth", buffer.depth},
           {"initial", buffer.initial},
           {"staging", buffer.staging},
-          {"invariant", buffer.resident},
+          {"invariant", buffer.invariant_buffer},
           {"readers", op_names(plan, buffer.readers)}};
 }
 
@@ -116,16 +116,16 @@ OrderedJson op_json(const Plan& plan, std::size_t index) {
   return {{"name", op.name},
           {"issue_cycle", at.issue},
           {"group", plan.problem[at.group].name},
-          {"alternative", op.ways[static_cast<std::size_t>(at.way)].name},
+          {"alternative", op.alternatives[static_cast<std::size_t>(at.alternative)].name},
           {"mechanism", name_of(plan.mechanisms[index])},
           {"home", name_or_null(plan, value.home)},
           {"staged", name_or_null(plan, value.staged)},
           {"format", value.staged ? OrderedJson(name_of(value.format)) : OrderedJson(nullptr)}};
 }
 
-OrderedJson tensor_json(const Plan& plan, const Outside& outside) {
+OrderedJson tensor_json(const Plan& plan, const PerTileOp& per_tile_op) {
   OrderedJson accesses = OrderedJson::array();
-  for (const TensorAccess& access : outside.tensor) {
+  for (const TensorAccess& access : per_tile_op.tensor) {
     accesses.push_back({{"role", plan[access.role].name}, {"buffer", plan[access.buffer].name}});
   }
   return accesses;
@@ -159,19 +159,19 @@ OrderedJson kernel_json(const Plan& plan) {
                               {"roles", role_names(plan, value.roles)}});
   }
   OrderedJson prologue_epilogue = OrderedJson::array();
-  for (const Outside& outside : plan.kernel->around) {
+  for (const PerTileOp& per_tile_op : plan.kernel->per_tile_ops) {
     prologue_epilogue.push_back(
-        {{"when", outside.when == Outside::When::before ? "before" : "after"},
-         {"what", outside.what},
-         {"line", outside.line},
-         {"column", outside.column},
-         {"mechanism", name_of(outside.mechanism)},
-         {"roles", role_names(plan, outside.roles)},
-         {"buffers", buffer_names(plan, outside.buffers)},
-         {"bytes", outside.bytes},
-         {"reads", buffer_names(plan, outside.reads)},
-         {"tensor", tensor_json(plan, outside)},
-         {"writes", outside.writes}});
+        {{"when", per_tile_op.when == PerTileOp::When::before ? "before" : "after"},
+         {"what", per_tile_op.what},
+         {"line", per_tile_op.line},
+         {"column", per_tile_op.column},
+         {"mechanism", name_of(per_tile_op.mechanism)},
+         {"roles", role_names(plan, per_tile_op.roles)},
+         {"buffers", buffer_names(plan, per_tile_op.buffers)},
+         {"bytes", per_tile_op.bytes},
+         {"reads", buffer_names(plan, per_tile_op.reads)},
+         {"tensor", tensor_json(plan, per_tile_op)},
+         {"writes", per_tile_op.writes}});
   }
   return {{"name", plan.kernel->name},
           {"loop", plan.kernel->loop},

@@ -13,14 +13,13 @@
 namespace twill::plan {
 
 /// A prologue or epilogue op of the kernel, before its roles are known.
-struct Around {
-  Outside what;  ///< without roles and buffers
-  std::optional<std::size_t>
-      resident;                    ///< tma_load, cp_async: the buffer of Setting::residents that it
-                                   ///< fills
-  std::vector<std::size_t> reads;  ///< those of them that it reads
-  std::string memory;              ///< bulk_store: the memory in which its tile can be staged
-  Amount bytes = 0;                ///< bulk_store: of the tile
+struct PerTileRequest {
+  PerTileOp what;                               ///< without roles and buffers
+  std::optional<std::size_t> invariant_buffer;  ///< tma_load, cp_async: the buffer of
+                                                ///< Setting::invariant_buffers that it fills
+  std::vector<std::size_t> reads;               ///< those of them that it reads
+  std::string memory;      ///< bulk_store: the memory in which its tile can be staged
+  Amount bytes = 0;        ///< bulk_store: of the tile
   std::vector<OpId> uses;  ///< after the loop: ops of the loop whose values it needs, by any way
   std::vector<OpId>
       tensor;  ///< ops of the loop that use the tensor memory it accesses; empty: none
@@ -41,12 +40,13 @@ struct Setting {
   const machine::Machine* machine = nullptr;
   std::string pool;  ///< of the machine; the schedule's groups are its groups
   std::vector<std::optional<Mechanism>>
-      mechanisms;                 ///< by OpId, where the kernel has them; may be empty
-  std::vector<Buffer> residents;  ///< tiles that live through the whole loop; without offsets
+      mechanisms;  ///< by OpId, where the kernel has them; may be empty
+  std::vector<Buffer>
+      invariant_buffers;  ///< tiles that live through the whole loop; without offsets
   std::vector<std::pair<std::string, Amount>> reserved;  ///< of a memory, beyond what the Problem
                                                          ///< has of it
   std::optional<Kernel> kernel;                          ///< without prologue and epilogue ops
-  std::vector<Around> around;                            ///< in the order of the program
+  std::vector<PerTileRequest> per_tile_ops;              ///< in the order of the program
   std::vector<Rematerialized> rematerialized;            ///< without roles
   std::vector<RowSum> row_sums;  ///< in the order in which the loop carries them
   std::vector<int> parts;        ///< by OpId: the rows it works on, -1: all; may be empty

@@ -105,10 +105,10 @@ enum class Arrival {
 struct Step {
   StepKind kind = StepKind::compute;
   Instance instance;
-  std::optional<OpId> op;              ///< compute, issue, stage in the loop
-  std::optional<std::size_t> outside;  ///< instead of `op`: compute, issue, stage of a prologue or
-                                       ///< epilogue op; an index into kernel->around
-  std::optional<ChannelId> channel;    ///< acquire .. peek, pass, take; issue of a load
+  std::optional<OpId> op;                  ///< compute, issue, stage in the loop
+  std::optional<std::size_t> per_tile_op;  ///< instead of `op`: compute, issue, stage of a prologue
+                                           ///< or epilogue op; an index into kernel->per_tile_ops
+  std::optional<ChannelId> channel;        ///< acquire .. peek, pass, take; issue of a load
   By by = By::every_warp;
   Arrival arrival = Arrival::threads;    ///< commit, release
   Mechanism queue = Mechanism::threads;  ///< drain_groups: wgmma or bulk_store
@@ -117,7 +117,7 @@ struct Step {
   Fence fence = Fence::none;             ///< fence
   bool drains_first = false;  ///< compute: waits for the role's asynchronous groups, if it runs at
                               ///< all (a branch that is rarely taken)
-  Cycles slot = 0;  ///< cycle of the interval in the schedule; for readers only
+  Cycles slot = 0;            ///< cycle of the interval in the schedule; for readers only
   friend bool operator==(const Step&, const Step&) = default;
 };
 
@@ -177,11 +177,12 @@ struct Buffer {
                                ///< TMA's alignment where TMA copies to or from it
   int depth = 1;
   int initial = 0;       ///< copies with initial values, before the loop: iterations -initial .. -1
-  bool staging = false;  ///< holds a register value on its way to other roles or, if `resident`, to
-                         ///< global memory
-  bool resident = false;  ///< loop-invariant: filled before the loop and only read in it. Or the
-                          ///< staging of a store after it, which may lie in buffers of the loop
-  std::vector<OpId> readers;  ///< of a resident: ops of the loop that read it, ascending
+  bool staging = false;  ///< holds a register value on its way to other roles or, if
+                         ///< `invariant_buffer`, to global memory
+  bool invariant_buffer =
+      false;  ///< loop-invariant: filled before the loop and only read in it. Or the
+              ///< staging of a store after it, which may lie in buffers of the loop
+  std::vector<OpId> readers;  ///< of an invariant buffer: ops of the loop that read it, ascending
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
@@ -250,26 +251,28 @@ struct TensorAccess {
 
 /// A prologue or epilogue op, and its roles. Each role does it once per tile, in its `before` or
 /// `after`, in the order of the program.
-struct Outside {
+struct PerTileOp {
   enum class When { before, after };
   When when = When::before;
   std::string what;  ///< "tt.descriptor_load @ 22:10": name and place in the TTGIR
   int line = 0;      ///< of that place
   int column = 0;
   /// threads: a `compute` step. scoreboard: the same, for a load from global memory into registers.
-  /// tma_load: an `issue` by one role, which fills a resident whole and completes a channel.
-  /// bulk_store: a `stage` of the role's rows into its staging buffer, and an `issue` by one warp.
+  /// tma_load: an `issue` by one role, which fills an invariant buffer whole and completes a
+  /// channel. bulk_store: a `stage` of the role's rows into its staging buffer, and an `issue` by
+  /// one warp.
   Mechanism mechanism = Mechanism::threads;
   std::vector<RoleId> roles;  ///< tma_load: one. Else: those that hold rows of the tile, each for
                               ///< its own rows
-  std::vector<BufferId> buffers;  ///< tma_load: the resident. bulk_store: the staging buffer of
-                                  ///< each of `roles`, with its rows and no others. Else: none
-  std::vector<Amount> bytes;    ///< bulk_store: of each role's rows, which fit its buffer
-  std::vector<BufferId> reads;  ///< loop-invariant buffers that it reads
+  std::vector<BufferId>
+      buffers;                ///< tma_load: the invariant buffer. bulk_store: the staging buffer of
+                              ///< each of `roles`, with its rows and no others. Else: none
+  std::vector<Amount> bytes;  ///< bulk_store: of each role's rows, which fit its buffer
+  std::vector<BufferId> reads;       ///< loop-invariant buffers that it reads
   std::vector<TensorAccess> tensor;  ///< threads: by role, ascending
   bool writes = false;               ///< writes global memory: only for tiles that are the CTA's
                                      ///< own
-  friend bool operator==(const Outside&, const Outside&) = default;
+  friend bool operator==(const PerTileOp&, const PerTileOp&) = default;
 };
 
 /// A value that the program computes in the loop without an op of the plan: a scalar, offset or
@@ -336,7 +339,7 @@ struct Kernel {
   int cluster = 1;
   Axis axis = Axis::x;
   bool same_trips = false;                     ///< the bounds of the loop are those of every tile
-  std::vector<Outside> around;                 ///< in the order of the program
+  std::vector<PerTileOp> per_tile_ops;         ///< in the order of the program
   std::vector<Rematerialized> rematerialized;  ///< in the order of the program
   std::vector<PartialSum> partial_sums;        ///< in the order in which the loop carries them
   friend bool operator==(const Kernel&, const Kernel&) = default;

@@ -60,7 +60,7 @@ std::string buffers_text(const Plan& plan) {
     if (buffer.residence == Residence::registers) continue;
     std::vector<std::string> notes;
     if (buffer.staging) notes.emplace_back("staging");
-    if (buffer.resident) notes.emplace_back("of the tile");
+    if (buffer.invariant_buffer) notes.emplace_back("of the tile");
     if (buffer.initial > 0)
       notes.push_back(fmt::format("{} there before the loop", buffer.initial));
     for (const Buffer& other : plan.buffers) {
@@ -175,10 +175,10 @@ std::string kernel_text(const Plan& plan) {
   std::string text =
       fmt::format("prologue and epilogue ({}), {}\n", plan.kernel->loop, tiles_text(*plan.kernel));
   TextTable table({Align::left, Align::left, Align::left, Align::left, Align::left}, 2);
-  for (const Outside& outside : plan.kernel->around) {
-    table.add({outside.when == Outside::When::before ? "before" : "after", outside.what,
-               std::string(name_of(outside.mechanism)), names_of(plan, outside.roles),
-               buffer_names_text(plan, outside.buffers)});
+  for (const PerTileOp& per_tile_op : plan.kernel->per_tile_ops) {
+    table.add({per_tile_op.when == PerTileOp::When::before ? "before" : "after", per_tile_op.what,
+               std::string(name_of(per_tile_op.mechanism)), names_of(plan, per_tile_op.roles),
+               buffer_names_text(plan, per_tile_op.buffers)});
   }
   return text + table.to_string() + partial_sums_text(plan);
 }
@@ -208,11 +208,13 @@ std::string to_text(const Plan& plan, const Step& step) {
     case StepKind::issue:
     case StepKind::stage:
       text += fmt::format(
-          " {} {}", step.op ? plan.problem[*step.op].name : plan.kernel->around[*step.outside].what,
+          " {} {}",
+          step.op ? plan.problem[*step.op].name : plan.kernel->per_tile_ops[*step.per_tile_op].what,
           instance_text(step.instance));
-      if (step.op && plan.problem[*step.op].ways.size() > 1) {
-        const auto way = static_cast<std::size_t>(plan.schedule.ops[step.op->index()].way);
-        text += " by " + plan.problem[*step.op].ways[way].name;
+      if (step.op && plan.problem[*step.op].alternatives.size() > 1) {
+        const auto alternative =
+            static_cast<std::size_t>(plan.schedule.ops[step.op->index()].alternative);
+        text += " by " + plan.problem[*step.op].alternatives[alternative].name;
       }
       if (step.drains_first) text += ", which drains first if it runs";
       if (step.op && plan.mechanisms[step.op->index()] == Mechanism::tma_multicast) {

@@ -23,21 +23,21 @@ int compute_groups(const Parts& parts) {
 }
 
 int compute_ops(const Parts& parts) {
-  const std::vector<bool> errands = errands_among(parts);
+  const std::vector<bool> transfer_ops = transfer_ops_among(parts);
   const int width = compute_width(parts);
   int count = 0;
   for (std::size_t i = 0; i < parts.ops.size(); ++i) {
     const Op& op = parts.ops[i];
-    if (!errands[i] && !op.variable_latency && op.warps == width) ++count;
+    if (!transfer_ops[i] && !op.variable_latency && op.warps == width) ++count;
   }
   return count;
 }
 
-std::vector<bool> errands_among(const Parts& parts) {
+std::vector<bool> transfer_ops_among(const Parts& parts) {
   std::vector<bool> out(parts.ops.size(), false);
-  for (const HandOff& it : parts.hand_offs) {
+  for (const Transfer& it : parts.transfers) {
     out[it.store.index()] = true;
-    for (const HandOff::Load& load : it.loads) out[load.op.index()] = true;
+    for (const Transfer::Load& load : it.loads) out[load.op.index()] = true;
   }
   return out;
 }

@@ -22,7 +22,7 @@ int compute_groups(const Parts& parts);
 int compute_ops(const Parts& parts);
 
 /// By op: whether it is a transfer op. Cost: O(ops + loads).
-std::vector<bool> errands_among(const Parts& parts);
+std::vector<bool> transfer_ops_among(const Parts& parts);
 
 /// Compute groups that must have an op: the number asked for, as far as pool and ops allow.
 int wanted_compute_groups(const Parts& parts);

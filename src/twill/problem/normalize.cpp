@@ -18,11 +18,11 @@ using Costs = std::vector<CostChange>;
 template <class Use>
 void for_each_duration(Parts& parts, Use use) {
   for (Op& op : parts.ops) {
-    for (Way& way : op.ways) {
-      use(way.occupancy);
-      use(way.latency);
-      use(way.issue);
-      for (PipeUse& pipe : way.pipes) use(pipe.demand);
+    for (Alternative& alternative : op.alternatives) {
+      use(alternative.occupancy);
+      use(alternative.latency);
+      use(alternative.issue);
+      for (PipeUse& pipe : alternative.pipes) use(pipe.demand);
     }
   }
   for (Dependence& it : parts.dependences) {
@@ -186,9 +186,9 @@ Result<Normalized> normalize(const Problem& problem, const Normalization& how) {
   }
   for_each_duration(parts, [&](Cycles& duration) { duration = image[duration]; });
   for (Op& op : parts.ops) {
-    for (Way& way : op.ways) {
-      if (way.occupancy == 0) way.unit.reset();
-      std::erase_if(way.pipes, [](const PipeUse& use) { return use.demand == 0; });
+    for (Alternative& alternative : op.alternatives) {
+      if (alternative.occupancy == 0) alternative.unit.reset();
+      std::erase_if(alternative.pipes, [](const PipeUse& use) { return use.demand == 0; });
     }
   }
   TWILL_TRY(Problem posed, pose(std::move(parts)));

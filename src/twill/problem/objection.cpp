@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "twill/problem/circuit.h"
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/support/spelling.h"
 
 namespace twill::problem {
@@ -34,7 +34,7 @@ std::string_view word_for(Part part) {
       return "dependence";
     case Part::same_group:
       return "same-group";
-    case Part::hand_off:
+    case Part::transfer:
       return "transfer";
     case Part::register_budget:
       return "register-budget";
@@ -158,53 +158,55 @@ Complaint check_uses(std::size_t op, const std::string& owner, const Uses& uses,
   return {};
 }
 
-Complaint check_way(const Parts& parts, std::size_t index, const Way& way) {
+Complaint check_alternative(const Parts& parts, std::size_t index, const Alternative& alternative) {
   std::string owner = called(Part::op, parts.ops[index].name);
-  if (!way.name.empty()) owner += ", alternative " + in_quotes(way.name) + ",";
-  if (way.unit && way.unit->index() >= parts.units.size()) {
+  if (!alternative.name.empty()) owner += ", alternative " + in_quotes(alternative.name) + ",";
+  if (alternative.unit && alternative.unit->index() >= parts.units.size()) {
     return Objection{Part::op, index, owner + " names a unit that does not exist",
                      "the loop has " + std::to_string(parts.units.size()) + " units"};
   }
-  for (const Number& number : {Number{"an occupancy of", way.occupancy},
-                               Number{"latency", way.latency}, Number{"issue", way.issue}}) {
+  for (const Number& number :
+       {Number{"an occupancy of", alternative.occupancy}, Number{"latency", alternative.latency},
+        Number{"issue", alternative.issue}}) {
     if (Complaint bad = check_number(Part::op, index, owner, number)) return bad;
   }
-  if (way.unit && way.occupancy == 0) {
-    return Objection{
-        Part::op, index,
-        owner + " is on unit " + in_quotes(parts.units[way.unit->index()].name) + " for 0 cycles",
-        "give it an occupancy of at least 1, or no unit"};
+  if (alternative.unit && alternative.occupancy == 0) {
+    return Objection{Part::op, index,
+                     owner + " is on unit " +
+                         in_quotes(parts.units[alternative.unit->index()].name) + " for 0 cycles",
+                     "give it an occupancy of at least 1, or no unit"};
   }
-  if (!way.unit && way.occupancy != 0) {
+  if (!alternative.unit && alternative.occupancy != 0) {
     return Objection{Part::op, index, owner + " has an occupancy but no unit",
                      "name the unit it holds, or give it an occupancy of 0"};
   }
   return check_uses(
-      index, owner, way.pipes, parts.pipes.size(), {"pipe", "a pipe demand of"},
+      index, owner, alternative.pipes, parts.pipes.size(), {"pipe", "a pipe demand of"},
       [](const PipeUse& use) { return use.pipe; }, [](const PipeUse& use) { return use.demand; });
 }
 
-Complaint check_ways(const Parts& parts, std::size_t index) {
+Complaint check_alternatives(const Parts& parts, std::size_t index) {
   const Op& op = parts.ops[index];
   const std::string owner = called(Part::op, op.name);
-  if (op.ways.empty() || op.ways.size() > kMostOfAKind) {
+  if (op.alternatives.empty() || op.alternatives.size() > kMostOfAKind) {
     return Objection{Part::op, index,
-                     owner + " has " + std::to_string(op.ways.size()) + " alternatives",
+                     owner + " has " + std::to_string(op.alternatives.size()) + " alternatives",
                      "give it between 1 and " + std::to_string(kMostOfAKind)};
   }
-  for (std::size_t i = 0; i < op.ways.size(); ++i) {
-    const std::string& name = op.ways[i].name;
-    const bool needs_name = op.ways.size() > 1 || !name.empty();
+  for (std::size_t i = 0; i < op.alternatives.size(); ++i) {
+    const std::string& name = op.alternatives[i].name;
+    const bool needs_name = op.alternatives.size() > 1 || !name.empty();
     if (needs_name && !is_identifier(name)) {
       return Objection{Part::op, index, owner + " has an alternative called " + in_quotes(name),
                        "an op with several alternatives gives each a name, spelled like an op's"};
     }
-    const auto same = [&](const Way& other) { return other.name == name; };
-    if (std::any_of(op.ways.begin(), op.ways.begin() + static_cast<std::ptrdiff_t>(i), same)) {
+    const auto same = [&](const Alternative& other) { return other.name == name; };
+    if (std::any_of(op.alternatives.begin(),
+                    op.alternatives.begin() + static_cast<std::ptrdiff_t>(i), same)) {
       return Objection{Part::op, index, owner + " has two alternatives called " + in_quotes(name),
                        "rename one of them"};
     }
-    if (Complaint bad = check_way(parts, index, op.ways[i])) return bad;
+    if (Complaint bad = check_alternative(parts, index, op.alternatives[i])) return bad;
   }
   return {};
 }
@@ -212,7 +214,7 @@ Complaint check_ways(const Parts& parts, std::size_t index) {
 Complaint check_op(const Parts& parts, std::size_t index) {
   const Op& op = parts.ops[index];
   const std::string owner = called(Part::op, op.name);
-  if (Complaint bad = check_ways(parts, index)) return bad;
+  if (Complaint bad = check_alternatives(parts, index)) return bad;
   for (const Number& number : {Number{"warps", op.warps, 1}, Number{"registers", op.registers}}) {
     if (Complaint bad = check_number(Part::op, index, owner, number)) return bad;
   }
@@ -295,9 +297,9 @@ Complaint check_dependences(const Parts& parts) {
 Complaint check_total(const Parts& parts) {
   Cycles total = 0;  // cannot overflow: every term was checked, their number too
   for (const Op& op : parts.ops) {
-    for (const Way& way : op.ways) {
-      total += way.occupancy + way.latency + way.issue;
-      for (const PipeUse& use : way.pipes) total += use.demand;
+    for (const Alternative& alternative : op.alternatives) {
+      total += alternative.occupancy + alternative.latency + alternative.issue;
+      for (const PipeUse& use : alternative.pipes) total += use.demand;
     }
   }
   for (const Dependence& dependence : parts.dependences) {
@@ -454,7 +456,7 @@ std::optional<Objection> objection_to(const Parts& parts) {
   if (Complaint bad = check_dependences(parts)) return bad;
   if (Complaint bad = check_rules(parts)) return bad;
   if (Complaint bad = check_same_group(parts)) return bad;
-  if (Complaint bad = objection_to_hand_offs(parts)) return bad;
+  if (Complaint bad = objection_to_transfers(parts)) return bad;
   if (Complaint bad = check_register_budgets(parts)) return bad;
   if (Complaint bad = check_total(parts)) return bad;
   return check_circuits(parts);
@@ -464,7 +466,7 @@ Result<Problem> pose(Parts parts) {
   if (std::optional<Objection> objection = objection_to(parts)) {
     return fail({}, std::move(objection->message), std::move(objection->hint));
   }
-  parts.dependences = with_errands(parts);
+  parts.dependences = with_transfer_ops(parts);
   return Problem(std::move(parts));
 }
 

@@ -18,7 +18,7 @@ enum class Part {
   op,
   dependence,
   same_group,
-  hand_off,
+  transfer,
   register_budget
 };
 

@@ -38,16 +38,18 @@ std::optional<std::size_t> Problem::budget_of(GroupId group) const {
   return std::nullopt;
 }
 
-Cycles delay_of(const Dependence& dependence, const Op& from, const Way& from_way) {
+Cycles delay_of(const Dependence& dependence, const Op& from, const Alternative& from_alternative) {
   if (dependence.delay) return *dependence.delay;
-  return from.streaming ? 0 : from_way.latency;
+  return from.streaming ? 0 : from_alternative.latency;
 }
 
-Cycles read_hold_of(const Dependence& dependence, const Op& to, const Way& to_way) {
+Cycles read_hold_of(const Dependence& dependence, const Op& to, const Alternative& to_alternative) {
   if (dependence.read_hold) return *dependence.read_hold;
-  return to.asynchronous && !dependence.in_place ? to_way.latency : 0;
+  return to.asynchronous && !dependence.in_place ? to_alternative.latency : 0;
 }
 
-Cycles span_of(const Way& way) { return std::max({way.occupancy, way.issue, Cycles{1}}); }
+Cycles span_of(const Alternative& alternative) {
+  return std::max({alternative.occupancy, alternative.issue, Cycles{1}});
+}
 
 }  // namespace twill::problem

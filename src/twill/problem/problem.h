@@ -54,9 +54,9 @@ struct Memory {
 /// A warp group of the pool. It may stay unused.
 struct Group {
   std::string name;
-  int warps = 4;         ///< width; at least 1
-  int registers = 0;     ///< per thread, usable for tile data
-  bool loads = false;    ///< the load group: it takes the variable-latency ops, and only those
+  int warps = 4;       ///< width; at least 1
+  int registers = 0;   ///< per thread, usable for tile data
+  bool loads = false;  ///< the load group: it takes the variable-latency ops, and only those
   friend bool operator==(const Group&, const Group&) = default;
 };
 
@@ -74,28 +74,28 @@ struct Footprint {
 
 /// An alternative of an op: one way to carry it out. Most ops have one; with several (exp2 on MUFU
 /// or as a polynomial on FMA, ...), a schedule picks one per op.
-struct Way {
+struct Alternative {
   std::string name;            ///< empty if it is the only alternative
   std::optional<UnitId> unit;  ///< exclusive unit held from issue, if any
   Cycles occupancy = 0;        ///< cycles the unit is held, contiguous from issue; 0 iff no unit
   Cycles latency = 0;          ///< cycles from issue to the result
   Cycles issue = 0;            ///< cycles from issue during which the issuing warps are held
   std::vector<PipeUse> pipes;  ///< demands on shared pipes, by ascending pipe, each once
-  friend bool operator==(const Way&, const Way&) = default;
+  friend bool operator==(const Alternative&, const Alternative&) = default;
 };
 
 /// A tile operation of one iteration.
 struct Op {
   std::string name;
-  std::vector<Way> ways;              ///< at least one
-  int warps = 4;                      ///< width: the rule `width` wants a group of exactly this
-  int registers = 0;                  ///< per thread, of the result while it lives
-  std::vector<Footprint> footprint;   ///< of the result while it lives
-  bool asynchronous = false;          ///< the result comes without the issuing warps' help
-  bool variable_latency = false;      ///< belongs to the load group (rule `load-group`)
-  bool streaming = false;             ///< variable latency, no inputs in the loop: loads run ahead
-                                      ///< by the depth of their ring, so they delay nobody
-  std::vector<std::string> source;    ///< what it stands for, "name @ line:column" or free text
+  std::vector<Alternative> alternatives;  ///< at least one
+  int warps = 4;                          ///< width: the rule `width` wants a group of exactly this
+  int registers = 0;                      ///< per thread, of the result while it lives
+  std::vector<Footprint> footprint;       ///< of the result while it lives
+  bool asynchronous = false;              ///< the result comes without the issuing warps' help
+  bool variable_latency = false;          ///< belongs to the load group (rule `load-group`)
+  bool streaming = false;           ///< variable latency, no inputs in the loop: loads run ahead
+                                    ///< by the depth of their ring, so they delay nobody
+  std::vector<std::string> source;  ///< what it stands for, "name @ line:column" or free text
   friend bool operator==(const Op&, const Op&) = default;
 };
 
@@ -103,17 +103,17 @@ struct Op {
 struct Dependence {
   OpId from;
   OpId to;
-  int distance = 0;                   ///< iterations; a cycle must have a positive sum
-  std::optional<Cycles> delay;        ///< issue to issue; default: latency of `from`, 0 if streaming
-  bool blocking = false;              ///< `to` waits on a barrier or counter for it
-  bool carries_value = true;          ///< false: pure ordering, keeps nothing alive
-  std::optional<Cycles> read_hold;    ///< cycles after the issue of `to` during which it still reads
-                                      ///< the value; default: 0 if `to` is synchronous or updates
-                                      ///< in place, else the latency of `to`
-  bool in_place = false;              ///< `to` overwrites the value: both are one buffer
-  Cycles transfer = 0;                ///< added to the delay if the two ops are in different groups
-  bool through_memory = false;        ///< an order of accesses to global memory: those of `from`
-                                      ///< are complete and visible to `to`; carries no value
+  int distance = 0;                 ///< iterations; a cycle must have a positive sum
+  std::optional<Cycles> delay;      ///< issue to issue; default: latency of `from`, 0 if streaming
+  bool blocking = false;            ///< `to` waits on a barrier or counter for it
+  bool carries_value = true;        ///< false: pure ordering, keeps nothing alive
+  std::optional<Cycles> read_hold;  ///< cycles after the issue of `to` during which it still reads
+                                    ///< the value; default: 0 if `to` is synchronous or updates
+                                    ///< in place, else the latency of `to`
+  bool in_place = false;            ///< `to` overwrites the value: both are one buffer
+  Cycles transfer = 0;              ///< added to the delay if the two ops are in different groups
+  bool through_memory = false;      ///< an order of accesses to global memory: those of `from`
+                                    ///< are complete and visible to `to`; carries no value
   friend bool operator==(const Dependence&, const Dependence&) = default;
 };
 
@@ -126,7 +126,7 @@ struct Dependence {
 /// `pose` makes the dependences of these ops from the reader's dependence on the value. First value
 /// -> store (blocking if one of the value's readers is) and store -> load (blocking, with the
 /// distance). Then load -> reader, with read hold and in-place.
-struct HandOff {
+struct Transfer {
   struct Load {
     OpId op;
     OpId reader;
@@ -135,22 +135,22 @@ struct HandOff {
   OpId value;
   OpId store;
   std::vector<Load> loads;  ///< at least one, each reader once
-  friend bool operator==(const HandOff&, const HandOff&) = default;
+  friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 
 /// The rules a schedule obeys. All are in force by default; a strategy may relax some by name.
 enum class Rule {
-  dependence,   ///< issue(to) >= issue(from) + delay [+ transfer if crossing] - distance * II
-  unit,         ///< one op at a time on an exclusive unit, modulo II
-  pipe,         ///< the demands on a shared pipe sum to at most II
-  memory,       ///< footprints of all live copies fit, in every cycle of the steady state
-  placement,    ///< footprints fit at fixed addresses, too; not in force without `memory`
-  registers,    ///< live results of a group's ops fit its registers per thread; and the needs of
-                ///< each register budget's groups fit the budget
-  width,        ///< an op runs in a group of exactly its width
-  load_group,   ///< variable-latency ops run in a load group, and nothing else does
-  blocking,     ///< a blocking op is not issued while another op of its group is being issued
-  one_stream,   ///< a group issues one op at a time: issue windows of one group do not overlap
+  dependence,  ///< issue(to) >= issue(from) + delay [+ transfer if crossing] - distance * II
+  unit,        ///< one op at a time on an exclusive unit, modulo II
+  pipe,        ///< the demands on a shared pipe sum to at most II
+  memory,      ///< footprints of all live copies fit, in every cycle of the steady state
+  placement,   ///< footprints fit at fixed addresses, too; not in force without `memory`
+  registers,   ///< live results of a group's ops fit its registers per thread; and the needs of
+               ///< each register budget's groups fit the budget
+  width,       ///< an op runs in a group of exactly its width
+  load_group,  ///< variable-latency ops run in a load group, and nothing else does
+  blocking,    ///< a blocking op is not issued while another op of its group is being issued
+  one_stream,  ///< a group issues one op at a time: issue windows of one group do not overlap
 };
 inline constexpr int kRuleCount = 10;
 
@@ -192,13 +192,13 @@ struct Parts {
   std::vector<Group> groups;
   std::vector<Op> ops;
   std::vector<Dependence> dependences;
-  std::vector<Rule> relaxed;            ///< rules not in force; sorted, each once
+  std::vector<Rule> relaxed;  ///< rules not in force; sorted, each once
   std::vector<Objective> objectives = {Objective::groups, Objective::crossings, Objective::length};
-  int minimum_compute_groups = 1;       ///< groups without `loads` that must have an op, as far as
-                                        ///< the pool and the ops allow
+  int minimum_compute_groups = 1;  ///< groups without `loads` that must have an op, as far as
+                                   ///< the pool and the ops allow
   std::vector<std::vector<OpId>> same_group;  ///< ops that one group must run (rule `same-group`):
                                               ///< each set ascending, of two or more; disjoint
-  std::vector<HandOff> hand_offs;       ///< of different values
+  std::vector<Transfer> transfers;            ///< of different values
   std::vector<RegisterBudget> register_budgets;
   friend bool operator==(const Parts&, const Parts&) = default;
 };
@@ -219,7 +219,7 @@ class Problem {
   std::span<const Objective> objectives() const { return parts_.objectives; }
   int minimum_compute_groups() const { return parts_.minimum_compute_groups; }
   std::span<const std::vector<OpId>> same_group() const { return parts_.same_group; }
-  std::span<const HandOff> hand_offs() const { return parts_.hand_offs; }
+  std::span<const Transfer> transfers() const { return parts_.transfers; }
   std::span<const RegisterBudget> register_budgets() const { return parts_.register_budgets; }
   const Parts& parts() const { return parts_; }
 
@@ -269,10 +269,10 @@ inline constexpr std::size_t kLongestName = 200;
 bool is_identifier(std::string_view name);
 
 /// The numbers of one dependence once the ways of its two ops are chosen (defaults filled in).
-Cycles delay_of(const Dependence& dependence, const Op& from, const Way& from_way);
-Cycles read_hold_of(const Dependence& dependence, const Op& to, const Way& to_way);
+Cycles delay_of(const Dependence& dependence, const Op& from, const Alternative& from_alternative);
+Cycles read_hold_of(const Dependence& dependence, const Op& to, const Alternative& to_alternative);
 
 /// The cycles of an op that count for the length of a schedule: max(occupancy, issue, 1).
-Cycles span_of(const Way& way);
+Cycles span_of(const Alternative& alternative);
 
 }  // namespace twill::problem

@@ -107,12 +107,12 @@ class Writer {
   Case case_of(const solve::Candidate& candidate) {
     ++number_;
     Case out;
-    for (std::size_t op = 0; op < candidate.ways.size(); ++op) {
-      if (problem_.ops()[op].ways.size() < 2) continue;
-      out.ways.emplace_back(op, static_cast<std::size_t>(candidate.ways[op]));
+    for (std::size_t op = 0; op < candidate.alternatives.size(); ++op) {
+      if (problem_.ops()[op].alternatives.size() < 2) continue;
+      out.alternatives.emplace_back(op, static_cast<std::size_t>(candidate.alternatives[op]));
     }
     AtLeast bound = interval_bound(candidate.problem);
-    const auto proof = recorder_.interval(candidate.ways);
+    const auto proof = recorder_.interval(candidate.alternatives);
     if (proof && proof->subject.interval >= decisive(candidate.problem)) {
       out.never = proven(candidate.problem, *proof, "never");
       return out;
@@ -139,7 +139,7 @@ class Writer {
     for (std::size_t i = 0; i + 1 < answer_.objectives.size(); ++i) {
       const Objective objective = problem_.objectives()[i];
       AtLeast bound = objective_bound(candidate.problem, objective, interval);
-      const auto proof = recorder_.limit(candidate.ways, interval, limit_kind(objective));
+      const auto proof = recorder_.limit(candidate.alternatives, interval, limit_kind(objective));
       if (proof && proof->subject.refuted->number >= bound.value) {
         bound.value = proof->subject.refuted->number + 1;
         bound.reason = proven(candidate.problem, *proof, problem::name_of(objective));

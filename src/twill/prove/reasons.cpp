@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "twill/certify/witness.h"
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/pool_class.h"
 #include "twill/schedule/recurrence.h"
@@ -37,8 +37,8 @@ std::size_t index_named(const All& all, const std::string& name) {
 
 Cycles least_delay(const Problem& problem, const problem::Dependence& it) {
   Cycles least = std::numeric_limits<Cycles>::max();
-  for (const problem::Way& way : problem[it.from].ways) {
-    least = std::min(least, delay_of(it, problem[it.from], way));
+  for (const problem::Alternative& alternative : problem[it.from].alternatives) {
+    least = std::min(least, delay_of(it, problem[it.from], alternative));
   }
   return least;
 }
@@ -102,7 +102,7 @@ AtLeast length_bound(const Problem& problem, Cycles interval) {
   bound.reason.kind = Reason::Kind::chain;
   std::size_t last = 0;
   for (std::size_t op = 0; op < n; ++op) {
-    const Cycles end = at[op] + span_of(problem.ops()[op].ways.front());
+    const Cycles end = at[op] + span_of(problem.ops()[op].alternatives.front());
     if (end <= bound.value) continue;
     bound.value = end;
     last = op;
@@ -117,7 +117,7 @@ AtLeast length_bound(const Problem& problem, Cycles interval) {
 }
 
 /// A reason about the common part of a Problem, reworded for the whole.
-Reason about_whole(const problem::Reduced& part, Reason reason) {
+Reason about_whole(const problem::Residual& part, Reason reason) {
   using Kind = Reason::Kind;
   const auto move = [&](std::size_t& op) { op = part.ops[op].index(); };
   const bool index_is_op =
@@ -139,8 +139,8 @@ AtLeast interval_bound(const Problem& problem) {
 }
 
 AtLeast objective_bound(const Problem& problem, problem::Objective objective, Cycles interval) {
-  if (!problem.hand_offs().empty()) {
-    const problem::Reduced part = problem::common_part(problem);
+  if (!problem.transfers().empty()) {
+    const problem::Residual part = problem::common_part(problem);
     AtLeast bound = objective_bound(part.problem, objective, interval);
     bound.reason = about_whole(part, std::move(bound.reason));
     return bound;
@@ -157,8 +157,8 @@ AtLeast objective_bound(const Problem& problem, problem::Objective objective, Cy
 }
 
 std::optional<Reason> never(const Problem& problem) {
-  if (!problem.hand_offs().empty()) {
-    const problem::Reduced part = problem::common_part(problem);
+  if (!problem.transfers().empty()) {
+    const problem::Residual part = problem::common_part(problem);
     auto reason = never(part.problem);
     if (reason) reason = about_whole(part, *std::move(reason));
     return reason;

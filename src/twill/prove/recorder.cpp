@@ -94,15 +94,15 @@ std::uint64_t hash_of(std::span<const Literal> literals) {
 
 }  // namespace
 
-std::optional<Proof> Recorder::interval(const std::vector<int>& ways) const {
-  const auto found = refutations_.find(ways);
+std::optional<Proof> Recorder::interval(const std::vector<int>& alternatives) const {
+  const auto found = refutations_.find(alternatives);
   if (found == refutations_.end() || !found->second.interval) return std::nullopt;
   return proof_of(*found->second.interval);
 }
 
-std::optional<Proof> Recorder::limit(const std::vector<int>& ways, Cycles interval,
+std::optional<Proof> Recorder::limit(const std::vector<int>& alternatives, Cycles interval,
                                      Predicate::Kind objective) const {
-  const auto found = refutations_.find(ways);
+  const auto found = refutations_.find(alternatives);
   if (found == refutations_.end()) return std::nullopt;
   const auto refutation = found->second.limits.find(objective);
   if (refutation == found->second.limits.end()) return std::nullopt;
@@ -236,7 +236,7 @@ void Recorder::refuted(Literal assumption) {
                 proof.sums.size(),
                 proof.steps.size(),
                 proof.numbers.size()};
-  Refutations& known = refutations_[ways_];
+  Refutations& known = refutations_[alternatives_];
   if (assumption == solve::kTrue && it.subject.given.empty()) {
     const bool best = !known.interval || known.interval->subject.interval < it.subject.interval;
     if (best) known.interval = std::move(it);

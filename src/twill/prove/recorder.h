@@ -24,13 +24,13 @@ class Recorder : public solve::ProofSink {
   explicit Recorder(std::size_t op_count) : op_count_(op_count) {}
 
   /// The refutation at the largest II; none if there was none.
-  std::optional<certify::Proof> interval(const std::vector<int>& ways) const;
+  std::optional<certify::Proof> interval(const std::vector<int>& alternatives) const;
   /// The refutation of the largest limit of an objective at this II.
-  std::optional<certify::Proof> limit(const std::vector<int>& ways, Cycles interval,
+  std::optional<certify::Proof> limit(const std::vector<int>& alternatives, Cycles interval,
                                       certify::Predicate::Kind objective) const;
 
   void begin(std::string_view title) override;
-  void combination(const std::vector<int>& ways) override { ways_ = ways; }
+  void combination(const std::vector<int>& alternatives) override { alternatives_ = alternatives; }
   void subject(const solve::ProofSubject& subject) override;
   void meaning(solve::Literal literal, const solve::Meaning& meaning) override;
   void meaning(const solve::Meaning& meaning) override;
@@ -74,7 +74,7 @@ class Recorder : public solve::ProofSink {
   std::optional<certify::Predicate> limit_of(solve::Literal literal) const;
 
   std::size_t op_count_;
-  std::vector<int> ways_;
+  std::vector<int> alternatives_;
   std::shared_ptr<Log> log_;
   certify::Predicate next_sum_;
   std::map<std::vector<int>, Refutations> refutations_;  ///< by ways

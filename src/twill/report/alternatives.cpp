@@ -38,13 +38,13 @@ std::vector<std::string> row(std::size_t number_of, Cycles interval,
   return cells;
 }
 
-std::string end_of(const Alternatives& alternatives) {
+std::string end_of(const AlternativeSchedules& alternatives) {
   switch (alternatives.end) {
-    case Alternatives::End::complete:
+    case AlternativeSchedules::End::complete:
       return "within the distance there is no other, proven";
-    case Alternatives::End::count:
+    case AlternativeSchedules::End::count:
       return "there may be more";
-    case Alternatives::End::limit:
+    case AlternativeSchedules::End::limit:
       return "the work limit ended the search, there may be more";
   }
   return "";
@@ -85,9 +85,10 @@ std::string in_words(const Problem& problem, const Difference& difference) {
   const problem::Op& op = problem[difference.op];
   const auto index = [](std::int64_t it) { return static_cast<std::size_t>(it); };
   switch (difference.kind) {
-    case Difference::Kind::way:
-      return fmt::format("{} by {} instead of {}", op.name, op.ways[index(difference.is)].name,
-                         op.ways[index(difference.was)].name);
+    case Difference::Kind::alternative:
+      return fmt::format("{} by {} instead of {}", op.name,
+                         op.alternatives[index(difference.is)].name,
+                         op.alternatives[index(difference.was)].name);
     case Difference::Kind::group:
       return fmt::format("{} in {} instead of {}", op.name,
                          problem.groups()[index(difference.is)].name,
@@ -110,16 +111,17 @@ std::string in_words(const Problem& problem, const std::vector<Difference>& diff
 }
 
 std::string alternatives_text(const Outcome& outcome) {
-  const Alternatives& alternatives = *outcome.alternatives;
-  std::string out = wrap(
-      fmt::format("alternatives: schedules of other structures, II at most {} ({} % above this one), "
-                  "best first; {}",
-                  alternatives.most_interval, alternatives.within, end_of(alternatives)),
-      kWidth, "", "  ");
+  const AlternativeSchedules& alternatives = *outcome.alternatives;
+  std::string out =
+      wrap(fmt::format(
+               "alternatives: schedules of other structures, II at most {} ({} % above this one), "
+               "best first; {}",
+               alternatives.most_interval, alternatives.within, end_of(alternatives)),
+           kWidth, "", "  ");
   if (alternatives.list.empty()) return out;
   out += table_of(outcome);
   for (std::size_t i = 0; i < alternatives.list.size(); ++i) {
-    const Alternative& it = alternatives.list[i];
+    const AlternativeSchedule& it = alternatives.list[i];
     const Problem& problem = it.remains ? it.remains->problem : outcome.problem;
     out += wrap(in_words(problem, it.differences), kWidth, fmt::format("  {}: ", i + 1), "     ");
   }

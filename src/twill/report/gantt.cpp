@@ -223,16 +223,17 @@ std::string draw_steady_state(const problem::Problem& problem, const schedule::S
   for (std::size_t i = 0; i < problem.ops().size(); ++i) {
     const problem::OpId op(i);
     const schedule::Placement& at = schedule.ops[i];
-    const problem::Way& way = problem[op].ways[static_cast<std::size_t>(at.way)];
+    const problem::Alternative& alternative =
+        problem[op].alternatives[static_cast<std::size_t>(at.alternative)];
     const Bar bar{problem[op].name, schedule::slot_of(schedule, op), 0,
                   schedule::stage_of(schedule, op)};
-    if (way.unit) {
+    if (alternative.unit) {
       Bar held = bar;
-      held.cycles = std::min(way.occupancy, ii);
-      units[way.unit->index()].bars.push_back(std::move(held));
+      held.cycles = std::min(alternative.occupancy, ii);
+      units[alternative.unit->index()].bars.push_back(std::move(held));
     }
     Bar issued = bar;
-    issued.cycles = std::min(way.issue, ii);
+    issued.cycles = std::min(alternative.issue, ii);
     groups[at.group.index()].bars.push_back(std::move(issued));
   }
   std::vector<Row> rows = std::move(units);

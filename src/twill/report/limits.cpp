@@ -56,7 +56,7 @@ std::string measured_line(const Limits& limits) {
 }
 
 std::string given_lines(const Limits& limits) {
-  const GivenSchedule& given = *limits.given;
+  const ImportedSchedule& given = *limits.given;
   std::string text = against(limits.ends.front(), given.interval);
   if (!given.violations.empty()) {
     text += fmt::format("; but it breaks {} rule{}, first: {}", given.violations.size(),
@@ -136,7 +136,7 @@ Json end_json(const RatedBounds& end) {
           {"bounds", std::move(bounds)}};
 }
 
-Json given_json(const GivenSchedule& given) {
+Json given_json(const ImportedSchedule& given) {
   return {{"kind", given.is_order ? "order" : "schedule"},
           {"initiation_interval", given.interval},
           {"circuit", given.circuit},

@@ -25,7 +25,7 @@ struct RatedBounds {
 };
 
 /// A schedule or order that came with the loop.
-struct GivenSchedule {
+struct ImportedSchedule {
   bool is_order = false;  ///< then `interval` is the least it can reach
   Cycles interval = 1;
   std::vector<std::string> circuit;     ///< of an order: the circuit that keeps it from being
@@ -43,7 +43,7 @@ struct Limits {
   std::vector<RatedBounds> ends;   ///< one; of a kernel two: fastest rates, then slowest
   std::optional<Cycles> measured;  ///< cycles per iteration, as the user measured them
   std::optional<LaunchTime> launch;
-  std::optional<GivenSchedule> given;
+  std::optional<ImportedSchedule> given;
   std::vector<Diagnostic> warnings;
 };
 

@@ -10,7 +10,8 @@ std::vector<Cycles> issue_loads(const problem::Problem& problem,
   std::vector<Cycles> loads(problem.groups().size(), 0);
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
     const schedule::Placement& at = schedule.ops[i];
-    loads[at.group.index()] += problem.ops()[i].ways[static_cast<std::size_t>(at.way)].issue;
+    loads[at.group.index()] +=
+        problem.ops()[i].alternatives[static_cast<std::size_t>(at.alternative)].issue;
   }
   return loads;
 }

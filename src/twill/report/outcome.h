@@ -54,14 +54,14 @@ struct Candidate {
 };
 
 /// Residual loop of a schedule's groups, for a loop with transfer ops.
-struct Remains {
+struct ResidualLoop {
   problem::Problem problem;
   std::vector<extract::OpOrigin> origins;  ///< by its OpId; empty for `.loop` files
   std::vector<std::string> lines;          ///< as Outcome has them
 };
 
 /// Another schedule of the same Problem, of another structure (schedule/difference.h).
-struct Alternative {
+struct AlternativeSchedule {
   schedule::Schedule schedule;
   std::vector<schedule::ObjectiveValue> objectives;  ///< as those of the answer
   bool proven = false;                               ///< no better alternative was left when it was
@@ -69,21 +69,21 @@ struct Alternative {
   std::optional<Cycles> expected;                    ///< this and the next as in Bracket
   std::optional<Cycles> slowest;
   std::vector<schedule::Difference> differences;  ///< from the answer's schedule; never empty
-  std::optional<Remains> remains;  ///< of a loop with transfer ops: the residual loop of this
-                                   ///< schedule and its differences, which may be another than the
-                                   ///< answer's
+  std::optional<ResidualLoop> remains;  ///< of a loop with transfer ops: the residual loop of this
+                                        ///< schedule and its differences, which may be another than
+                                        ///< the answer's
 };
 
-struct Alternatives {
+struct AlternativeSchedules {
   /// Reason why the list ends.
   enum class End {
     complete,  ///< proven: there is no other within the distance
     count,     ///< no more were asked for
     limit,     ///< the work limit ended the search
   };
-  int within = 0;                 ///< percent by which II may be above the answer's
-  Cycles most_interval = 0;       ///< the largest II, in cycles
-  std::vector<Alternative> list;  ///< best first
+  int within = 0;                         ///< percent by which II may be above the answer's
+  Cycles most_interval = 0;               ///< the largest II, in cycles
+  std::vector<AlternativeSchedule> list;  ///< best first
   End end = End::count;
 };
 
@@ -105,7 +105,7 @@ struct Built {
   std::optional<double> total;         ///< of as many iterations as were asked for, begin and end
                                        ///< included
   std::optional<double> at_slowest;    ///< of a kernel: all of it, with every op at its slowest
-                                     ///< co-run rate in place of shared pipes
+                                       ///< co-run rate in place of shared pipes
   std::optional<std::string> not_printable;  ///< why the kernel cannot be printed; empty: it can
                                              ///< be; nothing: not tried, or no kernel
   std::optional<std::string> no_ttgir;       ///< why Triton cannot have it; empty or nothing as for
@@ -144,7 +144,7 @@ struct Outcome {
   std::string problem_text;  ///< the `.loop` text
   schedule::Bound min_ii;    ///< the bound that needs no search
   schedule::Answer answer;
-  std::optional<Alternatives> alternatives;  ///< if they were asked for
+  std::optional<AlternativeSchedules> alternatives;  ///< if they were asked for
   int alternative = 0;  ///< number of the alternative that the answer's schedule is; 0: none, and
                         ///< the answer is about all schedules. Else objectives are about the
                         ///< schedules left at that number, the lower bound about all

@@ -110,7 +110,7 @@ Json ops(const Outcome& outcome, const schedule::Schedule& found) {
                     {"stage", schedule::stage_of(found, OpId(i))},
                     {"slot", schedule::slot_of(found, OpId(i))},
                     {"group", problem[at.group].name},
-                    {"alternative", op.ways[static_cast<std::size_t>(at.way)].name},
+                    {"alternative", op.alternatives[static_cast<std::size_t>(at.alternative)].name},
                     {"source", op.source},
                     {"line", i < outcome.lines.size() ? outcome.lines[i] : std::string()},
                     {"rows", rows(outcome, i)}});
@@ -233,7 +233,7 @@ Json differences(const problem::Problem& problem,
 }
 
 Json alternative(const Outcome& outcome, std::size_t index) {
-  const Alternative& it = outcome.alternatives->list[index];
+  const AlternativeSchedule& it = outcome.alternatives->list[index];
   Outcome taken = outcome;
   taken.answer.schedule = it.schedule;
   if (it.remains) {
@@ -256,8 +256,8 @@ Json alternative(const Outcome& outcome, std::size_t index) {
 }
 
 Json alternatives(const Outcome& outcome) {
-  const Alternatives& all = *outcome.alternatives;
-  using End = Alternatives::End;
+  const AlternativeSchedules& all = *outcome.alternatives;
+  using End = AlternativeSchedules::End;
   const char* const end = all.end == End::complete ? "complete"
                           : all.end == End::count  ? "count"
                                                    : "limit";

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/report/schedule_json.h"
 #include "twill/schedule/loop_text.h"
 
@@ -84,11 +84,11 @@ Result<schedule::Placement> read_placement(const Reader& reader, const Unordered
     return reader.wrong(path + " names an unknown group '" + group + "'");
   placement.group = problem::GroupId(groups.at(group));
   const char* const member = json.contains("way") ? "way" : "alternative";  // version 1: way
-  TWILL_TRY(const std::string way, reader.text(json, path, member));
-  const auto ways = index_of(op.ways);
-  if (!ways.contains(way))
-    return reader.wrong(path + " names an unknown alternative '" + way + "'");
-  placement.way = static_cast<int>(ways.at(way));
+  TWILL_TRY(const std::string alternative, reader.text(json, path, member));
+  const auto alternatives = index_of(op.alternatives);
+  if (!alternatives.contains(alternative))
+    return reader.wrong(path + " names an unknown alternative '" + alternative + "'");
+  placement.alternative = static_cast<int>(alternatives.at(alternative));
   return placement;
 }
 
@@ -147,10 +147,10 @@ Result<schedule::Schedule> read_schedule(const Reader& reader, const UnorderedJs
     TWILL_TRY(schedule.ops[op],
               read_placement(reader, (*list)[i], path, problem, problem.ops()[op]));
   }
-  const auto errands = problem::errands_of(problem);
+  const auto transfer_ops = problem::transfer_ops_of(problem);
   for (const auto& [name, op] : index) {
     if (placed[op]) continue;
-    if (!errands[op]) return reader.wrong("/ops does not place op '" + name + "'");
+    if (!transfer_ops[op]) return reader.wrong("/ops does not place op '" + name + "'");
     schedule.ops[op].exists = false;
   }
   TWILL_TRY(schedule.addresses, read_addresses(reader, json, problem));

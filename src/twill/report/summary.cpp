@@ -123,12 +123,12 @@ std::string load_table(const Outcome& outcome) {
 }
 
 /// Name as in sequences of `.loop` texts: "exp2[poly]" if there is a choice.
-std::string name_with_way(const problem::Problem& problem, const schedule::Schedule& found,
-                          OpId op) {
+std::string name_with_alternative(const problem::Problem& problem, const schedule::Schedule& found,
+                                  OpId op) {
   const problem::Op& it = problem[op];
-  if (it.ways.size() == 1) return it.name;
-  const auto way = static_cast<std::size_t>(found.ops[op.index()].way);
-  return fmt::format("{}[{}]", it.name, it.ways[way].name);
+  if (it.alternatives.size() == 1) return it.name;
+  const auto alternative = static_cast<std::size_t>(found.ops[op.index()].alternative);
+  return fmt::format("{}[{}]", it.name, it.alternatives[alternative].name);
 }
 
 /// The ops of one group, by stage and slot: "stage 0: qkA 0, rmaxA 576".
@@ -147,7 +147,7 @@ std::string ops_of_group(const Outcome& outcome, problem::GroupId group) {
     std::string line;
     for (; i < ops.size() && schedule::stage_of(found, ops[i]) == stage; ++i) {
       if (!line.empty()) line += ",  ";
-      line += fmt::format("{} {}", name_with_way(outcome.problem, found, ops[i]),
+      line += fmt::format("{} {}", name_with_alternative(outcome.problem, found, ops[i]),
                           schedule::slot_of(found, ops[i]));
     }
     out += wrap(line, kWidth, fmt::format("    stage {}: ", stage), std::string(13, ' '));

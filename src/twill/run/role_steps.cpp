@@ -16,8 +16,8 @@ using plan::StepKind;
 
 bool is_copy(const plan::Plan& plan, const plan::Step& step) {
   if (step.kind != StepKind::issue) return false;
-  const Mechanism how =
-      step.op ? plan.mechanisms[step.op->index()] : plan.kernel->around[*step.outside].mechanism;
+  const Mechanism how = step.op ? plan.mechanisms[step.op->index()]
+                                : plan.kernel->per_tile_ops[*step.per_tile_op].mechanism;
   return plan::is_copy(how);
 }
 
@@ -59,23 +59,23 @@ RoleSteps::RoleSteps(Comparison& all, const plan::Role& role)
   add_tile();
 }
 
-void RoleSteps::place(const std::vector<plan::Step>& steps, std::int64_t window, bool around) {
+void RoleSteps::place(const std::vector<plan::Step>& steps, std::int64_t window, bool is_per_tile) {
   for (const plan::Step& step : steps) {
     const bool of_tile = step.instance.from == plan::Instance::From::tile;
     const std::int64_t iteration =
         of_tile ? step.instance.offset : plan::iteration_of(step.instance, window, all_.trips);
     const std::int64_t before = of_tile ? tiles_ : tiles_ * all_.trips;
     place_acquire(step);
-    steps_.push_back({&step, iteration, before + iteration, around});
+    steps_.push_back({&step, iteration, before + iteration, is_per_tile});
   }
 }
 
 /// A box that lies where a tile lay is one more filling of the tile's buffer.
 void RoleSteps::place_acquire(const plan::Step& step) {
   const bool fills = step.kind == StepKind::stage || step.kind == StepKind::compute;
-  if (!fills || !step.outside) return;
+  if (!fills || !step.per_tile_op) return;
   for (const auto& [entry, channel] : all_.what.laid) {
-    if (entry != *step.outside) continue;
+    if (entry != *step.per_tile_op) continue;
     plan::Step& added = added_.emplace_back();
     added.kind = StepKind::acquire;
     added.instance = step.instance;
@@ -142,7 +142,7 @@ bool RoleSteps::shows(const Placed& placed) const {
 /// Looks at a step for which there is no op of its own.
 std::string RoleSteps::pass(const Placed& placed) {
   const plan::Step& step = *placed.step;
-  if (placed.around) return {};
+  if (placed.is_per_tile) return {};
   for (const Read& read : read_by(placed)) read_.push_back(read);
   while (read_.size() > kMostReads) read_.pop_front();
   if (step.kind == StepKind::fence && step.fence == plan::Fence::proxy && !fenced_) {
@@ -193,7 +193,7 @@ std::string RoleSteps::to_next() {
 bool RoleSteps::is_beside(const concurrent::Role& state) const {
   const bool in_sections =
       std::any_of(steps_.begin() + static_cast<std::ptrdiff_t>(next_), steps_.end(),
-                  [&](const Placed& placed) { return !placed.around && shows(placed); });
+                  [&](const Placed& placed) { return !placed.is_per_tile && shows(placed); });
   if (in_sections) return false;
   const auto count = std::count_if(state.frames.begin(), state.frames.end(), is_loop_frame);
   if (count <= (all_.walks ? 1 : 0)) return false;
@@ -264,7 +264,7 @@ std::string RoleSteps::match(const concurrent::Role& state, ir::OpId id) {
   if (next_ == steps_.size()) return "the plan has no step any more";
   const Placed& placed = steps_[next_];
   if (!fits(state, id, placed)) return "the plan has \"" + words(placed) + "\" here";
-  if (!placed.around && !loop_ && placed.step->instance.from == plan::Instance::From::window) {
+  if (!placed.is_per_tile && !loop_ && placed.step->instance.from == plan::Instance::From::window) {
     const auto inner = std::find_if(state.frames.rbegin(), state.frames.rend(), is_loop_frame);
     if (inner != state.frames.rend()) loop_ = inner->op;
   }
@@ -340,8 +340,9 @@ bool RoleSteps::fits_copy(const concurrent::Role& state, ir::OpId id, const Plac
   const plan::Step& step = *placed.step;
   if (!is_copy(plan_, step) || !access || !access->destination) return false;
   const bool by_threads = all_.what.module.op(id).kind == OpKind::copy_async;
-  const plan::BufferId buffer = step.op ? *plan_.values[step.op->index()].home
-                                        : plan_.kernel->around[*step.outside].buffers.front();
+  const plan::BufferId buffer = step.op
+                                    ? *plan_.values[step.op->index()].home
+                                    : plan_.kernel->per_tile_ops[*step.per_tile_op].buffers.front();
   const auto at = spot(state, *access->destination);
   if (!at || !all_.bindings.agree(Bindings::Kind::buffer, buffer.index(), plan_[buffer].depth,
                                   placed.instance + used_beside(buffer), *at)) {
@@ -448,7 +449,7 @@ std::string RoleSteps::take_read(const concurrent::Role& state, ir::OpId id) {
       if (read.value) made_in_[op.results.front()] = read.iteration;
       return {};
     }
-    if (placed.around) return {};
+    if (placed.is_per_tile) return {};
     const bool drains = placed.step->kind == StepKind::drain_groups;
     if (!drains && shows(placed) && !written_by(*placed.step) && !is_product(plan_, *placed.step))
       break;

@@ -46,14 +46,14 @@ class RoleSteps {
     const plan::Step* step = nullptr;
     std::int64_t iteration = 0;
     std::int64_t instance = 0;
-    bool around = false;  ///< before or after the sections
+    bool is_per_tile = false;  ///< before or after the sections
   };
   /// Arithmetic on a tile, and the latest iteration of what it is made from.
   struct Computed {
     ir::OpKind kind = ir::OpKind::other;
     std::optional<std::int64_t> iteration;
   };
-  /// A read of a copy in shared memory: of a value of an iteration, or of a resident tile.
+  /// A read of a copy in shared memory: of a value of an iteration, or of an invariant tile.
   struct Read {
     plan::BufferId buffer;
     std::int64_t instance = 0;
@@ -62,7 +62,7 @@ class RoleSteps {
   };
 
   void add_tile();
-  void place(const std::vector<plan::Step>& steps, std::int64_t window, bool around);
+  void place(const std::vector<plan::Step>& steps, std::int64_t window, bool is_per_tile);
   void place_acquire(const plan::Step& step);
   bool is_laid(plan::ChannelId channel) const;
   bool shows(const Placed& placed) const;

@@ -56,7 +56,7 @@ const std::vector<std::int64_t> kStepsOfOdd = {2, 1, 32, 64, 128};
 
 class Search {
  public:
-  Search(const Kernel& kernel, const Given& given, std::int64_t trips, std::uint64_t seed)
+  Search(const Kernel& kernel, const FixedArguments& given, std::int64_t trips, std::uint64_t seed)
       : kernel_(kernel),
         given_(given),
         wanted_(trips),
@@ -266,7 +266,7 @@ class Search {
   }
 
   const Kernel& kernel_;
-  const Given& given_;
+  const FixedArguments& given_;
   std::int64_t wanted_;
   std::uint64_t seed_;
   std::uint64_t varied_;
@@ -278,8 +278,8 @@ class Search {
 
 }  // namespace
 
-Result<std::optional<Chosen>> choose(const Kernel& kernel, const Given& given, std::int64_t trips,
-                                     std::uint64_t seed) {
+Result<std::optional<Chosen>> choose(const Kernel& kernel, const FixedArguments& given,
+                                     std::int64_t trips, std::uint64_t seed) {
   return Search(kernel, given, trips, seed).run();
 }
 

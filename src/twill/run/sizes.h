@@ -11,7 +11,7 @@
 namespace twill::run {
 
 /// Choices of the user for the arguments; all others are drawn.
-struct Given {
+struct FixedArguments {
   execute::Launch launch;                           ///< `arguments` and `arrays`; `scale`
   std::optional<std::int64_t> size;                 ///< of integers that drive no loop
   std::optional<std::array<std::int64_t, 3>> grid;  ///< of program ids
@@ -33,7 +33,7 @@ struct Chosen {
 ///
 /// Empty if no arguments that were tried are such. Fails if the text cannot be executed. Cost: some
 /// runs of the text.
-Result<std::optional<Chosen>> choose(const Kernel& kernel, const Given& given, std::int64_t trips,
-                                     std::uint64_t seed);
+Result<std::optional<Chosen>> choose(const Kernel& kernel, const FixedArguments& given,
+                                     std::int64_t trips, std::uint64_t seed);
 
 }  // namespace twill::run

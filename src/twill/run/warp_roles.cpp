@@ -57,7 +57,7 @@ Result<void> check_alike(const RolesModule& module) {
 
 class RolesRun {
  public:
-  RolesRun(const RolesModule& module, const Given& given, std::uint64_t seed)
+  RolesRun(const RolesModule& module, const FixedArguments& given, std::uint64_t seed)
       : module_(module), given_(given), seed_(seed) {}
 
   Result<std::vector<RolesCall>> calls(const std::vector<std::int64_t>& trips,
@@ -120,7 +120,7 @@ class RolesRun {
 
  private:
   const RolesModule& module_;
-  const Given& given_;
+  const FixedArguments& given_;
   std::uint64_t seed_;
 };
 
@@ -209,7 +209,7 @@ RolesProof prove_roles(const RolesModule& module, std::int64_t at_least) {
   return proof;
 }
 
-Result<RolesReport> run_roles(const RolesModule& module, const Given& given,
+Result<RolesReport> run_roles(const RolesModule& module, const FixedArguments& given,
                               const RolesEffort& effort) {
   RolesReport report;
   report.module = module.program.file();

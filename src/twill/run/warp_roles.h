@@ -60,7 +60,7 @@ struct RolesEffort {
 /// out where nothing is compared and no trip count depends on tiles. Else fails, at the op's line,
 /// for what cannot be executed, if the two have other arguments, and if there are no arguments for
 /// any of `trips`.
-Result<RolesReport> run_roles(const RolesModule& module, const Given& given,
+Result<RolesReport> run_roles(const RolesModule& module, const FixedArguments& given,
                               const RolesEffort& effort);
 
 /// For people: what was found, with lines, and the verdict.

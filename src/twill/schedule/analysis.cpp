@@ -11,8 +11,8 @@
 namespace twill::schedule {
 namespace {
 
+using problem::Alternative;
 using problem::Problem;
-using problem::Way;
 
 /// Copies alive at `cycle` of the steady state of an endless loop.
 Cycles copies_at(const Life& life, Cycles cycle, Cycles interval) {
@@ -108,7 +108,7 @@ std::vector<Life> lives_of(const Problem& problem, const Schedule& schedule) {
   for (const problem::Dependence& edge : problem.dependences()) {
     if (!edge.carries_value) continue;
     const Cycles hold =
-        problem::read_hold_of(edge, problem[edge.to], way_of(problem, schedule, edge.to));
+        problem::read_hold_of(edge, problem[edge.to], alternative_of(problem, schedule, edge.to));
     const Cycles read = schedule.ops[edge.to.index()].issue + edge.distance * interval + hold;
     Life& life = lives[edge.from.index()];
     life.end = std::max(life.end, read);
@@ -214,8 +214,8 @@ std::vector<Amount> memory_reach(const Problem& problem, const Schedule& schedul
 std::vector<Cycles> unit_loads(const Problem& problem, const Schedule& schedule) {
   std::vector<Cycles> loads(problem.units().size(), 0);
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
-    const Way& way = way_of(problem, schedule, OpId(i));
-    if (way.unit) loads[way.unit->index()] += way.occupancy;
+    const Alternative& alternative = alternative_of(problem, schedule, OpId(i));
+    if (alternative.unit) loads[alternative.unit->index()] += alternative.occupancy;
   }
   return loads;
 }
@@ -223,7 +223,7 @@ std::vector<Cycles> unit_loads(const Problem& problem, const Schedule& schedule)
 std::vector<Cycles> pipe_loads(const Problem& problem, const Schedule& schedule) {
   std::vector<Cycles> loads(problem.pipes().size(), 0);
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
-    for (const problem::PipeUse& use : way_of(problem, schedule, OpId(i)).pipes) {
+    for (const problem::PipeUse& use : alternative_of(problem, schedule, OpId(i)).pipes) {
       loads[use.pipe.index()] += use.demand;
     }
   }
@@ -255,7 +255,7 @@ std::vector<Ring> rings_of(const Problem& problem, const Schedule& schedule,
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
     if (!problem.ops()[i].streaming || !reads[i]) continue;
     Ring ring{OpId(i), std::max<Cycles>(1, lives[i].copies), 0,
-              way_of(problem, schedule, OpId(i)).latency};
+              alternative_of(problem, schedule, OpId(i)).latency};
     ring.hides = hidden(ring);
     rings.push_back(ring);
   }

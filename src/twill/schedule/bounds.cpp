@@ -7,20 +7,20 @@
 
 #include <fmt/format.h>
 
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/schedule/pool_class.h"
 #include "twill/schedule/recurrence.h"
 
 namespace twill::schedule {
 namespace {
 
+using problem::Alternative;
 using problem::DependenceId;
 using problem::Op;
 using problem::PipeId;
 using problem::Problem;
 using problem::Rule;
 using problem::UnitId;
-using problem::Way;
 
 /// The most ops a witness names; its `ops` have them all.
 constexpr std::size_t kShown = 12;
@@ -29,12 +29,13 @@ constexpr std::size_t kShown = 12;
 template <class CostOf>
 Cycles least(const Op& op, CostOf cost_of) {
   Cycles value = std::numeric_limits<Cycles>::max();
-  for (const Way& way : op.ways) value = std::min(value, cost_of(way));
+  for (const Alternative& alternative : op.alternatives)
+    value = std::min(value, cost_of(alternative));
   return value;
 }
 
-Cycles demand_on(const Way& way, PipeId pipe) {
-  for (const problem::PipeUse& use : way.pipes) {
+Cycles demand_on(const Alternative& alternative, PipeId pipe) {
+  for (const problem::PipeUse& use : alternative.pipes) {
     if (use.pipe == pipe) return use.demand;
   }
   return 0;
@@ -79,8 +80,9 @@ void add_units(const Problem& problem, std::vector<Bound>& out) {
   if (!problem.in_force(Rule::unit)) return;
   for (std::size_t u = 0; u < problem.units().size(); ++u) {
     const std::string& name = problem.units()[u].name;
-    const Load load = load_of(
-        problem, [&](const Way& way) { return way.unit == UnitId(u) ? way.occupancy : Cycles{0}; });
+    const Load load = load_of(problem, [&](const Alternative& alternative) {
+      return alternative.unit == UnitId(u) ? alternative.occupancy : Cycles{0};
+    });
     if (load.total == 0) continue;
     out.push_back({load.total, BoundKind::unit, name, load.ops,
                    fmt::format("{}: {}", name, sum_of(problem, load))});
@@ -91,7 +93,8 @@ void add_pipes(const Problem& problem, std::vector<Bound>& out) {
   if (!problem.in_force(Rule::pipe)) return;
   for (std::size_t p = 0; p < problem.pipes().size(); ++p) {
     const std::string& name = problem.pipes()[p].name;
-    const Load load = load_of(problem, [&](const Way& way) { return demand_on(way, PipeId(p)); });
+    const Load load = load_of(
+        problem, [&](const Alternative& alternative) { return demand_on(alternative, PipeId(p)); });
     if (load.total == 0) continue;
     out.push_back({load.total, BoundKind::pipe, name, load.ops,
                    fmt::format("{}: {}", name, sum_of(problem, load))});
@@ -128,17 +131,18 @@ void add_circuits(const Problem& problem, std::vector<Bound>& out) {
 }
 
 /// Cycles for which one op, by that alternative, keeps any single resource to itself.
-Cycles longest_hold(const Problem& problem, const Way& way) {
+Cycles longest_hold(const Problem& problem, const Alternative& alternative) {
   Cycles cycles = 0;
-  if (problem.in_force(Rule::unit)) cycles = std::max(cycles, way.occupancy);
-  if (problem.in_force(Rule::one_stream)) cycles = std::max(cycles, way.issue);
+  if (problem.in_force(Rule::unit)) cycles = std::max(cycles, alternative.occupancy);
+  if (problem.in_force(Rule::one_stream)) cycles = std::max(cycles, alternative.issue);
   if (!problem.in_force(Rule::pipe)) return cycles;
-  for (const problem::PipeUse& use : way.pipes) cycles = std::max(cycles, use.demand);
+  for (const problem::PipeUse& use : alternative.pipes) cycles = std::max(cycles, use.demand);
   return cycles;
 }
 
 void add_ops(const Problem& problem, std::vector<Bound>& out) {
-  const Load load = load_of(problem, [&](const Way& way) { return longest_hold(problem, way); });
+  const Load load = load_of(
+      problem, [&](const Alternative& alternative) { return longest_hold(problem, alternative); });
   for (std::size_t i = 0; i < load.ops.size(); ++i) {
     const std::string& name = problem[load.ops[i]].name;
     out.push_back({load.amounts[i],
@@ -163,7 +167,8 @@ void add_issue(const Problem& problem, std::vector<Bound>& out) {
     if (it.groups.empty()) continue;
     Load load;
     for (const OpId op : it.ops) {
-      load.add(op, least(problem[op], [](const Way& way) { return way.issue; }));
+      load.add(
+          op, least(problem[op], [](const Alternative& alternative) { return alternative.issue; }));
     }
     if (load.total == 0) continue;
     const auto group_count = static_cast<Cycles>(it.groups.size());
@@ -185,7 +190,7 @@ std::vector<Bound> largest_first(std::vector<Bound> bounds) {
 /// groups.
 template <class BoundsOf>
 std::vector<Bound> of_common_part(const Problem& problem, BoundsOf bounds_of) {
-  const problem::Reduced part = problem::common_part(problem);
+  const problem::Residual part = problem::common_part(problem);
   std::vector<Bound> bounds = bounds_of(part.problem);
   for (Bound& bound : bounds) {
     for (OpId& op : bound.ops) op = part.ops[op.index()];
@@ -196,7 +201,7 @@ std::vector<Bound> of_common_part(const Problem& problem, BoundsOf bounds_of) {
 }  // namespace
 
 std::vector<Bound> lower_bounds(const Problem& problem) {
-  if (!problem.hand_offs().empty()) return of_common_part(problem, lower_bounds);
+  if (!problem.transfers().empty()) return of_common_part(problem, lower_bounds);
   std::vector<Bound> bounds;
   add_units(problem, bounds);
   add_pipes(problem, bounds);
@@ -207,7 +212,7 @@ std::vector<Bound> lower_bounds(const Problem& problem) {
 }
 
 std::vector<Bound> all_lower_bounds(const Problem& problem) {
-  if (!problem.hand_offs().empty()) return of_common_part(problem, all_lower_bounds);
+  if (!problem.transfers().empty()) return of_common_part(problem, all_lower_bounds);
   std::vector<Bound> bounds;
   add_units(problem, bounds);
   add_pipes(problem, bounds);

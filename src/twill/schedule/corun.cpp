@@ -11,10 +11,10 @@
 namespace twill::schedule {
 namespace {
 
+using problem::Alternative;
 using problem::Dependence;
 using problem::Op;
 using problem::Problem;
-using problem::Way;
 
 constexpr int kRounds = 96;         ///< that are run
 constexpr int kFirstMeasured = 32;  ///< the start is forgotten by then
@@ -90,18 +90,20 @@ class CoRunner {
  private:
   Task task_of(OpId id) const {
     const Op& op = problem_[id];
-    const Way& way = op.ways[static_cast<std::size_t>(order_.ops[id.index()].way)];
+    const Alternative& alternative =
+        op.alternatives[static_cast<std::size_t>(order_.ops[id.index()].alternative)];
     Task task;
     task.asynchronous = op.asynchronous;
-    if (way.unit && way.occupancy > 0) task.unit = way.unit->index();
-    task.issue = static_cast<double>(way.issue);
-    task.latency = static_cast<double>(way.latency);
+    if (alternative.unit && alternative.occupancy > 0) task.unit = alternative.unit->index();
+    task.issue = static_cast<double>(alternative.issue);
+    task.latency = static_cast<double>(alternative.latency);
     double busiest = 0;
-    for (const auto& use : way.pipes) busiest = std::max(busiest, static_cast<double>(use.demand));
-    task.work = std::max(task.unit ? static_cast<double>(way.occupancy) : 0, busiest);
+    for (const auto& use : alternative.pipes)
+      busiest = std::max(busiest, static_cast<double>(use.demand));
+    task.work = std::max(task.unit ? static_cast<double>(alternative.occupancy) : 0, busiest);
     task.tail = std::max(0.0, task.latency - task.work);
     task.load = {op.asynchronous, std::vector<double>(problem_.pipes().size(), 0)};
-    for (const auto& use : way.pipes) {
+    for (const auto& use : alternative.pipes) {
       if (task.work > 0)
         task.load.share[use.pipe.index()] = static_cast<double>(use.demand) / task.work;
     }
@@ -151,8 +153,8 @@ class CoRunner {
     const Step& step = order_.ops[dependence.from.index()];
     const Task& task = tasks_[dependence.from.index()];
     const Times& times = times_[dependence.from.index()][static_cast<std::size_t>(iteration)];
-    const Way& way = from.ways[static_cast<std::size_t>(step.way)];
-    const auto delay = static_cast<double>(problem::delay_of(dependence, from, way));
+    const Alternative& alternative = from.alternatives[static_cast<std::size_t>(step.alternative)];
+    const auto delay = static_cast<double>(problem::delay_of(dependence, from, alternative));
     const bool crosses = step.group != order_.ops[dependence.to.index()].group;
     const double transfer = crosses ? static_cast<double>(dependence.transfer) : 0;
     if (delay < task.latency) return times.start + delay + transfer;

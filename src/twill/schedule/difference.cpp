@@ -6,8 +6,8 @@
 namespace twill::schedule {
 namespace {
 
+using problem::Alternative;
 using problem::Problem;
-using problem::Way;
 
 /// A group of the schedule, one of the model, and how many ops are in both.
 struct Overlap {
@@ -44,10 +44,10 @@ GroupKind kind_of(const Problem& problem, GroupId group) {
 }
 
 bool has_round(const Problem& problem, const Schedule& schedule, OpId a, OpId b) {
-  const Way& of_a = way_of(problem, schedule, a);
+  const Alternative& of_a = alternative_of(problem, schedule, a);
   const bool exist = schedule.ops[a.index()].exists && schedule.ops[b.index()].exists;
   return exist && problem.in_force(problem::Rule::unit) && of_a.unit &&
-         of_a.unit == way_of(problem, schedule, b).unit && !problem[a].streaming &&
+         of_a.unit == alternative_of(problem, schedule, b).unit && !problem[a].streaming &&
          !problem[b].streaming;
 }
 
@@ -74,7 +74,7 @@ Schedule aligned(const Problem& problem, const Schedule& schedule, const Schedul
 std::vector<Difference> differences(const Problem& problem, const Schedule& schedule,
                                     const Schedule& model) {
   using Kind = Difference::Kind;
-  std::vector<Difference> ways;
+  std::vector<Difference> alternatives;
   std::vector<Difference> groups;
   std::vector<Difference> orders;
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
@@ -82,7 +82,8 @@ std::vector<Difference> differences(const Problem& problem, const Schedule& sche
     const Placement& is = schedule.ops[i];
     const Placement& was = model.ops[i];
     if (!is.exists || !was.exists) continue;
-    if (is.way != was.way) ways.push_back({Kind::way, op, op, is.way, was.way});
+    if (is.alternative != was.alternative)
+      alternatives.push_back({Kind::alternative, op, op, is.alternative, was.alternative});
     if (is.group != was.group) {
       groups.push_back({Kind::group, op, op, static_cast<std::int64_t>(is.group.index()),
                         static_cast<std::int64_t>(was.group.index())});
@@ -97,9 +98,9 @@ std::vector<Difference> differences(const Problem& problem, const Schedule& sche
       if (round != before) orders.push_back({Kind::order, op, other, round, before});
     }
   }
-  ways.insert(ways.end(), groups.begin(), groups.end());
-  ways.insert(ways.end(), orders.begin(), orders.end());
-  return ways;
+  alternatives.insert(alternatives.end(), groups.begin(), groups.end());
+  alternatives.insert(alternatives.end(), orders.begin(), orders.end());
+  return alternatives;
 }
 
 }  // namespace twill::schedule

@@ -25,11 +25,11 @@ GroupKind kind_of(const problem::Problem& problem, GroupId group);
 
 struct Difference {
   enum class Kind {
-    way,    ///< `op` has another alternative
-    group,  ///< `op` runs in another group
-    order,  ///< `op` has another round after `other`, a later op on the same unit
+    alternative,  ///< `op` has another alternative
+    group,        ///< `op` runs in another group
+    order,        ///< `op` has another round after `other`, a later op on the same unit
   };
-  Kind kind = Kind::way;
+  Kind kind = Kind::alternative;
   OpId op;
   OpId other;            ///< of `order`
   std::int64_t is = 0;   ///< index of the way or of the group, or the round

@@ -11,9 +11,9 @@
 namespace twill::schedule {
 namespace {
 
+using problem::Alternative;
 using problem::Problem;
 using problem::Rule;
-using problem::Way;
 
 /// issue(to) >= issue(from) + delay - iterations * II.
 struct Constraint {
@@ -46,8 +46,8 @@ class Constraints {
 
  private:
   const Step& step(OpId op) const { return order_.ops[op.index()]; }
-  const Way& way(OpId op) const {
-    return problem_[op].ways[static_cast<std::size_t>(step(op).way)];
+  const Alternative& alternative(OpId op) const {
+    return problem_[op].alternatives[static_cast<std::size_t>(step(op).alternative)];
   }
 
   /// `later`, `rounds` rounds on, comes at least `delay` after `earlier`.
@@ -71,7 +71,7 @@ class Constraints {
 
   void add_dependences() {
     for (const problem::Dependence& edge : problem_.dependences()) {
-      Cycles delay = problem::delay_of(edge, problem_[edge.from], way(edge.from));
+      Cycles delay = problem::delay_of(edge, problem_[edge.from], alternative(edge.from));
       if (step(edge.from).group != step(edge.to).group) delay += edge.transfer;
       constraints_.push_back({edge.from, edge.to, delay, edge.distance, "dependence"});
     }
@@ -80,7 +80,7 @@ class Constraints {
   void add_units() {
     for (std::size_t u = 0; u < order_.units.size(); ++u) {
       add_sequence(
-          order_.units[u], [&](OpId op) { return way(op).occupancy; },
+          order_.units[u], [&](OpId op) { return alternative(op).occupancy; },
           "unit " + problem_.units()[u].name);
     }
   }
@@ -93,9 +93,9 @@ class Constraints {
     if (!problem_.in_force(Rule::one_stream)) return;
     std::vector<OpId> issuing;
     std::copy_if(sequence.begin(), sequence.end(), std::back_inserter(issuing),
-                 [&](OpId op) { return way(op).issue > 0; });
+                 [&](OpId op) { return alternative(op).issue > 0; });
     add_sequence(
-        issuing, [&](OpId op) { return way(op).issue; }, reason);
+        issuing, [&](OpId op) { return alternative(op).issue; }, reason);
   }
 
   std::vector<bool> blocking_ops() const {
@@ -113,7 +113,8 @@ class Constraints {
     for (const std::vector<OpId>& sequence : order_.groups) {
       for (std::size_t at = 0; at < sequence.size(); ++at) {
         // Where groups issue one op at a time, issue windows are disjoint anyway.
-        const bool apart = problem_.in_force(Rule::one_stream) && way(sequence[at]).issue > 0;
+        const bool apart =
+            problem_.in_force(Rule::one_stream) && alternative(sequence[at]).issue > 0;
         if (blocking[sequence[at].index()] && !apart) add_blocking_op(sequence, at);
       }
     }
@@ -124,9 +125,9 @@ class Constraints {
     const OpId op = sequence[at];
     for (std::size_t i = 0; i < sequence.size(); ++i) {
       const OpId other = sequence[i];
-      if (i == at || way(other).issue == 0) continue;
+      if (i == at || alternative(other).issue == 0) continue;
       const std::string reason = "blocking in group " + problem_[step(op).group].name;
-      add_in_round(other, op, way(other).issue, i < at ? 0 : 1, reason);
+      add_in_round(other, op, alternative(other).issue, i < at ? 0 : 1, reason);
       add_in_round(op, other, 1, i < at ? 1 : 0, reason);
     }
   }
@@ -224,7 +225,7 @@ CriticalCircuit described(const Problem& problem, const Circuit& circuit) {
 Schedule schedule_of(const Order& order, Cycles interval, const std::vector<Cycles>& issue) {
   Schedule schedule{interval, {}};
   for (std::size_t i = 0; i < order.ops.size(); ++i) {
-    schedule.ops.push_back({issue[i], order.ops[i].group, order.ops[i].way});
+    schedule.ops.push_back({issue[i], order.ops[i].group, order.ops[i].alternative});
   }
   return schedule;
 }

@@ -6,18 +6,18 @@
 #include <fmt/format.h>
 
 #include "twill/problem/compute_groups.h"
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/pool_class.h"
 
 namespace twill::schedule {
 namespace {
 
+using problem::Alternative;
 using problem::Dependence;
 using problem::Op;
 using problem::Problem;
 using problem::Rule;
-using problem::Way;
 
 using Argument = std::optional<std::string>;
 
@@ -32,12 +32,12 @@ struct LeastLife {
 /// schedule that keeps the dependence.
 Cycles shortest_read(const Problem& problem, const Dependence& it) {
   Cycles hold = std::numeric_limits<Cycles>::max();
-  for (const Way& way : problem[it.to].ways) {
-    hold = std::min(hold, read_hold_of(it, problem[it.to], way));
+  for (const Alternative& alternative : problem[it.to].alternatives) {
+    hold = std::min(hold, read_hold_of(it, problem[it.to], alternative));
   }
   Cycles delay = std::numeric_limits<Cycles>::max();
-  for (const Way& way : problem[it.from].ways) {
-    delay = std::min(delay, delay_of(it, problem[it.from], way));
+  for (const Alternative& alternative : problem[it.from].alternatives) {
+    delay = std::min(delay, delay_of(it, problem[it.from], alternative));
   }
   return delay + hold;
 }
@@ -190,7 +190,7 @@ Argument check_minimum_groups(const Problem& problem, const std::vector<PoolClas
 }  // namespace
 
 std::optional<std::string> never_feasible(const Problem& problem) {
-  if (!problem.hand_offs().empty()) return never_feasible(problem::common_part(problem).problem);
+  if (!problem.transfers().empty()) return never_feasible(problem::common_part(problem).problem);
   const std::vector<PoolClass> classes = pool_classes(problem);
   if (Argument why = check_eligible(problem, classes)) return why;
   const std::vector<LeastLife> lives = least_lives_of(problem);

@@ -9,20 +9,20 @@
 namespace twill::schedule {
 namespace {
 
+using problem::Alternative;
 using problem::Problem;
 using problem::UnitId;
-using problem::Way;
 
-const Way& way_of(const Problem& problem, const Order& order, OpId op) {
-  return problem[op].ways[static_cast<std::size_t>(order.ops[op.index()].way)];
+const Alternative& alternative_of(const Problem& problem, const Order& order, OpId op) {
+  return problem[op].alternatives[static_cast<std::size_t>(order.ops[op.index()].alternative)];
 }
 
 /// The ops whose chosen alternative holds `unit`, by id.
 std::vector<OpId> users_of(const Problem& problem, const Order& order, UnitId unit) {
   std::vector<OpId> users;
   for (std::size_t i = 0; i < order.ops.size(); ++i) {
-    const Way& way = way_of(problem, order, OpId(i));
-    if (way.unit == unit && way.occupancy > 0) users.push_back(OpId(i));
+    const Alternative& alternative = alternative_of(problem, order, OpId(i));
+    if (alternative.unit == unit && alternative.occupancy > 0) users.push_back(OpId(i));
   }
   return users;
 }
@@ -43,8 +43,9 @@ Result<void> check_steps(const Problem& problem, const Order& order) {
       return fail({}, fmt::format("op '{}' is in stage {}; stages are 0 to {}", op.name, step.stage,
                                   kLargestStage));
     }
-    if (step.way < 0 || static_cast<std::size_t>(step.way) >= op.ways.size()) {
-      return fail({}, fmt::format("op '{}' has no alternative {}", op.name, step.way));
+    if (step.alternative < 0 ||
+        static_cast<std::size_t>(step.alternative) >= op.alternatives.size()) {
+      return fail({}, fmt::format("op '{}' has no alternative {}", op.name, step.alternative));
     }
     if (step.group.index() >= problem.groups().size()) {
       return fail({}, fmt::format("op '{}' is in a group that the pool does not have", op.name));
@@ -127,15 +128,16 @@ Order order_of(const Problem& problem, const Schedule& schedule) {
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
     const Placement& at = schedule.ops[i];
     const Cycles stage = std::min<Cycles>(stage_of(schedule, OpId(i)), kLargestStage + 1);
-    order.ops.push_back({static_cast<int>(stage), at.group, at.way});
+    order.ops.push_back({static_cast<int>(stage), at.group, at.alternative});
     by_slot.push_back(OpId(i));
   }
   std::stable_sort(by_slot.begin(), by_slot.end(),
                    [&](OpId a, OpId b) { return slot_of(schedule, a) < slot_of(schedule, b); });
   for (const OpId op : by_slot) {
-    const Way& way = way_of(problem, order, op);
+    const Alternative& alternative = alternative_of(problem, order, op);
     order.groups[order.ops[op.index()].group.index()].push_back(op);
-    if (way.unit && way.occupancy > 0) order.units[way.unit->index()].push_back(op);
+    if (alternative.unit && alternative.occupancy > 0)
+      order.units[alternative.unit->index()].push_back(op);
   }
   return order;
 }

@@ -10,10 +10,10 @@ namespace twill::schedule {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using problem::Alternative;
 using problem::Dependence;
 using problem::Op;
 using problem::Problem;
-using problem::Way;
 
 Json number_or_null(const std::optional<Cycles>& value) { return value ? Json(*value) : Json(); }
 
@@ -31,13 +31,13 @@ Json array_of(const Table& table, ToJson to_json) {
   return out;
 }
 
-Json json_of(const Problem& problem, const Way& way) {
-  return {{"name", way.name},
-          {"unit", way.unit ? Json(problem[*way.unit].name) : Json()},
-          {"occupancy", way.occupancy},
-          {"latency", way.latency},
-          {"issue", way.issue},
-          {"pipes", array_of(way.pipes, [&](const problem::PipeUse& use) -> Json {
+Json json_of(const Problem& problem, const Alternative& alternative) {
+  return {{"name", alternative.name},
+          {"unit", alternative.unit ? Json(problem[*alternative.unit].name) : Json()},
+          {"occupancy", alternative.occupancy},
+          {"latency", alternative.latency},
+          {"issue", alternative.issue},
+          {"pipes", array_of(alternative.pipes, [&](const problem::PipeUse& use) -> Json {
              return {{"pipe", problem[use.pipe].name}, {"demand", use.demand}};
            })}};
 }
@@ -54,7 +54,9 @@ Json json_of(const Problem& problem, const Op& op) {
       {"asynchronous", op.asynchronous},
       {"variable_latency", op.variable_latency},
       {"streaming", op.streaming},
-      {"alternatives", array_of(op.ways, [&](const Way& way) { return json_of(problem, way); })},
+      {"alternatives",
+       array_of(op.alternatives,
+                [&](const Alternative& alternative) { return json_of(problem, alternative); })},
       {"source", op.source}};
 }
 
@@ -109,15 +111,18 @@ std::string problem_json(const Problem& problem) {
                                     {"loads", it.loads}};
                           })},
       {"ops", array_of(problem.ops(), [&](const Op& op) { return json_of(problem, op); })},
-      {"dependences", array_of(problem.dependences(),
-                               [&](const Dependence& it) { return json_of(problem, it); })},
-      {"same_group", array_of(problem.same_group(), [&](const std::vector<problem::OpId>& ops) {
-         return array_of(ops, [&](problem::OpId op) -> Json { return problem[op].name; });
-       })},
-      {"transfers", array_of(problem.hand_offs(), [&](const problem::HandOff& it) -> Json {
+      {"dependences",
+       array_of(problem.dependences(), [&](const Dependence& it) { return json_of(problem, it); })},
+      {"same_group", array_of(problem.same_group(),
+                              [&](const std::vector<problem::OpId>& ops) {
+                                return array_of(ops, [&](problem::OpId op) -> Json {
+                                  return problem[op].name;
+                                });
+                              })},
+      {"transfers", array_of(problem.transfers(), [&](const problem::Transfer& it) -> Json {
          return {{"value", problem[it.value].name},
                  {"store", problem[it.store].name},
-                 {"loads", array_of(it.loads, [&](const problem::HandOff::Load& load) -> Json {
+                 {"loads", array_of(it.loads, [&](const problem::Transfer::Load& load) -> Json {
                     return {{"load", problem[load.op].name}, {"reader", problem[load.reader].name}};
                   })}};
        })}};

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 
 namespace twill::schedule {
 namespace {
@@ -25,8 +25,8 @@ struct Edge {
 Cycles smallest_delay(const Problem& problem, const Dependence& it) {
   const problem::Op& from = problem[it.from];
   Cycles smallest = std::numeric_limits<Cycles>::max();
-  for (const problem::Way& way : from.ways) {
-    smallest = std::min(smallest, delay_of(it, from, way));
+  for (const problem::Alternative& alternative : from.alternatives) {
+    smallest = std::min(smallest, delay_of(it, from, alternative));
   }
   return smallest;
 }
@@ -60,11 +60,11 @@ std::vector<std::size_t> ranks_of(const Problem& problem) {
 /// a start time along all dependences of distance 0.
 std::vector<Edge> edges_of(const Problem& problem) {
   const std::vector<std::size_t> rank = ranks_of(problem);
-  const auto errands = problem::errands_of(problem);
+  const auto transfer_ops = problem::transfer_ops_of(problem);
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < problem.dependences().size(); ++i) {
     const Dependence& it = problem.dependences()[i];
-    if (errands[it.from.index()] || errands[it.to.index()]) continue;
+    if (transfer_ops[it.from.index()] || transfer_ops[it.to.index()]) continue;
     edges.push_back({it.from.index(), it.to.index(), smallest_delay(problem, it), it.distance,
                      DependenceId(i)});
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 
 namespace twill::schedule {
 
@@ -24,7 +24,7 @@ std::optional<Amount> offset_of(const Schedule& schedule, OpId value, MemoryId m
   return std::nullopt;
 }
 
-Schedule reduced(const problem::Reduced& to, const Schedule& schedule) {
+Schedule reduced(const problem::Residual& to, const Schedule& schedule) {
   Schedule out{schedule.initiation_interval, {}};
   for (const OpId op : to.ops) out.ops.push_back(schedule.ops[op.index()]);
   for (const Address& it : schedule.addresses) {
@@ -36,7 +36,7 @@ Schedule reduced(const problem::Reduced& to, const Schedule& schedule) {
   return out;
 }
 
-Schedule completed(const problem::Problem& problem, const problem::Reduced& from,
+Schedule completed(const problem::Problem& problem, const problem::Residual& from,
                    const Schedule& schedule) {
   Placement missing;
   missing.exists = false;
@@ -49,21 +49,21 @@ Schedule completed(const problem::Problem& problem, const problem::Reduced& from
 }
 
 Schedule at_home(const problem::Problem& problem, Schedule schedule) {
-  const auto errands = problem::errands_of(problem);
-  for (std::size_t i = 0; i < errands.size(); ++i) {
-    if (!errands[i] || schedule.ops[i].exists) continue;
-    schedule.ops[i] = schedule.ops[errands[i]->home.index()];
-    schedule.ops[i].way = 0;
+  const auto transfer_ops = problem::transfer_ops_of(problem);
+  for (std::size_t i = 0; i < transfer_ops.size(); ++i) {
+    if (!transfer_ops[i] || schedule.ops[i].exists) continue;
+    schedule.ops[i] = schedule.ops[transfer_ops[i]->home.index()];
+    schedule.ops[i].alternative = 0;
     schedule.ops[i].exists = false;
   }
   return schedule;
 }
 
 Schedule with_existence(const problem::Problem& problem, Schedule schedule) {
-  const auto errands = problem::errands_of(problem);
+  const auto transfer_ops = problem::transfer_ops_of(problem);
   const std::vector<GroupId> groups = groups_of(schedule);
-  for (std::size_t i = 0; i < errands.size(); ++i) {
-    if (errands[i]) schedule.ops[i].exists = problem::is_needed(*errands[i], groups);
+  for (std::size_t i = 0; i < transfer_ops.size(); ++i) {
+    if (transfer_ops[i]) schedule.ops[i].exists = problem::is_needed(*transfer_ops[i], groups);
   }
   return at_home(problem, std::move(schedule));
 }
@@ -81,8 +81,9 @@ Cycles length_of(const problem::Problem& problem, const Schedule& schedule) {
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
     const Placement& at = schedule.ops[i];
     if (!at.exists) continue;
-    const problem::Way& way = problem.ops()[i].ways[static_cast<std::size_t>(at.way)];
-    length = std::max(length, at.issue + problem::span_of(way));
+    const problem::Alternative& alternative =
+        problem.ops()[i].alternatives[static_cast<std::size_t>(at.alternative)];
+    length = std::max(length, at.issue + problem::span_of(alternative));
   }
   return length;
 }
@@ -94,23 +95,34 @@ Cycles stage_count(const problem::Problem& problem, const Schedule& schedule) {
 
 std::string_view name_of(BoundKind kind) {
   switch (kind) {
-    case BoundKind::unit: return "unit";
-    case BoundKind::pipe: return "pipe";
-    case BoundKind::circuit: return "circuit";
-    case BoundKind::op: return "op";
-    case BoundKind::issue: return "issue";
-    case BoundKind::search: return "search";
-    case BoundKind::trivial: return "trivial";
+    case BoundKind::unit:
+      return "unit";
+    case BoundKind::pipe:
+      return "pipe";
+    case BoundKind::circuit:
+      return "circuit";
+    case BoundKind::op:
+      return "op";
+    case BoundKind::issue:
+      return "issue";
+    case BoundKind::search:
+      return "search";
+    case BoundKind::trivial:
+      return "trivial";
   }
   return "unknown";
 }
 
 std::string_view name_of(Verdict verdict) {
   switch (verdict) {
-    case Verdict::optimal: return "optimal";
-    case Verdict::feasible: return "feasible";
-    case Verdict::infeasible: return "infeasible";
-    case Verdict::undecided: return "undecided";
+    case Verdict::optimal:
+      return "optimal";
+    case Verdict::feasible:
+      return "feasible";
+    case Verdict::infeasible:
+      return "infeasible";
+    case Verdict::undecided:
+      return "undecided";
   }
   return "unknown";
 }

@@ -8,7 +8,7 @@
 #include "twill/problem/problem.h"
 
 namespace twill::problem {
-struct Reduced;  // problem/hand_off.h
+struct Residual;  // problem/transfer.h
 }
 
 /// When each op of a Problem is issued and by which group; and what is claimed about it.
@@ -22,7 +22,7 @@ using problem::OpId;
 struct Placement {
   Cycles issue = 0;  ///< issue cycle in iteration 0; stage * II + slot
   GroupId group;
-  int way = 0;         ///< index into Op::ways
+  int alternative = 0;  ///< index into Op::ways
   bool exists = true;  ///< false: a transfer op that is not needed; then it has the issue cycle and
                        ///< group of its op
   friend bool operator==(const Placement&, const Placement&) = default;
@@ -53,10 +53,10 @@ std::optional<Amount> offset_of(const Schedule& schedule, OpId value, MemoryId m
 /// By OpId, the group of each op.
 std::vector<GroupId> groups_of(const Schedule& schedule);
 
-/// A schedule of a Problem with transfer ops as one of its residual problem (hand_off.h), and back.
+/// A schedule of a Problem with transfer ops as one of its residual problem (transfer.h), and back.
 /// Precondition: sizes match.
-Schedule reduced(const problem::Reduced& to, const Schedule& schedule);
-Schedule completed(const problem::Problem& problem, const problem::Reduced& from,
+Schedule reduced(const problem::Residual& to, const Schedule& schedule);
+Schedule completed(const problem::Problem& problem, const problem::Residual& from,
                    const Schedule& schedule);
 /// The schedule with transfer ops that do not exist at the place of their op.
 Schedule at_home(const problem::Problem& problem, Schedule schedule);
@@ -94,9 +94,9 @@ struct Bound {
 };
 
 /// The alternative by which the op is done in that schedule.
-inline const problem::Way& way_of(const problem::Problem& problem, const Schedule& schedule,
-                                  OpId op) {
-  return problem[op].ways[static_cast<std::size_t>(schedule.ops[op.index()].way)];
+inline const problem::Alternative& alternative_of(const problem::Problem& problem,
+                                                  const Schedule& schedule, OpId op) {
+  return problem[op].alternatives[static_cast<std::size_t>(schedule.ops[op.index()].alternative)];
 }
 
 enum class Verdict {

@@ -97,8 +97,8 @@ void Run::measure_loads(Simulation& out) const {
   const double each = out.interval.value_or(mean);
   if (each <= 0) return;
   for (std::size_t v = 0; v < costs.ops().size(); ++v) {
-    const auto way = static_cast<std::size_t>(plan_.schedule.ops[v].way);
-    const problem::Way& how = costs.ops()[v].ways[way];
+    const auto alternative = static_cast<std::size_t>(plan_.schedule.ops[v].alternative);
+    const problem::Alternative& how = costs.ops()[v].alternatives[alternative];
     if (how.unit) out.units[how.unit->index()] += static_cast<double>(how.occupancy) / each;
     for (const problem::PipeUse& use : how.pipes) {
       out.pipes[use.pipe.index()] += static_cast<double>(use.demand) / each;

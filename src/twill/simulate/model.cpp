@@ -31,27 +31,28 @@ Model::Model(const plan::Plan& what, const problem::Problem& prices, const Timin
 
 Task Model::task_of(OpId id) const {
   const problem::Op& op = costs[id];
-  const problem::Way& way = op.ways[static_cast<std::size_t>(plan.schedule.ops[id.index()].way)];
+  const problem::Alternative& alternative =
+      op.alternatives[static_cast<std::size_t>(plan.schedule.ops[id.index()].alternative)];
   Task task;
   task.role = plan::role_of(plan, id).value_or(RoleId(0));
   task.mechanism = plan.mechanisms[id.index()];
   task.asynchronous = plan::is_asynchronous(task.mechanism);
   task.at_once = op.streaming && !timing.load_latency;
   task.variable = op.variable_latency;
-  if (way.unit && way.occupancy > 0) task.unit = way.unit->index();
+  if (alternative.unit && alternative.occupancy > 0) task.unit = alternative.unit->index();
   // Ops hold no group that may issue several at once.
   const bool one_by_one = costs.in_force(problem::Rule::one_stream);
-  task.issue = one_by_one ? static_cast<double>(way.issue) : 0;
-  if (costs.in_force(problem::Rule::blocking)) task.window = static_cast<double>(way.issue);
-  task.latency = static_cast<double>(way.latency);
+  task.issue = one_by_one ? static_cast<double>(alternative.issue) : 0;
+  if (costs.in_force(problem::Rule::blocking)) task.window = static_cast<double>(alternative.issue);
+  task.latency = static_cast<double>(alternative.latency);
   if (op.streaming) task.latency = std::max(task.latency, timing.least_load_latency);
-  task.hold = task.unit ? static_cast<double>(way.occupancy) : 0;
+  task.hold = task.unit ? static_cast<double>(alternative.occupancy) : 0;
   if (!timing.shared_pipes) return task;
-  for (const problem::PipeUse& use : way.pipes) {
+  for (const problem::PipeUse& use : alternative.pipes) {
     task.hold = std::max(task.hold, static_cast<double>(use.demand));
   }
   task.load = {task.asynchronous, std::vector<double>(costs.pipes().size(), 0)};
-  for (const problem::PipeUse& use : way.pipes) {
+  for (const problem::PipeUse& use : alternative.pipes) {
     const bool any = task.hold > 0;
     if (any) task.load.share[use.pipe.index()] = static_cast<double>(use.demand) / task.hold;
   }
@@ -61,8 +62,9 @@ Task Model::task_of(OpId id) const {
 void Model::add_dependence(const problem::Dependence& d) {
   Task& from = tasks[d.from.index()];
   Task& to = tasks[d.to.index()];
-  const auto way_of = [&](OpId id) -> const problem::Way& {
-    return costs[id].ways[static_cast<std::size_t>(plan.schedule.ops[id.index()].way)];
+  const auto alternative_of = [&](OpId id) -> const problem::Alternative& {
+    return costs[id]
+        .alternatives[static_cast<std::size_t>(plan.schedule.ops[id.index()].alternative)];
   };
   const bool crosses = from.role != to.role;
   const bool receives = crosses && d.carries_value && costs[d.from].registers > 0;
@@ -75,14 +77,15 @@ void Model::add_dependence(const problem::Dependence& d) {
     const bool waits = costs[d.from].streaming && !d.delay;
     const auto delay =
         waits ? from.latency
-              : static_cast<double>(problem::delay_of(d, costs[d.from], way_of(d.from)));
+              : static_cast<double>(problem::delay_of(d, costs[d.from], alternative_of(d.from)));
     to.operands.push_back(
         {d.from, d.distance, delay, from.latency, transfer, !crosses && !from.asynchronous});
   }
   if (!crosses) return;
   const plan::Value& value = plan.values[d.from.index()];
   const bool in_memory = value.home && plan[*value.home].residence != plan::Residence::registers;
-  const auto hold = static_cast<double>(problem::read_hold_of(d, costs[d.to], way_of(d.to)));
+  const auto hold =
+      static_cast<double>(problem::read_hold_of(d, costs[d.to], alternative_of(d.to)));
   to.writers.emplace_back(from.role, in_memory ? hold : 0);
   const bool staged =
       d.carries_value && value.staged && plan::read_from(plan, d.from, d.to) == value.staged;

@@ -51,11 +51,12 @@ void Run::enter_section(RoleState& role) const {
 /// Takes the step the role stands at, if it can.
 bool Run::take(std::size_t r) {
   const Step& step = roles_[r].program.step();
-  if (step.outside) {  // costs nothing here; a copy that fills a resident is there at once
+  if (step.per_tile_op) {  // costs nothing here; a copy that fills an invariant buffer is there at
+                           // once
     if (setting_.listener != nullptr) setting_.listener->around(step, now_);
     if (step.channel) {
       const bool threads =
-          plan_.kernel->around[*step.outside].mechanism == plan::Mechanism::cp_async;
+          plan_.kernel->per_tile_ops[*step.per_tile_op].mechanism == plan::Mechanism::cp_async;
       const std::int64_t count = threads ? std::int64_t{32} * plan_.roles[r].warps : 0;
       arrive(phase_of(r, false), {count, plan_[*step.channel].bytes, 0, now_, role_track(r), now_});
     }

@@ -79,8 +79,9 @@ void print_pipes(Json& events, const plan::Plan& plan, const Simulation& run,
   std::vector<Counter> pipes(costs.pipes().size());
   for (const Span& span : run.spans) {
     if (span.stalled || !span.op || span.end <= span.begin) continue;
-    const auto way = static_cast<std::size_t>(plan.schedule.ops[span.op->index()].way);
-    const problem::Way& how = costs[*span.op].ways[way];
+    const auto alternative =
+        static_cast<std::size_t>(plan.schedule.ops[span.op->index()].alternative);
+    const problem::Alternative& how = costs[*span.op].alternatives[alternative];
     if (how.unit.has_value() != (span.track.kind == Track::Kind::unit)) continue;
     for (const problem::PipeUse& use : how.pipes) {
       add(pipes[use.pipe.index()], span.begin, span.end,

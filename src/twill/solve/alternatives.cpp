@@ -47,8 +47,8 @@ Schedule like(const Problem& problem, const Schedule& schedule, const Schedule& 
 
 }  // namespace
 
-Alternatives alternatives(const Problem& problem, const Answer& first, std::size_t count,
-                          const Options& options) {
+AlternativeSchedules alternatives(const Problem& problem, const Answer& first, std::size_t count,
+                                  const Options& options) {
   TWILL_CHECK(first.schedule.has_value(), "alternatives are those of a schedule");
   const Schedule& best = *first.schedule;
   Options each = options;
@@ -57,7 +57,7 @@ Alternatives alternatives(const Problem& problem, const Answer& first, std::size
       std::max(best.initiation_interval, options.most_interval.value_or(best.initiation_interval));
   Exclusion exclusion{{best}, proven_levels(first.objectives)};
   const std::vector<Exchange> exchanges = find_sub_tiles(problem).exchanges;
-  Alternatives out;
+  AlternativeSchedules out;
   while (out.list.size() < count) {
     Answer next = solve_without(problem, exclusion, each);
     out.work += next.work;

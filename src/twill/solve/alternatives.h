@@ -11,7 +11,7 @@
 /// can be worth measuring several.
 namespace twill::solve {
 
-struct Alternative {
+struct AlternativeSchedule {
   schedule::Schedule schedule;
   std::vector<schedule::ObjectiveValue> objectives;  ///< II first, as of an Answer
   /// Proven: no better schedule has another structure than `first` and the alternatives before
@@ -19,8 +19,8 @@ struct Alternative {
   bool proven = false;
 };
 
-struct Alternatives {
-  std::vector<Alternative> list;
+struct AlternativeSchedules {
+  std::vector<AlternativeSchedule> list;
   bool complete = false;  ///< proven: within the distance there is no structure but these
   bool stopped = false;   ///< a limit ended the search before `count` were found
   std::uint64_t work = 0;
@@ -36,7 +36,7 @@ struct Alternatives {
 /// not proven best may be followed by a better one.
 ///
 /// Precondition: `first` has a schedule and is `solve`'s answer for `problem`. Deterministic.
-Alternatives alternatives(const problem::Problem& problem, const schedule::Answer& first,
-                          std::size_t count, const Options& options);
+AlternativeSchedules alternatives(const problem::Problem& problem, const schedule::Answer& first,
+                                  std::size_t count, const Options& options);
 
 }  // namespace twill::solve

@@ -14,35 +14,36 @@ using problem::Problem;
 /// Combinations visited, repetitions included, per combination tried.
 constexpr std::size_t kRepetitions = 64;
 
-Candidate candidate_of(const Problem& problem, const std::vector<int>& ways) {
+Candidate candidate_of(const Problem& problem, const std::vector<int>& alternatives) {
   problem::Parts parts = problem.parts();
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    auto& of_op = parts.ops[i].ways;
-    of_op = {of_op[static_cast<std::size_t>(ways[i])]};
+  for (std::size_t i = 0; i < alternatives.size(); ++i) {
+    auto& of_op = parts.ops[i].alternatives;
+    of_op = {of_op[static_cast<std::size_t>(alternatives[i])]};
   }
   Result<Problem> posed = problem::pose(std::move(parts));
   TWILL_CHECK(posed.has_value(), "a Problem stays well-formed if alternatives are taken away");
   schedule::Bound bound = schedule::min_ii(*posed);
-  return {ways, *std::move(posed), std::move(bound)};
+  return {alternatives, *std::move(posed), std::move(bound)};
 }
 
 /// Advances to the next combination in lexicographic order; false after the last.
-bool advance(const Problem& problem, std::vector<int>& ways) {
-  for (std::size_t i = ways.size(); i-- > 0;) {
-    if (static_cast<std::size_t>(++ways[i]) < problem.ops()[i].ways.size()) return true;
-    ways[i] = 0;
+bool advance(const Problem& problem, std::vector<int>& alternatives) {
+  for (std::size_t i = alternatives.size(); i-- > 0;) {
+    if (static_cast<std::size_t>(++alternatives[i]) < problem.ops()[i].alternatives.size())
+      return true;
+    alternatives[i] = 0;
   }
   return false;
 }
 
 /// Whether an exchange gives a combination that comes earlier.
-bool is_repetition(const std::vector<int>& ways, const SubTiles& sub_tiles) {
+bool is_repetition(const std::vector<int>& alternatives, const SubTiles& sub_tiles) {
   return std::any_of(sub_tiles.exchanges.begin(), sub_tiles.exchanges.end(),
                      [&](const Exchange& exchange) {
-                       std::vector<int> exchanged(ways.size());
-                       for (std::size_t i = 0; i < ways.size(); ++i)
-                         exchanged[i] = ways[exchange[i]];
-                       return exchanged < ways;
+                       std::vector<int> exchanged(alternatives.size());
+                       for (std::size_t i = 0; i < alternatives.size(); ++i)
+                         exchanged[i] = alternatives[exchange[i]];
+                       return exchanged < alternatives;
                      });
 }
 
@@ -50,26 +51,27 @@ bool is_repetition(const std::vector<int>& ways, const SubTiles& sub_tiles) {
 
 Candidates candidates_of(const Problem& problem, const SubTiles& sub_tiles, std::size_t limit) {
   Candidates out;
-  std::vector<int> ways(problem.ops().size(), 0);
+  std::vector<int> alternatives(problem.ops().size(), 0);
   std::size_t looked_at = 0;
   do {
     if (++looked_at > kRepetitions * limit) out.all = false;
     if (!out.all) break;
-    if (is_repetition(ways, sub_tiles)) continue;
+    if (is_repetition(alternatives, sub_tiles)) continue;
     if (out.tried.size() < limit) {
-      out.tried.push_back(candidate_of(problem, ways));
+      out.tried.push_back(candidate_of(problem, alternatives));
     } else {
       out.all = false;
     }
-  } while (advance(problem, ways));
+  } while (advance(problem, alternatives));
   std::stable_sort(out.tried.begin(), out.tried.end(), [](const Candidate& a, const Candidate& b) {
     return a.min_ii.value < b.min_ii.value;
   });
   return out;
 }
 
-schedule::Schedule with_ways(schedule::Schedule schedule, const Candidate& candidate) {
-  for (std::size_t i = 0; i < schedule.ops.size(); ++i) schedule.ops[i].way = candidate.ways[i];
+schedule::Schedule with_alternatives(schedule::Schedule schedule, const Candidate& candidate) {
+  for (std::size_t i = 0; i < schedule.ops.size(); ++i)
+    schedule.ops[i].alternative = candidate.alternatives[i];
   return schedule;
 }
 

@@ -12,9 +12,9 @@ namespace twill::solve {
 
 /// A Problem with one alternative chosen for every op.
 struct Candidate {
-  std::vector<int> ways;     ///< by op, of the original Problem
-  problem::Problem problem;  ///< with these ways only
-  schedule::Bound min_ii;    ///< of `problem`
+  std::vector<int> alternatives;  ///< by op, of the original Problem
+  problem::Problem problem;       ///< with these ways only
+  schedule::Bound min_ii;         ///< of `problem`
 };
 
 /// The combinations of alternatives to try.
@@ -30,6 +30,6 @@ Candidates candidates_of(const problem::Problem& problem, const SubTiles& sub_ti
                          std::size_t limit);
 
 /// A schedule of a candidate as a schedule of the original Problem.
-schedule::Schedule with_ways(schedule::Schedule schedule, const Candidate& candidate);
+schedule::Schedule with_alternatives(schedule::Schedule schedule, const Candidate& candidate);
 
 }  // namespace twill::solve

@@ -32,7 +32,7 @@ Decision decide_better(const problem::Problem& problem, std::span<const std::int
     if (found.outcome == Outcome::stopped) decision.decided = Decided::undecided;
     if (found.outcome != Outcome::satisfied) continue;
     decision.decided = Decided::feasible;
-    decision.schedule = with_ways(*std::move(found.schedule), candidate);
+    decision.schedule = with_alternatives(*std::move(found.schedule), candidate);
     break;
   }
   return decision;

@@ -211,12 +211,12 @@ void Encoding::add_units() {
 /// Bounds the demand of transfer ops on a pipe; all other demand is known to fit.
 void Encoding::add_pipes() {
   const problem::Problem& problem = *instance_.problem;
-  if (problem.hand_offs().empty() || !problem.in_force(Rule::pipe)) return;
+  if (problem.transfers().empty() || !problem.in_force(Rule::pipe)) return;
   for (std::size_t pipe = 0; pipe < problem.pipes().size(); ++pipe) {
     std::vector<Term> terms;
     Cycles left = ii_;
     for (std::size_t op = 0; op < instance_.op_count(); ++op) {
-      for (const problem::PipeUse& use : problem.ops()[op].ways.front().pipes) {
+      for (const problem::PipeUse& use : problem.ops()[op].alternatives.front().pipes) {
         if (use.pipe.index() != pipe || use.demand == 0 || exists_[op] == kFalse) continue;
         if (instance_.tasks[op].always()) left -= use.demand;
         if (!instance_.tasks[op].always()) terms.push_back({use.demand, exists_[op]});

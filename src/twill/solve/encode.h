@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "twill/schedule/schedule.h"
+#include "twill/solve/clause_transfer.h"
 #include "twill/solve/engine.h"
 #include "twill/solve/instance.h"
-#include "twill/solve/lessons.h"
 #include "twill/solve/symmetry.h"
 
 namespace twill::solve {
@@ -84,10 +84,10 @@ class Encoding {
   void suggest(const schedule::Schedule& schedule);
 
   /// Clauses learned so far, for encodings of the same instance with a smaller or equal II.
-  Lessons lessons();
+  ClauseTransfer lessons();
   /// Takes over what an encoding of the same instance with a larger or equal II learned.
   /// Preconditions: no structure was excluded there, and no proof is written.
-  void follow(const Lessons& lessons);
+  void follow(const ClauseTransfer& lessons);
 
   Outcome solve(Literal assumption, Budget& budget, const Effort& effort) {
     return engine_.solve(assumption, budget, effort);
@@ -176,7 +176,7 @@ class Encoding {
   Cycles extra_abroad(std::size_t value, const Read& read) const;
   Literal leaves_group(std::size_t value, std::size_t group);
 
-  // encode_lessons.cpp
+  // encode_clause_transfer.cpp
   std::optional<Saying> saying_of(Literal literal) const;
 
   // encode_objectives.cpp
@@ -192,15 +192,15 @@ class Encoding {
   bool complete_ = true;
   std::vector<Literal> clause_;  ///< that is being added; kept for its memory
 
-  std::vector<Cycles> lifetimes_;               ///< by op: the value lives at least that long
-  std::size_t anchor_ = 0;                      ///< the op of slot 0
-  std::vector<Node> slots_;                     ///< by op
-  std::vector<Node> stages_;                    ///< by op
-  std::vector<Node> bases_;                     ///< by memory: offset 0, if `placed_`
-  std::vector<std::vector<Extent>> extents_;    ///< by memory, then buffer
+  std::vector<Cycles> lifetimes_;             ///< by op: the value lives at least that long
+  std::size_t anchor_ = 0;                    ///< the op of slot 0
+  std::vector<Node> slots_;                   ///< by op
+  std::vector<Node> stages_;                  ///< by op
+  std::vector<Node> bases_;                   ///< by memory: offset 0, if `placed_`
+  std::vector<std::vector<Extent>> extents_;  ///< by memory, then buffer
   std::map<std::tuple<std::size_t, std::size_t, std::int64_t>, Literal> alive_;  ///< if `placed_`
-  std::vector<std::vector<Literal>> in_group_;  ///< by op, then group
-  std::vector<Literal> exists_;                 ///< by op: kTrue but for hand-offs
+  std::vector<std::vector<Literal>> in_group_;          ///< by op, then group
+  std::vector<Literal> exists_;                         ///< by op: kTrue but for transfers
   std::unordered_map<std::uint64_t, Literal> runs_in_;  ///< looked up only, never walked
   std::vector<Literal> used_;                           ///< by group: true iff it has an op
   std::vector<Literal> crossings_;  ///< one per value and receiving group; once built

@@ -29,18 +29,18 @@ std::vector<std::int64_t> key_of(const Instance& instance, const Schedule& sched
   return key;
 }
 
-bool keeps_ways(const Exchange& exchange, const std::vector<int>& ways) {
+bool keeps_alternatives(const Exchange& exchange, const std::vector<int>& alternatives) {
   for (std::size_t i = 0; i < exchange.size(); ++i) {
-    if (ways[exchange[i]] != ways[i]) return false;
+    if (alternatives[exchange[i]] != alternatives[i]) return false;
   }
   return true;
 }
 
 /// `schedule` without its alternatives, if they are the candidate's.
-bool take_ways(const Candidate& candidate, Schedule& schedule) {
+bool take_alternatives(const Candidate& candidate, Schedule& schedule) {
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
-    if (schedule.ops[i].way != candidate.ways[i]) return false;
-    schedule.ops[i].way = 0;
+    if (schedule.ops[i].alternative != candidate.alternatives[i]) return false;
+    schedule.ops[i].alternative = 0;
   }
   return true;
 }
@@ -61,12 +61,12 @@ std::vector<Schedule> excluded_in(const Candidate& candidate, const SubTiles& of
                                   const Exclusion& exclusion) {
   std::vector<Schedule> all;
   for (Schedule schedule : exclusion.structures) {
-    if (take_ways(candidate, schedule)) all.push_back(std::move(schedule));
+    if (take_alternatives(candidate, schedule)) all.push_back(std::move(schedule));
   }
   if (all.empty()) return all;
   std::vector<Exchange> exchanges = find_sub_tiles(candidate.problem).exchanges;
   for (const Exchange& exchange : of_problem.exchanges) {
-    if (keeps_ways(exchange, candidate.ways)) exchanges.push_back(exchange);
+    if (keeps_alternatives(exchange, candidate.alternatives)) exchanges.push_back(exchange);
   }
   const Instance instance = instance_of(candidate.problem);
   std::set<std::vector<std::int64_t>> seen;

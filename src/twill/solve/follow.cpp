@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "twill/solve/instance.h"
-#include "twill/solve/leftover.h"
 #include "twill/solve/place.h"
 #include "twill/solve/recheck.h"
+#include "twill/solve/residual.h"
 #include "twill/solve/structure.h"
 
 namespace twill::solve {
@@ -21,17 +21,18 @@ bool is_about(const Problem& problem, const Schedule& known) {
   if (known.ops.size() != problem.ops().size()) return false;
   for (std::size_t op = 0; op < known.ops.size(); ++op) {
     if (known.ops[op].group.index() >= problem.groups().size()) return false;
-    if (known.ops[op].way >= static_cast<int>(problem.ops()[op].ways.size())) return false;
+    if (known.ops[op].alternative >= static_cast<int>(problem.ops()[op].alternatives.size()))
+      return false;
   }
   return true;
 }
 
 /// The Problem with the schedule's ways only.
-std::optional<Problem> with_its_ways(const Problem& problem, const Schedule& known) {
+std::optional<Problem> with_its_alternatives(const Problem& problem, const Schedule& known) {
   problem::Parts parts = problem.parts();
   for (std::size_t op = 0; op < parts.ops.size(); ++op) {
-    auto& ways = parts.ops[op].ways;
-    ways = {ways[static_cast<std::size_t>(known.ops[op].way)]};
+    auto& alternatives = parts.ops[op].alternatives;
+    alternatives = {alternatives[static_cast<std::size_t>(known.ops[op].alternative)]};
   }
   auto posed = problem::pose(std::move(parts));
   if (!posed) return std::nullopt;
@@ -42,7 +43,7 @@ std::optional<Problem> with_its_ways(const Problem& problem, const Schedule& kno
 std::optional<Schedule> follow_in(const Problem& problem, const Schedule& known,
                                   std::optional<Cycles> most) {
   const Instance whole = instance_of(problem);
-  const Leftover left(whole, known);
+  const ResidualInstance left(whole, known);
   const Instance& instance = left.instance();
   const Schedule pattern = left.reduced(known);
   const std::vector<Inequality> structure = structure_of(instance, pattern);
@@ -62,16 +63,18 @@ std::optional<Schedule> follow(const Problem& problem, const Schedule& known,
                                std::optional<Cycles> most) {
   if (!is_about(problem, known)) return std::nullopt;
   Schedule pattern = known;
-  for (schedule::Placement& it : pattern.ops) it.way = 0;
+  for (schedule::Placement& it : pattern.ops) it.alternative = 0;
   pattern = schedule::with_existence(problem, std::move(pattern));
-  const bool has_choice = std::any_of(problem.ops().begin(), problem.ops().end(),
-                                      [](const problem::Op& op) { return op.ways.size() > 1; });
+  const bool has_choice =
+      std::any_of(problem.ops().begin(), problem.ops().end(),
+                  [](const problem::Op& op) { return op.alternatives.size() > 1; });
   const std::optional<Problem> chosen =
-      has_choice ? with_its_ways(problem, known) : std::optional<Problem>();
+      has_choice ? with_its_alternatives(problem, known) : std::optional<Problem>();
   if (has_choice && !chosen) return std::nullopt;
   auto found = follow_in(chosen ? *chosen : problem, pattern, most);
   if (!found) return std::nullopt;
-  for (std::size_t op = 0; op < found->ops.size(); ++op) found->ops[op].way = known.ops[op].way;
+  for (std::size_t op = 0; op < found->ops.size(); ++op)
+    found->ops[op].alternative = known.ops[op].alternative;
   return found;
 }
 

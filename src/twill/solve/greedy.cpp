@@ -219,7 +219,7 @@ class Greedy {
 }  // namespace
 
 std::optional<Schedule> greedy_schedule(const Instance& instance) {
-  if (!instance.problem->hand_offs().empty()) return std::nullopt;
+  if (!instance.problem->transfers().empty()) return std::nullopt;
   return Greedy(instance).schedule();
 }
 

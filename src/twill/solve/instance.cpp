@@ -5,37 +5,37 @@
 #include <limits>
 #include <utility>
 
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/pool_class.h"
 
 namespace twill::solve {
 namespace {
 
+using problem::Alternative;
 using problem::Dependence;
 using problem::Op;
 using problem::Problem;
-using problem::Way;
 
 constexpr Cycles kUnreached = std::numeric_limits<Cycles>::min();
 
 void fill_tasks(Instance& out) {
   const Problem& problem = *out.problem;
-  const auto errands = problem::errands_of(problem);
+  const auto transfer_ops = problem::transfer_ops_of(problem);
   for (std::size_t i = 0; i < problem.ops().size(); ++i) {
     const Op& op = problem.ops()[i];
-    const Way& way = op.ways.front();
+    const Alternative& alternative = op.alternatives.front();
     Task task;
-    if (way.unit && problem.in_force(Rule::unit) && way.occupancy > 0)
-      task.unit = way.unit->index();
-    task.occupancy = way.occupancy;
-    task.issue = way.issue;
-    task.span = span_of(way);
+    if (alternative.unit && problem.in_force(Rule::unit) && alternative.occupancy > 0)
+      task.unit = alternative.unit->index();
+    task.occupancy = alternative.occupancy;
+    task.issue = alternative.issue;
+    task.span = span_of(alternative);
     task.registers = op.registers;
     task.home = i;
-    if (errands[i]) {
-      task.home = errands[i]->home.index();
-      for (const auto& [value, reader] : errands[i]->moves) {
+    if (transfer_ops[i]) {
+      task.home = transfer_ops[i]->home.index();
+      for (const auto& [value, reader] : transfer_ops[i]->moves) {
         task.moves.emplace_back(value.index(), reader.index());
       }
     }
@@ -56,22 +56,22 @@ void fill_dependences(Instance& out) {
   for (const Dependence& it : problem.dependences()) {
     const std::size_t from = it.from.index();
     const std::size_t to = it.to.index();
-    const Way& from_way = problem[it.from].ways.front();
-    const Way& to_way = problem[it.to].ways.front();
+    const Alternative& from_alternative = problem[it.from].alternatives.front();
+    const Alternative& to_alternative = problem[it.to].alternatives.front();
     if (problem.in_force(Rule::dependence)) {
       out.precedences.push_back(
-          {from, to, it.distance, delay_of(it, problem[it.from], from_way), it.transfer});
+          {from, to, it.distance, delay_of(it, problem[it.from], from_alternative), it.transfer});
     }
     if (out.blocking && it.blocking) out.tasks[to].waits = true;
     if (!it.carries_value) continue;
-    Read read{to, it.distance, read_hold_of(it, problem[it.to], to_way), 0, 0, false};
+    Read read{to, it.distance, read_hold_of(it, problem[it.to], to_alternative), 0, 0, false};
     if (problem.in_force(Rule::dependence)) {
       read.transfer = it.transfer;
       read.delay = out.precedences.back().delay;
     }
     out.reads[from].push_back(read);
   }
-  for (const problem::HandOff& it : problem.hand_offs()) {
+  for (const problem::Transfer& it : problem.transfers()) {
     for (Read& read : out.reads[it.value.index()]) {
       read.handed = std::any_of(it.loads.begin(), it.loads.end(), [&](const auto& load) {
         return load.reader.index() == read.reader;
@@ -161,7 +161,7 @@ Cycles largest_pipe_load(const Instance& instance, bool least) {
   std::vector<Cycles> loads(problem.pipes().size(), 0);
   for (std::size_t i = 0; i < instance.op_count(); ++i) {
     if (least && !instance.tasks[i].always()) continue;
-    for (const problem::PipeUse& use : problem.ops()[i].ways.front().pipes) {
+    for (const problem::PipeUse& use : problem.ops()[i].alternatives.front().pipes) {
       loads[use.pipe.index()] += use.demand;
     }
   }
@@ -207,7 +207,7 @@ Cycles least_lifetime(const Instance& instance, std::size_t value, Cycles ii) {
 }
 
 /// Least life of a value in a transfer op: at least one of the op's readers exists.
-Cycles least_errand(const Instance& instance, std::size_t value) {
+Cycles least_transfer_op(const Instance& instance, std::size_t value) {
   if (!instance.problem->in_force(Rule::dependence)) return 0;  // the reader may come before
   Cycles least = std::numeric_limits<Cycles>::max();
   for (const Read& read : instance.reads[value]) least = std::min(least, read.delay + read.hold);
@@ -262,7 +262,7 @@ std::vector<Cycles> least_lifetimes(const Instance& instance, Cycles ii) {
   for (std::size_t value = 0; value < instance.op_count(); ++value) {
     if (instance.reads[value].empty()) continue;
     lifetimes[value] = instance.tasks[value].always() ? least_lifetime(instance, value, ii)
-                                                      : least_errand(instance, value);
+                                                      : least_transfer_op(instance, value);
   }
   return lifetimes;
 }

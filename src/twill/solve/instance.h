@@ -23,14 +23,15 @@ struct Task {
   std::int64_t registers = 0;
   bool waits = false;               ///< blocking whatever the groups
   std::vector<std::size_t> groups;  ///< that may run it, ascending
-  std::size_t home = 0;             ///< the op whose group it shares: itself, or that of its errand
+  std::size_t home = 0;  ///< the op whose group it shares: itself, or that of its transfer op
   /// For transfer ops, which exist iff the groups of one of these pairs differ. Else empty.
   std::vector<std::pair<std::size_t, std::size_t>> moves;
 
   bool always() const { return moves.empty(); }
 };
 
-/// issue(to) >= issue(from) + delay [+ transfer if the groups differ] - distance * II, if both exist.
+/// issue(to) >= issue(from) + delay [+ transfer if the groups differ] - distance * II, if both
+/// exist.
 struct Precedence {
   std::size_t from = 0;
   std::size_t to = 0;

@@ -8,12 +8,12 @@
 
 #include "twill/schedule/pool_class.h"
 #include "twill/solve/greedy.h"
-#include "twill/solve/guess.h"
-#include "twill/solve/leftover.h"
 #include "twill/solve/place.h"
 #include "twill/solve/recheck.h"
+#include "twill/solve/residual.h"
 #include "twill/solve/structure.h"
 #include "twill/solve/ties.h"
+#include "twill/solve/warm_start.h"
 #include "twill/support/check.h"
 
 namespace twill::solve {
@@ -60,15 +60,15 @@ Search::Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Rep
       sub_tiles_(find_sub_tiles(candidate.problem)),
       exclusion_(std::move(exclusion)),
       copies_(kFirstCopies) {
-  if (proof_ != nullptr) proof_->combination(candidate.ways);
+  if (proof_ != nullptr) proof_->combination(candidate.alternatives);
 }
 
 void Search::start_from(Schedule start) {
   given_start_ = true;
   for (std::size_t op = 0; op < start.ops.size(); ++op) {
-    if (std::exchange(start.ops[op].way, 0) != candidate_.ways[op]) return;
+    if (std::exchange(start.ops[op].alternative, 0) != candidate_.alternatives[op]) return;
   }
-  const Leftover left(instance_, start);
+  const ResidualInstance left(instance_, start);
   const Schedule reduced = left.reduced(start);
   if (!keeps_order(left.instance(), reduced) || !fits_storage(left.instance(), reduced)) return;
   const auto placed = with_addresses(left.instance(), reduced);
@@ -81,7 +81,7 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
   report_(kInterval, std::nullopt, interval.bound);
   if (worst && interval.bound > *worst) return interval;
   // Skips the guess: the next best schedule is often no slower, and transfer ops may be unneeded.
-  if (!exclusion_.structures.empty() || !instance_.problem->hand_offs().empty()) {
+  if (!exclusion_.structures.empty() || !instance_.problem->transfers().empty()) {
     const Outcome outcome = try_interval(interval.bound, {kFirstEffort});
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) ++interval.bound;
@@ -199,7 +199,7 @@ Interval Search::climb(Interval interval) {
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) interval.bound = ii + 1;
     if (start_ && outcome != Outcome::satisfied && (beyond || budget_.stopped())) {
-      const Leftover left(instance_, *start_);
+      const ResidualInstance left(instance_, *start_);
       found_ = left.completed(earliest(left.instance(), left.reduced(*start_), std::nullopt));
       interval.schedule = found_;
     }
@@ -317,7 +317,7 @@ bool Search::may_go_on(const Encoding& encoding) {
 /// offsets are found.
 bool Search::accept(const Encoding& encoding, std::optional<Cycles> ii) {
   const Schedule schedule = encoding.schedule();
-  const Leftover left(instance_, schedule);
+  const ResidualInstance left(instance_, schedule);
   const Schedule reduced = left.reduced(schedule);
   TWILL_CHECK(keeps_order(left.instance(), reduced), "the engine's model keeps the order rules");
   if (!fits_storage(left.instance(), reduced)) {

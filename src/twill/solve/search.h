@@ -100,11 +100,11 @@ class Search {
   Report report_;
   Instance instance_;
   SubTiles sub_tiles_;
-  Exclusion exclusion_;                ///< `least` grows by what is proven here
-  std::map<Cycles, Lessons> lessons_;  ///< by the II where they were learned
-  std::int64_t copies_;                ///< counted per value
-  bool placed_ = false;                ///< encodings speak of offsets: a schedule had none
-  bool given_start_ = false;           ///< of this candidate or another
+  Exclusion exclusion_;                       ///< `least` grows by what is proven here
+  std::map<Cycles, ClauseTransfer> lessons_;  ///< by the II where they were learned
+  std::int64_t copies_;                       ///< counted per value
+  bool placed_ = false;                       ///< encodings speak of offsets: a schedule had none
+  bool given_start_ = false;                  ///< of this candidate or another
   std::optional<schedule::Schedule> start_;
   std::optional<schedule::Schedule> found_;
   std::optional<schedule::Schedule> unplaced_;  ///< the one without; others begin in its groups

@@ -10,8 +10,8 @@
 
 #include "twill/schedule/bounds.h"
 #include "twill/solve/candidate.h"
-#include "twill/solve/leftover.h"
 #include "twill/solve/place.h"
+#include "twill/solve/residual.h"
 #include "twill/solve/search.h"
 #include "twill/solve/solve_without.h"
 #include "twill/solve/ties.h"
@@ -98,11 +98,11 @@ class Solver {
     const auto proven = [](const ObjectiveValue& level) { return level.proven; };
     if (!std::all_of(values.begin(), values.end(), proven)) open_ = true;
     const Instance instance = instance_of(candidate.problem);
-    const Leftover left(instance, schedule);
+    const ResidualInstance left(instance, schedule);
     const Schedule settled = settle_ties(left.instance(), left.reduced(schedule));
     const auto placed = with_addresses(left.instance(), settled);
     TWILL_CHECK(placed.has_value(), "the offsets of a structure are good for all its schedules");
-    best_ = with_ways(left.completed(*placed), candidate);
+    best_ = with_alternatives(left.completed(*placed), candidate);
     values_ = std::move(values);
   }
 

@@ -81,12 +81,12 @@ bool keeps_same_group(const Problem& problem, const Exchange& exchange) {
 }
 
 /// Whether transfer ops still move the same values to the same readers.
-bool keeps_hand_offs(const Problem& problem, const Exchange& exchange) {
+bool keeps_transfers(const Problem& problem, const Exchange& exchange) {
   using Move = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
   std::vector<Move> before;
   std::vector<Move> after;
-  for (const problem::HandOff& it : problem.hand_offs()) {
-    for (const problem::HandOff::Load& load : it.loads) {
+  for (const problem::Transfer& it : problem.transfers()) {
+    for (const problem::Transfer::Load& load : it.loads) {
       const Move move(it.value.index(), it.store.index(), load.op.index(), load.reader.index());
       const auto [value, store, op, reader] = move;
       before.push_back(move);
@@ -100,7 +100,8 @@ bool keeps_hand_offs(const Problem& problem, const Exchange& exchange) {
 
 Cycles longest_hold(const Op& op) {
   Cycles longest = 0;
-  for (const problem::Way& way : op.ways) longest = std::max(longest, way.occupancy);
+  for (const problem::Alternative& alternative : op.alternatives)
+    longest = std::max(longest, alternative.occupancy);
   return longest;
 }
 
@@ -124,7 +125,7 @@ bool is_exchange(const Problem& problem, const Exchange& exchange) {
   std::sort(before.begin(), before.end());
   std::sort(after.begin(), after.end());
   return before == after && keeps_same_group(problem, exchange) &&
-         keeps_hand_offs(problem, exchange);
+         keeps_transfers(problem, exchange);
 }
 
 SubTiles find_sub_tiles(const Problem& problem) {

@@ -33,10 +33,10 @@ std::size_t rank_of_unit(const Problem& problem, OpId op) {
   std::vector<std::optional<problem::UnitId>> units;
   for (const problem::Op& it : problem.ops()) {
     if (it.warps != problem[op].warps || it.variable_latency) continue;
-    const auto unit = it.ways[0].unit;
+    const auto unit = it.alternatives[0].unit;
     if (std::find(units.begin(), units.end(), unit) == units.end()) units.push_back(unit);
   }
-  const auto at = std::find(units.begin(), units.end(), problem[op].ways[0].unit);
+  const auto at = std::find(units.begin(), units.end(), problem[op].alternatives[0].unit);
   return static_cast<std::size_t>(at - units.begin());
 }
 

@@ -22,10 +22,10 @@ struct Single {
 /// Scales an op's costs for all sub-tiles: they take turns, so one has its part of shared
 /// resources.
 void take_for_all(problem::Op& op, int tiles, int tiles_of_group) {
-  for (problem::Way& way : op.ways) {
-    way.occupancy *= tiles;
-    way.issue *= tiles_of_group;
-    for (problem::PipeUse& use : way.pipes) use.demand *= tiles;
+  for (problem::Alternative& alternative : op.alternatives) {
+    alternative.occupancy *= tiles;
+    alternative.issue *= tiles_of_group;
+    for (problem::PipeUse& use : alternative.pipes) use.demand *= tiles;
   }
   for (problem::Footprint& it : op.footprint) it.amount *= tiles;
   op.registers *= tiles_of_group;

@@ -57,7 +57,7 @@ class Finder {
 
   bool is_product(OpId op) const {
     return problem_[op].asynchronous && !problem_[op].variable_latency && computes(op) &&
-           problem_[op].ways.front().unit && problem_[op].registers > 0;
+           problem_[op].alternatives.front().unit && problem_[op].registers > 0;
   }
 
   bool is_exponential(OpId op) const {
@@ -168,8 +168,9 @@ class Finder {
 /// Cycles that an op holds its group at least: a turn ends no sooner.
 Cycles held_by(const Problem& problem, OpId op) {
   if (!problem.in_force(problem::Rule::one_stream)) return 1;
-  Cycles least = problem[op].ways.front().issue;
-  for (const problem::Way& way : problem[op].ways) least = std::min(least, way.issue);
+  Cycles least = problem[op].alternatives.front().issue;
+  for (const problem::Alternative& alternative : problem[op].alternatives)
+    least = std::min(least, alternative.issue);
   return std::max<Cycles>(least, 1);
 }
 

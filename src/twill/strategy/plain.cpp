@@ -47,7 +47,7 @@ void meet(Parts& parts, OpId op, OpId next, const std::vector<Cycles>& stages, b
   order.from = op;
   order.to = next;
   order.distance = static_cast<int>(stages[op.index()] - stages[next.index()] + (later ? 1 : 0));
-  order.delay = parts.ops[op.index()].ways.front().issue;
+  order.delay = parts.ops[op.index()].alternatives.front().issue;
   order.blocking = true;
   order.carries_value = false;
   parts.dependences.push_back(order);

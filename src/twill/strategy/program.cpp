@@ -49,7 +49,8 @@ Cycles issue_of(const Parts& parts, OpId op) {
                           parts.relaxed.end();
   if (!one_by_one) return 0;
   Cycles least = std::numeric_limits<Cycles>::max();
-  for (const problem::Way& way : parts.ops[op.index()].ways) least = std::min(least, way.issue);
+  for (const problem::Alternative& alternative : parts.ops[op.index()].alternatives)
+    least = std::min(least, alternative.issue);
   return least;
 }
 

@@ -105,7 +105,7 @@ bool products_apart(const Problem& problem) {
   const auto ops = problem.ops();
   const auto multiplies = [](const problem::Op& op) {  // loads have no unit, stores no result
     const bool result = op.registers > 0 || !op.footprint.empty();
-    return is_product(op) && op.ways.front().unit && result;
+    return is_product(op) && op.alternatives.front().unit && result;
   };
   return problem.in_force(Rule::width) && std::any_of(ops.begin(), ops.end(), multiplies) &&
          std::none_of(ops.begin(), ops.end(),
@@ -246,7 +246,7 @@ std::vector<Dependence> copies_reused(const Problem& problem, std::optional<int>
     back.from = it.to;
     back.to = it.from;
     back.distance = std::max(*depth - it.distance, 1);
-    back.delay = problem::read_hold_of(it, problem[it.to], problem[it.to].ways[0]);
+    back.delay = problem::read_hold_of(it, problem[it.to], problem[it.to].alternatives[0]);
     back.carries_value = false;
     out.push_back(back);
   }

@@ -29,8 +29,8 @@ struct Subject {
   std::size_t op_count() const { return problem.ops().size(); }
   Cycles interval() const { return schedule.initiation_interval; }
   const schedule::Placement& at(OpId op) const { return schedule.ops[op.index()]; }
-  const problem::Way& way(OpId op) const {
-    return problem[op].ways[static_cast<std::size_t>(at(op).way)];
+  const problem::Alternative& alternative(OpId op) const {
+    return problem[op].alternatives[static_cast<std::size_t>(at(op).alternative)];
   }
   const std::string& name(OpId op) const { return problem[op].name; }
 };

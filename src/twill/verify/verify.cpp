@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/verify/simulation.h"
 
 namespace twill::verify {
@@ -19,11 +19,10 @@ Violation malformed(std::vector<OpId> ops, std::int64_t value, std::int64_t limi
   return {"well-formed", std::move(ops), 0, value, limit, "well-formed: " + std::move(what)};
 }
 
-void check_op(const Problem& problem, const Schedule& schedule, OpId op,
-                     Findings& findings) {
+void check_op(const Problem& problem, const Schedule& schedule, OpId op, Findings& findings) {
   const schedule::Placement& at = schedule.ops[op.index()];
   const std::string& name = problem[op].name;
-  const auto ways = static_cast<std::int64_t>(problem[op].ways.size());
+  const auto alternatives = static_cast<std::int64_t>(problem[op].alternatives.size());
   const auto groups = static_cast<std::int64_t>(problem.groups().size());
   const auto group = static_cast<std::int64_t>(at.group.index());
   if (at.issue < 0 || at.issue > kLargestCycle) {
@@ -31,9 +30,10 @@ void check_op(const Problem& problem, const Schedule& schedule, OpId op,
         {op}, at.issue, kLargestCycle,
         fmt::format("{} issues at cycle {}, outside 0..{}", name, at.issue, kLargestCycle)));
   }
-  if (at.way < 0 || at.way >= ways) {
-    findings.add(malformed({op}, at.way, ways,
-                           fmt::format("{} takes alternative {}, but has {}", name, at.way, ways)));
+  if (at.alternative < 0 || at.alternative >= alternatives) {
+    findings.add(malformed(
+        {op}, at.alternative, alternatives,
+        fmt::format("{} takes alternative {}, but has {}", name, at.alternative, alternatives)));
   }
   if (group >= groups) {
     findings.add(
@@ -51,11 +51,12 @@ void check_addresses(const Problem& problem, const Schedule& schedule, Findings&
     const auto in_it = [&](const problem::Footprint& each) { return each.memory == it.memory; };
     if (!exists || !std::any_of(problem[it.value].footprint.begin(),
                                 problem[it.value].footprint.end(), in_it)) {
-      findings.add(malformed({}, 0, 0, name + " has an offset in a memory that it does not occupy"));
+      findings.add(
+          malformed({}, 0, 0, name + " has an offset in a memory that it does not occupy"));
     } else if (it.offset < 0 || it.offset > problem::kLargestNumber) {
-      findings.add(malformed({it.value}, it.offset, problem::kLargestNumber,
-                             fmt::format("{} begins at {}, outside 0..{}", name, it.offset,
-                                         problem::kLargestNumber)));
+      findings.add(malformed(
+          {it.value}, it.offset, problem::kLargestNumber,
+          fmt::format("{} begins at {}, outside 0..{}", name, it.offset, problem::kLargestNumber)));
     } else if (!seen.emplace(it.value, it.memory).second) {
       findings.add(malformed({it.value}, 0, 0, name + " has two offsets in one memory"));
     }
@@ -100,24 +101,26 @@ void check_size(const Subject& subject, Findings& findings) {
                             stages, subject.op_count(), kMostInstances, most)});
 }
 
-/// Rule `hand-off`: transfer ops exist exactly if a value crosses, and share the group of their op.
-void check_hand_offs(const Problem& problem, const Schedule& schedule, Findings& findings) {
-  const auto errands = problem::errands_of(problem);
+/// Rule `transfer`: transfer ops exist exactly if a value crosses, and share the group of their op.
+void check_transfers(const Problem& problem, const Schedule& schedule, Findings& findings) {
+  const auto transfer_ops = problem::transfer_ops_of(problem);
   const std::vector<problem::GroupId> groups = schedule::groups_of(schedule);
-  for (std::size_t i = 0; i < errands.size(); ++i) {
-    if (!errands[i]) continue;
-    const OpId home = errands[i]->home;
-    const bool needed = problem::is_needed(*errands[i], groups);
+  for (std::size_t i = 0; i < transfer_ops.size(); ++i) {
+    if (!transfer_ops[i]) continue;
+    const OpId home = transfer_ops[i]->home;
+    const bool needed = problem::is_needed(*transfer_ops[i], groups);
     const schedule::Placement& at = schedule.ops[i];
     const std::string& name = problem.ops()[i].name;
     std::string message;
     if (at.exists && !needed) {
-      message = fmt::format("transfer-op: {} is scheduled, but what it moves stays in its group", name);
+      message =
+          fmt::format("transfer-op: {} is scheduled, but what it moves stays in its group", name);
     } else if (!at.exists && needed) {
-      message = fmt::format("transfer-op: {} is missing, but what it moves goes to another group", name);
+      message =
+          fmt::format("transfer-op: {} is missing, but what it moves goes to another group", name);
     } else if (at.exists && at.group != groups[home.index()]) {
-      message = fmt::format("transfer-op: {} runs in group {}, but {}, with which it goes, in {}", name,
-                            problem[at.group].name, problem[home].name,
+      message = fmt::format("transfer-op: {} runs in group {}, but {}, with which it goes, in {}",
+                            name, problem[at.group].name, problem[home].name,
                             problem[groups[home.index()]].name);
     }
     if (message.empty()) continue;
@@ -172,12 +175,12 @@ tl::expected<CheckedSchedule, std::vector<Violation>> verify(const Problem& prob
   if (!found.empty()) return tl::unexpected(std::move(found));
   found = found_by([&](Findings& findings) { check_size({problem, schedule}, findings); });
   if (!found.empty()) return tl::unexpected(std::move(found));
-  if (problem.hand_offs().empty()) {
+  if (problem.transfers().empty()) {
     found = found_by([&](Findings& findings) { check_rules(problem, schedule, findings); });
   } else {
-    found = found_by([&](Findings& findings) { check_hand_offs(problem, schedule, findings); });
+    found = found_by([&](Findings& findings) { check_transfers(problem, schedule, findings); });
     if (!found.empty()) return tl::unexpected(std::move(found));
-    const problem::Reduced left = problem::reduced(problem, schedule::groups_of(schedule));
+    const problem::Residual left = problem::reduced(problem, schedule::groups_of(schedule));
     const Schedule of_left = schedule::reduced(left, schedule);
     found = found_by([&](Findings& findings) { check_rules(left.problem, of_left, findings); });
     for (Violation& it : found) {

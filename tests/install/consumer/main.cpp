@@ -17,7 +17,8 @@ using namespace twill;
 problem::Op op(const char* name, std::size_t unit, Cycles cycles) {
   problem::Op made;
   made.name = name;
-  made.ways = {problem::Way{.unit = problem::UnitId(unit), .occupancy = cycles, .latency = cycles}};
+  made.alternatives = {
+      problem::Alternative{.unit = problem::UnitId(unit), .occupancy = cycles, .latency = cycles}};
   return made;
 }
 

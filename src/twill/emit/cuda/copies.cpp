@@ -372,14 +372,14 @@ std::vector<ir::ValueId> RolePrinter::computed_for(const Step& step, ir::OpId lo
 /// Each thread copies its chunks, and arrives once they have landed.
 Result<void> RolePrinter::issue_copy(Text& text, const plan::Step& step) {
   ir::OpId load{};
-  if (step.outside) {
-    load = view_.op_of_outside(*step.outside);
+  if (step.per_tile_op) {
+    load = view_.op_of_per_tile(*step.per_tile_op);
   } else {
     TWILL_TRY(load, load_copied_by(view_, *step.op));
     kept_ = prepared_[*step.op];
   }
   TWILL_TRY(const Copy copy, copy_of(view_, load, 32 * role_.warps));
-  const std::string at = step.outside ? "" : iteration(step.instance);
+  const std::string at = step.per_tile_op ? "" : iteration(step.instance);
   const std::vector<ir::ValueId> computed = computed_for(step, load);
   const Kept kept = kept_for(view_, computed);
   const auto walking = step.op ? walking_.find(*step.op) : walking_.end();
@@ -395,7 +395,7 @@ Result<void> RolePrinter::issue_copy(Text& text, const plan::Step& step) {
         "{} = {};", constant_of(cpp_type(ir::type_of(view_.program(), scalar)), name), value));
     scalars_.call(scalar, name);
   }
-  if (step.outside) {  // no address was prepared for it
+  if (step.per_tile_op) {  // no address was prepared for it
     TWILL_TRY_VOID(keep_vectors(text, text, copy, of_scope(kept, false), at));
   }
   TWILL_TRY_VOID(keep_vectors(text, text, copy, of_scope(kept, true), at));

@@ -106,12 +106,12 @@ Result<void> check(const View& view) {
   }
   const problem::Problem& problem = view.plan().problem;
   for (std::size_t v = 0; v < problem.ops().size(); ++v) {
-    const auto way = static_cast<std::size_t>(view.plan().schedule.ops[v].way);
-    if (way == 0) continue;  // as the kernel's text has it
+    const auto alternative = static_cast<std::size_t>(view.plan().schedule.ops[v].alternative);
+    if (alternative == 0) continue;  // as the kernel's text has it
     return fail({view.input()},
                 fmt::format("cannot be printed as CUDA: {} is done by '{}', and only what the "
                             "kernel's text says is printed",
-                            problem.ops()[v].name, problem.ops()[v].ways[way].name),
+                            problem.ops()[v].name, problem.ops()[v].alternatives[alternative].name),
                 "take the alternative (\"or\") out of the machine's operation");
   }
   for (const plan::Buffer& buffer : view.plan().buffers) {
@@ -144,12 +144,12 @@ void print_head(Text& text, const View& view) {
         "// It records when its steps began: runtime/stamps.cuh, and stamps.json beside this.");
   }
   text.blank();
-  const auto by_threads = [](const plan::Outside& outside) {
-    return outside.mechanism == plan::Mechanism::cp_async;
+  const auto by_threads = [](const plan::PerTileOp& per_tile_op) {
+    return per_tile_op.mechanism == plan::Mechanism::cp_async;
   };
   const bool copies =
       std::count(plan.mechanisms.begin(), plan.mechanisms.end(), plan::Mechanism::cp_async) > 0 ||
-      std::any_of(plan.kernel->around.begin(), plan.kernel->around.end(), by_threads);
+      std::any_of(plan.kernel->per_tile_ops.begin(), plan.kernel->per_tile_ops.end(), by_threads);
   for (const std::string_view header :
        {"barrier", "copy", "fragment", "role", "stamps", "tile", "tma", "wgmma"}) {
     if (header == "stamps" && view.stamps() == Stamps::none) continue;

@@ -53,9 +53,10 @@ std::vector<ir::Piece> pieces_of(const View& view) {
     if (plan.mechanisms[v] != plan::Mechanism::cp_async) continue;
     if (const auto load = load_copied_by(view, OpId(v))) add_copy(view, *load, pieces);
   }
-  for (std::size_t i = 0; i < plan.kernel->around.size(); ++i) {
-    const ir::OpId op = view.op_of_outside(i);
-    if (plan.kernel->around[i].mechanism == plan::Mechanism::cp_async) add_copy(view, op, pieces);
+  for (std::size_t i = 0; i < plan.kernel->per_tile_ops.size(); ++i) {
+    const ir::OpId op = view.op_of_per_tile(i);
+    if (plan.kernel->per_tile_ops[i].mechanism == plan::Mechanism::cp_async)
+      add_copy(view, op, pieces);
     if (view.program().op(op).kind == OpKind::store) add_store(view, op, pieces);
   }
   return pieces;

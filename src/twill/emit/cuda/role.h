@@ -119,13 +119,13 @@ class RolePrinter {
   Tiles tiles_at(const std::string& iteration);
 
   // around.cpp
-  const plan::BufferId* staging_of(std::size_t outside) const;
+  const plan::BufferId* staging_of(std::size_t per_tile_op) const;
   Result<void> stage_store(Text& text, const plan::Step& step, const Point& point);
   Result<void> issue_store(Text& text, const plan::Step& step);
   void results_behind(ir::ValueId value, std::set<ir::ValueId>& results) const;
   Result<std::vector<int>> parts_held(ir::ValueId value) const;
   Result<std::int64_t> rows_held(ir::ValueId value, const std::vector<int>& parts) const;
-  Result<void> compute_outside(Text& text, const plan::Step& step, const Point& point);
+  Result<void> compute_per_tile(Text& text, const plan::Step& step, const Point& point);
   Result<void> load_vector(Text& text, const plan::Step& step, const Point& point);
   /// Whether the step is left out for tiles that are not this CTA's own.
   bool wants_own(const plan::Step& step);

@@ -36,7 +36,7 @@ std::set<int> RolePrinter::depths(Counts counts) const {
       // Operands and results in shared memory lie in the slot of their iteration.
       if (counts == Counts::iterations && step.op) {
         for (const plan::Buffer& buffer : plan_.buffers) {
-          if (buffer.residence == plan::Residence::shared && !buffer.resident) {
+          if (buffer.residence == plan::Residence::shared && !buffer.invariant_buffer) {
             depths.insert(buffer.depth);
           }
         }

@@ -86,12 +86,12 @@ Result<SharedTile> copied_tile(const View& view, const Behind& found, ir::OpId l
     return view.refuse(load, "fills shared memory that is no swizzled matrix of 16-bit elements");
   }
   SharedTile tile;
-  const plan::Outside* outside = view.outside_of(load);
+  const plan::PerTileOp* per_tile_op = view.outside_of(load);
   if (const auto op = filling_op(view, load)) {
     tile.op = *op;
     tile.buffer = *view.plan().values[op->index()].home;
-  } else if (outside != nullptr && outside->mechanism == plan::Mechanism::cp_async) {
-    tile.buffer = outside->buffers.at(0);
+  } else if (per_tile_op != nullptr && per_tile_op->mechanism == plan::Mechanism::cp_async) {
+    tile.buffer = per_tile_op->buffers.at(0);
   } else {
     return view.refuse(load, "fills shared memory outside the loop, which no step does");
   }
@@ -131,9 +131,9 @@ Result<SharedTile> shared_tile(const View& view, ir::ValueId value) {
     tile.buffer = *view.plan().values[op->index()].home;
     return tile;
   }
-  const plan::Outside* outside = view.outside_of(*load);
-  if (outside != nullptr && outside->mechanism == plan::Mechanism::tma_load) {
-    tile.buffer = outside->buffers.at(0);
+  const plan::PerTileOp* per_tile_op = view.outside_of(*load);
+  if (per_tile_op != nullptr && per_tile_op->mechanism == plan::Mechanism::tma_load) {
+    tile.buffer = per_tile_op->buffers.at(0);
     return tile;
   }
   return view.refuse(value, "has no buffer in the plan");

@@ -37,7 +37,7 @@ Json step_json(const plan::Plan& plan, const plan::Step& step) {
   Json json;
   json["kind"] = plan::name_of(step.kind);
   if (step.op) json["op"] = plan.problem[*step.op].name;
-  if (step.outside) json["op"] = plan.kernel->around[*step.outside].what;
+  if (step.per_tile_op) json["op"] = plan.kernel->per_tile_ops[*step.per_tile_op].what;
   if (step.channel) json["channel"] = plan[*step.channel].name;
   if (step.kind == plan::StepKind::fence) json["fence"] = plan::name_of(step.fence);
   if (step.kind == plan::StepKind::drain_groups) json["pending"] = step.pending;

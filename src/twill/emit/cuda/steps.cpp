@@ -13,8 +13,8 @@ using plan::StepKind;
 bool is_one_thread(const plan::Plan& plan, const plan::Role& role) {
   const auto copies = [&](const Step& step) {
     if (step.kind != StepKind::issue) return false;
-    const plan::Mechanism how =
-        step.op ? plan.mechanisms[step.op->index()] : plan.kernel->around[*step.outside].mechanism;
+    const plan::Mechanism how = step.op ? plan.mechanisms[step.op->index()]
+                                        : plan.kernel->per_tile_ops[*step.per_tile_op].mechanism;
     return how == plan::Mechanism::cp_async;
   };
   const std::vector<Step>&before = role.before, &steady = role.sections.steady;
@@ -80,8 +80,8 @@ std::string RolePrinter::comment(const Step& step) const {
     const Cycles interval = plan_.schedule.initiation_interval;
     const Cycles issue = plan_.schedule.ops[op.index()].issue;
     text += fmt::format("; stage {}, cycle {}", issue / interval, issue % interval);
-  } else if (step.outside) {
-    text = plan_.kernel->around[*step.outside].what;
+  } else if (step.per_tile_op) {
+    text = plan_.kernel->per_tile_ops[*step.per_tile_op].what;
   }
   return text;
 }
@@ -171,12 +171,12 @@ Result<void> RolePrinter::step(Text& text, const Steps& steps, std::size_t index
   }
   switch (at.kind) {
     case StepKind::compute:
-      return at.outside ? compute_outside(text, at, point) : compute(text, at, point);
+      return at.per_tile_op ? compute_per_tile(text, at, point) : compute(text, at, point);
     case StepKind::issue: {
-      if (at.outside) {
-        const auto& outside = plan_.kernel->around[*at.outside];
-        if (outside.mechanism == plan::Mechanism::bulk_store) return issue_store(text, at);
-        if (outside.mechanism == plan::Mechanism::cp_async) return issue_copy(text, at);
+      if (at.per_tile_op) {
+        const auto& per_tile_op = plan_.kernel->per_tile_ops[*at.per_tile_op];
+        if (per_tile_op.mechanism == plan::Mechanism::bulk_store) return issue_store(text, at);
+        if (per_tile_op.mechanism == plan::Mechanism::cp_async) return issue_copy(text, at);
         return issue_load(text, at);
       }
       const plan::Mechanism mechanism = plan_.mechanisms[at.op->index()];
@@ -188,7 +188,7 @@ Result<void> RolePrinter::step(Text& text, const Steps& steps, std::size_t index
           "is done by " + std::string(plan::name_of(mechanism)) + ", which is not printed");
     }
     case StepKind::stage:
-      return at.outside ? stage_store(text, at, point) : stage_value(text, at, point);
+      return at.per_tile_op ? stage_store(text, at, point) : stage_value(text, at, point);
     case StepKind::drain_groups:
       drain(text, at, point);
       return {};

@@ -97,7 +97,7 @@ Result<View> View::of(const KernelParts& parts) {
     }
   }
   TWILL_TRY_VOID(view.find_exits());
-  TWILL_TRY_VOID(view.find_around());
+  TWILL_TRY_VOID(view.find_per_tile_ops());
   TWILL_TRY_VOID(view.check_complete());
   view.orient();
   return view;
@@ -120,9 +120,10 @@ Result<void> View::check_chains() const {
     for (const ir::ValueId result : op.results) {
       behind[result] = std::max(behind[result], longest + 1);
     }
-    const auto around = ir::parent(*program_, id);
-    if (!op.results.empty() || !around) continue;
-    for (const ir::ValueId result : program_->op(*around).results) {  // of the region's yields
+    const auto per_tile_ops = ir::parent(*program_, id);
+    if (!op.results.empty() || !per_tile_ops) continue;
+    for (const ir::ValueId result :
+         program_->op(*per_tile_ops).results) {  // of the region's yields
       behind[result] = std::max(behind[result], longest + 1);
     }
   }
@@ -206,13 +207,13 @@ Result<void> View::check_printed(const std::set<ir::OpId>& printed) const {
   return {};
 }
 
-Result<void> View::find_around() {
+Result<void> View::find_per_tile_ops() {
   for (const ir::OpId op : ir::walk(*program_, function_)) {
     by_place_.try_emplace({program_->op(op).line, program_->op(op).column}, op);
   }
-  for (const plan::Outside& outside : plan_->kernel->around) {
-    TWILL_TRY(const ir::OpId op, op_at({outside.what, outside.line, outside.column}));
-    around_.push_back(op);
+  for (const plan::PerTileOp& per_tile_op : plan_->kernel->per_tile_ops) {
+    TWILL_TRY(const ir::OpId op, op_at({per_tile_op.what, per_tile_op.line, per_tile_op.column}));
+    per_tile_ops_.push_back(op);
   }
   return {};
 }
@@ -223,10 +224,10 @@ Result<ir::OpId> View::op_at(const plan::Place& place) const {
   return fail({input_}, "the plan is of another kernel: it has " + place.what);
 }
 
-const plan::Outside* View::outside_of(ir::OpId op) const {
-  const auto found = std::find(around_.begin(), around_.end(), op);
-  if (found == around_.end()) return nullptr;
-  return &plan_->kernel->around[static_cast<std::size_t>(found - around_.begin())];
+const plan::PerTileOp* View::outside_of(ir::OpId op) const {
+  const auto found = std::find(per_tile_ops_.begin(), per_tile_ops_.end(), op);
+  if (found == per_tile_ops_.end()) return nullptr;
+  return &plan_->kernel->per_tile_ops[static_cast<std::size_t>(found - per_tile_ops_.begin())];
 }
 
 const ir::Carried* View::carried_argument(ir::ValueId value) const {
@@ -424,14 +425,14 @@ Result<void> View::check_fresh(ir::OpId load) const {
 
 std::string View::assumed_apart() const {
   std::set<ir::ValueId> arrays;
-  for (std::size_t i = 0; i < around_.size(); ++i) {
-    const auto access = ir::memory_access(program_->op(around_[i]));
-    const bool loads = program_->op(around_[i]).kind == OpKind::load;
+  for (std::size_t i = 0; i < per_tile_ops_.size(); ++i) {
+    const auto access = ir::memory_access(program_->op(per_tile_ops_[i]));
+    const bool loads = program_->op(per_tile_ops_[i]).kind == OpKind::load;
     const auto array = loads ? ir::array_of(*program_, access->address) : std::nullopt;
-    const std::set<ir::OpId> readers = readers_of(around_[i]);
-    for (std::size_t j = i + 1; array && !readers.empty() && j < around_.size(); ++j) {
-      const auto write = ir::memory_access(program_->op(around_[j]));
-      const bool between = write && write->writes && around_[j] < *readers.rbegin();
+    const std::set<ir::OpId> readers = readers_of(per_tile_ops_[i]);
+    for (std::size_t j = i + 1; array && !readers.empty() && j < per_tile_ops_.size(); ++j) {
+      const auto write = ir::memory_access(program_->op(per_tile_ops_[j]));
+      const bool between = write && write->writes && per_tile_ops_[j] < *readers.rbegin();
       const auto other = between ? ir::array_of(*program_, write->address) : std::nullopt;
       if (other && other != array) arrays.insert({*array, *other});
     }

@@ -77,9 +77,9 @@ class View {
   std::pair<std::int64_t, std::int64_t> rows_of(int part, std::int64_t all) const;
 
   /// Entry of the plan for an operation around the loop; null if there is none.
-  const plan::Outside* outside_of(ir::OpId op) const;
+  const plan::PerTileOp* outside_of(ir::OpId op) const;
   /// The operation that `around[index]` of the plan's kernel is.
-  ir::OpId op_of_outside(std::size_t index) const { return around_[index]; }
+  ir::OpId op_of_per_tile(std::size_t index) const { return per_tile_ops_[index]; }
 
   /// Fails if there is none, since the plan is of another kernel.
   Result<ir::OpId> op_at(const plan::Place& place) const;
@@ -107,7 +107,7 @@ class View {
   Result<void> check_chains() const;
   Result<void> check_nested() const;
   Result<void> find_exits();
-  Result<void> find_around();
+  Result<void> find_per_tile_ops();
   Result<void> check_complete() const;
   bool is_carried_out(ir::OpId op) const;
   void orient();
@@ -125,7 +125,7 @@ class View {
   std::map<ir::ValueId, Along> along_;
   std::map<int, std::pair<std::int64_t, std::int64_t>> parts_;
   std::map<std::pair<int, int>, ir::OpId> by_place_;  ///< the first op at a line and column
-  std::vector<ir::OpId> around_;                      ///< by index into the kernel's `around`
+  std::vector<ir::OpId> per_tile_ops_;                ///< by index into the kernel's `around`
 };
 
 /// True for tensors of rank at least 1 (not for tiles in shared memory).

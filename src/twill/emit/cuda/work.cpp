@@ -19,7 +19,7 @@ std::string RolePrinter::address(plan::BufferId buffer, const std::string& slot)
 
 std::string RolePrinter::slot_of(plan::BufferId buffer, const plan::Instance& instance) {
   const plan::Buffer& it = plan_[buffer];
-  if (it.resident || it.depth == 1) return "";
+  if (it.invariant_buffer || it.depth == 1) return "";
   return position(instance, it.depth) + ".slot";
 }
 
@@ -129,7 +129,7 @@ std::optional<Found> RolePrinter::import_shared(const Step& step, int part, Text
 std::optional<Found> RolePrinter::import_reduction(const Step& step, int part, const Point& point,
                                                    Text& prelude, ir::ValueId value) {
   const ir::Op* from = ir::defining_op(view_.program(), value);
-  if (!step.outside || from == nullptr || from->kind != ir::OpKind::reduce) return std::nullopt;
+  if (!step.per_tile_op || from == nullptr || from->kind != ir::OpKind::reduce) return std::nullopt;
   const ir::OpId reduction = *view_.program().value(value).op;
   const auto shape = view_.shape_of(value, part);
   if (!shape) {
@@ -401,9 +401,9 @@ Result<void> RolePrinter::issue_load(Text& text, const Step& step) {
   plan::BufferId buffer{};
   const bool multicast =
       step.op && plan_.mechanisms[step.op->index()] == plan::Mechanism::tma_multicast;
-  if (step.outside) {
-    load = view_.op_of_outside(*step.outside);
-    buffer = plan_.kernel->around[*step.outside].buffers.at(0);
+  if (step.per_tile_op) {
+    load = view_.op_of_per_tile(*step.per_tile_op);
+    buffer = plan_.kernel->per_tile_ops[*step.per_tile_op].buffers.at(0);
   } else {
     load = view_.origin(*step.op).sources.front().op;
     for (const extract::Source& source : view_.origin(*step.op).sources) {
@@ -417,7 +417,7 @@ Result<void> RolePrinter::issue_load(Text& text, const Step& step) {
   text.open(alone() ? "" : "if (leader)");
   text.line("// " + comment(step));
   TWILL_TRY_VOID(load_box(text, load, buffer, slot_of(buffer, step.instance), barrier(step, true),
-                          step.outside ? "" : iteration(step.instance), multicast));
+                          step.per_tile_op ? "" : iteration(step.instance), multicast));
   text.close();
   return {};
 }

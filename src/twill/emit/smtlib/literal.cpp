@@ -48,9 +48,9 @@ class Literal {
  private:
   std::size_t count() const { return problem_.ops().size(); }
   const Op& op(std::size_t v) const { return problem_.ops()[v]; }
-  const Way& way(std::size_t v) const { return op(v).ways.front(); }
+  const Alternative& alternative(std::size_t v) const { return op(v).alternatives.front(); }
   Cycles delay(const Dependence& it) const {
-    return delay_of(it, problem_[it.from], way(it.from.index()));
+    return delay_of(it, problem_[it.from], alternative(it.from.index()));
   }
 
   void head() {
@@ -132,8 +132,8 @@ class Literal {
 
   /// cycles(v) of the paper: the rows of its reservation table.
   Cycles cycles(std::size_t v) const {
-    Cycles rows = span_of(way(v));
-    for (const PipeUse& use : way(v).pipes) rows = std::max(rows, use.demand);
+    Cycles rows = span_of(alternative(v));
+    for (const PipeUse& use : alternative(v).pipes) rows = std::max(rows, use.demand);
     return rows;
   }
 
@@ -169,14 +169,15 @@ class Literal {
     for (std::size_t f = 0; f < problem_.units().size(); ++f) {
       std::vector<std::pair<std::size_t, Cycles>> users;
       for (std::size_t v = 0; v < count(); ++v) {
-        if (way(v).unit && way(v).unit->index() == f) users.emplace_back(v, way(v).occupancy);
+        if (alternative(v).unit && alternative(v).unit->index() == f)
+          users.emplace_back(v, alternative(v).occupancy);
       }
       if (problem_.in_force(Rule::unit)) at_most_one(users);
     }
     for (std::size_t p = 0; p < problem_.pipes().size(); ++p) {
       std::vector<std::pair<std::size_t, Cycles>> users;
       for (std::size_t v = 0; v < count(); ++v) {
-        for (const PipeUse& use : way(v).pipes) {
+        for (const PipeUse& use : alternative(v).pipes) {
           if (use.pipe.index() == p) users.emplace_back(v, use.demand);
         }
       }
@@ -325,12 +326,12 @@ Cycles total_of(const StraightLine& shape) {
 
 Result<std::string> smtlib_literal(const Problem& problem, const StraightLine& shape) {
   for (const Op& op : problem.ops()) {
-    if (op.ways.size() > 1) {
+    if (op.alternatives.size() > 1) {
       return fail({},
                   fmt::format("op {} has several alternatives, but the paper has one", op.name));
     }
   }
-  if (!problem.hand_offs().empty()) {
+  if (!problem.transfers().empty()) {
     return fail({}, "the paper has no transfer ops: there, transfers are a delay without a cost",
                 "ask of the loop with transfers, or without --literal");
   }

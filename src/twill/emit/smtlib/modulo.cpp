@@ -9,7 +9,7 @@
 
 #include "twill/emit/smtlib.h"
 #include "twill/emit/smtlib/script.h"
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/schedule/loop_text.h"
 
 // The rules, section by section of docs/reference/rules.md. An issue cycle is II * stage + slot
@@ -26,13 +26,13 @@ class Modulo {
   Modulo(const Problem& problem, Cycles ii)
       : problem_(problem),
         ii_(ii),
-        errands_(errands_of(problem)),
+        transfer_ops_(transfer_ops_of(problem)),
         exists_(problem.ops().size(), kTrue) {}
 
   std::string text() && {
     head();
     declare_ops();
-    hand_offs();
+    transfers();
     if (problem_.in_force(Rule::dependence)) dependences();
     for (std::size_t a = 0; a < count(); ++a) {
       alone(a);
@@ -70,8 +70,9 @@ class Modulo {
   Term slot(std::size_t v) const { return "slot!" + op(v).name; }
 
   /// v is carried out by that alternative.
-  Term by(std::size_t v, const Way& way) const {
-    return op(v).ways.size() == 1 ? kTrue : fmt::format("way!{}!{}", op(v).name, way.name);
+  Term by(std::size_t v, const Alternative& alternative) const {
+    return op(v).alternatives.size() == 1 ? kTrue
+                                          : fmt::format("way!{}!{}", op(v).name, alternative.name);
   }
 
   /// v runs in that group.
@@ -99,21 +100,21 @@ class Modulo {
   /// the value itself.
   bool is_handed_over(const Dependence& it) const {
     return std::any_of(
-        problem_.hand_offs().begin(), problem_.hand_offs().end(), [&](const HandOff& hand_off) {
-          return hand_off.value == it.from && it.carries_value &&
-                 std::any_of(hand_off.loads.begin(), hand_off.loads.end(),
-                             [&](const HandOff::Load& load) { return load.reader == it.to; });
+        problem_.transfers().begin(), problem_.transfers().end(), [&](const Transfer& transfer) {
+          return transfer.value == it.from && it.carries_value &&
+                 std::any_of(transfer.loads.begin(), transfer.loads.end(),
+                             [&](const Transfer::Load& load) { return load.reader == it.to; });
         });
   }
 
   /// Stores and loads exist if a pair of groups differs. One that does not exist gets the group
   /// that it would have.
-  void hand_offs() {
+  void transfers() {
     for (std::size_t v = 0; v < count(); ++v) {
-      if (!errands_[v]) continue;
-      script_.claim(same_group(v, errands_[v]->home.index()));
+      if (!transfer_ops_[v]) continue;
+      script_.claim(same_group(v, transfer_ops_[v]->home.index()));
       std::vector<Term> any;
-      for (const auto& [value, reader] : errands_[v]->moves) {
+      for (const auto& [value, reader] : transfer_ops_[v]->moves) {
         any.push_back(negation(same_group(value.index(), reader.index())));
       }
       exists_[v] = any_of(any);
@@ -136,13 +137,13 @@ class Modulo {
         if (groups.back() != kFalse) script_.declare(groups.back(), "Bool");
       }
       script_.claim_one_of(groups);
-      if (op(v).ways.size() == 1) continue;
-      std::vector<Term> ways;
-      for (const Way& way : op(v).ways) {
-        ways.push_back(by(v, way));
-        script_.declare(ways.back(), "Bool");
+      if (op(v).alternatives.size() == 1) continue;
+      std::vector<Term> alternatives;
+      for (const Alternative& alternative : op(v).alternatives) {
+        alternatives.push_back(by(v, alternative));
+        script_.declare(alternatives.back(), "Bool");
       }
-      script_.claim_one_of(ways);
+      script_.claim_one_of(alternatives);
     }
   }
 
@@ -184,9 +185,9 @@ class Modulo {
       const std::size_t u = it.from.index();
       const std::size_t v = it.to.index();
       const Term crossing = negation(same_group(u, v));
-      for (const Way& way : op(u).ways) {
-        const Cycles delay = delay_of(it, op(u), way) - it.distance * ii_;
-        const Term done = all_of({exist(u, v), by(u, way)});
+      for (const Alternative& alternative : op(u).alternatives) {
+        const Cycles delay = delay_of(it, op(u), alternative) - it.distance * ii_;
+        const Term done = all_of({exist(u, v), by(u, alternative)});
         script_.claim(implies(done, after(u, v, delay)));
         if (it.transfer == 0) continue;
         script_.claim(implies(all_of({done, crossing}), after(u, v, delay + it.transfer)));
@@ -196,23 +197,23 @@ class Modulo {
 
   /// Adds the limits of a single op, which hold for all schedules of the others.
   void alone(std::size_t v) {
-    for (const Way& way : op(v).ways) {
-      const bool unit = problem_.in_force(Rule::unit) && way.occupancy > ii_;
-      const bool issue = problem_.in_force(Rule::one_stream) && way.issue > ii_;
-      if (unit || issue) script_.claim(negation(all_of({exists_[v], by(v, way)})));
+    for (const Alternative& alternative : op(v).alternatives) {
+      const bool unit = problem_.in_force(Rule::unit) && alternative.occupancy > ii_;
+      const bool issue = problem_.in_force(Rule::one_stream) && alternative.issue > ii_;
+      if (unit || issue) script_.claim(negation(all_of({exists_[v], by(v, alternative)})));
     }
   }
 
   void pair(std::size_t a, std::size_t b) {
     const Term together = same_group(a, b);
     const Term waits = problem_.in_force(Rule::blocking) ? blocks(b) : kFalse;
-    for (const Way& way : op(a).ways) {
-      const Term window = apart(a, b, way.issue);
-      script_.claim(implies(all_of({exist(a, b), by(a, way), together, waits}), window));
-      for (const Way& other : op(b).ways) {
-        const Term both = all_of({exist(a, b), by(a, way), by(b, other)});
-        if (problem_.in_force(Rule::unit) && way.unit && way.unit == other.unit) {
-          script_.claim(implies(both, apart(a, b, way.occupancy)));
+    for (const Alternative& alternative : op(a).alternatives) {
+      const Term window = apart(a, b, alternative.issue);
+      script_.claim(implies(all_of({exist(a, b), by(a, alternative), together, waits}), window));
+      for (const Alternative& other : op(b).alternatives) {
+        const Term both = all_of({exist(a, b), by(a, alternative), by(b, other)});
+        if (problem_.in_force(Rule::unit) && alternative.unit && alternative.unit == other.unit) {
+          script_.claim(implies(both, apart(a, b, alternative.occupancy)));
         }
         if (problem_.in_force(Rule::one_stream) && other.issue > 0) {
           script_.claim(implies(all_of({both, together}), window));
@@ -239,9 +240,10 @@ class Modulo {
     for (std::size_t f = 0; f < problem_.units().size(); ++f) {
       std::vector<Term> held;
       for (std::size_t v = 0; v < count(); ++v) {
-        for (const Way& way : op(v).ways) {
-          if (!way.unit || way.unit->index() != f) continue;
-          held.push_back(if_then(all_of({exists_[v], by(v, way)}), number(way.occupancy)));
+        for (const Alternative& alternative : op(v).alternatives) {
+          if (!alternative.unit || alternative.unit->index() != f) continue;
+          held.push_back(
+              if_then(all_of({exists_[v], by(v, alternative)}), number(alternative.occupancy)));
         }
       }
       if (held.size() > 1) script_.claim(at_most(sum_of(held), number(ii_)));
@@ -252,10 +254,11 @@ class Modulo {
     for (std::size_t p = 0; p < problem_.pipes().size(); ++p) {
       std::vector<Term> demands;
       for (std::size_t v = 0; v < count(); ++v) {
-        for (const Way& way : op(v).ways) {
-          for (const PipeUse& use : way.pipes) {
+        for (const Alternative& alternative : op(v).alternatives) {
+          for (const PipeUse& use : alternative.pipes) {
             if (use.pipe.index() != p) continue;
-            demands.push_back(if_then(all_of({exists_[v], by(v, way)}), number(use.demand)));
+            demands.push_back(
+                if_then(all_of({exists_[v], by(v, alternative)}), number(use.demand)));
           }
         }
       }
@@ -281,8 +284,8 @@ class Modulo {
       if (it.from.index() != w || !it.carries_value) continue;
       const std::size_t u = it.to.index();
       const Term here = is_handed_over(it) ? same_group(w, u) : kTrue;
-      for (const Way& way : op(u).ways) {
-        const auto [quotient, rest] = split(read_hold_of(it, op(u), way));
+      for (const Alternative& alternative : op(u).alternatives) {
+        const auto [quotient, rest] = split(read_hold_of(it, op(u), alternative));
         const Term since = difference(slot(v), slot(u));
         const Term held = fmt::format("(ite {} 0 (ite {} 1 2))", at_least(since, number(rest)),
                                       at_least(since, number(rest - ii_)));
@@ -290,7 +293,8 @@ class Modulo {
             w == v ? number(0) : fmt::format("(ite (< {} {}) (- 1) 0)", slot(v), slot(w));
         const Term count =
             sum_of({difference(stage(u), stage(w)), number(it.distance + quotient), held, begun});
-        script_.claim(implies(all_of({exist(w, u), here, by(u, way)}), at_least(name, count)));
+        script_.claim(
+            implies(all_of({exist(w, u), here, by(u, alternative)}), at_least(name, count)));
       }
     }
     return name;
@@ -454,7 +458,7 @@ class Modulo {
     }
     Cycles computes = 0;
     for (std::size_t v = 0; v < count(); ++v) {
-      if (!errands_[v] && !op(v).variable_latency && op(v).warps == width) ++computes;
+      if (!transfer_ops_[v] && !op(v).variable_latency && op(v).warps == width) ++computes;
     }
     const Cycles wanted = std::min({static_cast<Cycles>(problem_.minimum_compute_groups()),
                                     static_cast<Cycles>(used.size()), computes});
@@ -472,8 +476,9 @@ class Modulo {
   const Problem& problem_;
   Cycles ii_;
   Script script_;
-  std::vector<std::optional<Errand>> errands_;  ///< by op: of stores and loads of hand-offs
-  std::vector<Term> exists_;                    ///< by op: kTrue but for these
+  std::vector<std::optional<TransferOp>>
+      transfer_ops_;          ///< by op: of stores and loads of transfers
+  std::vector<Term> exists_;  ///< by op: kTrue but for these
   std::set<std::pair<std::size_t, std::size_t>> counted_;
 };
 

@@ -92,11 +92,11 @@ class DataCheck {
     if (before_tile(d, i) || plan_.problem[d.from].streaming || run_.in_one_tile(n, i)) return;
     const Access first = written(d.from, n, false);
     const Access second = written(d.to, i, false);
-    const problem::Way& way =
+    const problem::Alternative& alternative =
         plan_.problem[d.from]
-            .ways[static_cast<std::size_t>(plan_.schedule.ops[d.from.index()].way)];
-    const bool ends =
-        d.through_memory || problem::delay_of(d, plan_.problem[d.from], way) >= way.latency;
+            .alternatives[static_cast<std::size_t>(plan_.schedule.ops[d.from.index()].alternative)];
+    const bool ends = d.through_memory || problem::delay_of(d, plan_.problem[d.from],
+                                                            alternative) >= alternative.latency;
     // A queue keeps the order of its work, and each warp its own order.
     if (!d.through_memory && same_queue(d.from, d.to)) return;
     const bool own = !d.through_memory && role(d.from) == role(d.to);

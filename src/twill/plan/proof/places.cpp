@@ -46,10 +46,10 @@ class PlaceCheck {
       if (from && plan_[*from].residence == Residence::shared)
         ask_multiple(plan_[*from], kBulk, "TMA");
     }
-    for (const Outside& outside : plan_.kernel->around) {
-      const Mechanism how = outside.mechanism;
+    for (const PerTileOp& per_tile_op : plan_.kernel->per_tile_ops) {
+      const Mechanism how = per_tile_op.mechanism;
       if (!is_bulk_load(how) && how != Mechanism::bulk_store) continue;
-      for (const BufferId buffer : outside.buffers) ask_multiple(plan_[buffer], kBulk, "TMA");
+      for (const BufferId buffer : per_tile_op.buffers) ask_multiple(plan_[buffer], kBulk, "TMA");
     }
   }
 
@@ -82,31 +82,32 @@ class PlaceCheck {
       const auto& reserved = plan_.limits.reserved;
       const Amount capacity = memory->capacity + (index < reserved.size() ? reserved[index] : 0);
       const Amount end = buffer.offset + buffer.size * buffer.depth;
-      const bool counts = buffer.resident || plan_.problem.in_force(problem::Rule::memory);
+      const bool counts = buffer.invariant_buffer || plan_.problem.in_force(problem::Rule::memory);
       if (end > capacity && counts) {
         findings_.add("memory", fmt::format("buffer {} ends at {}, beyond the {} of {}",
                                             buffer.name, end, capacity, buffer.memory));
       }
-      if (buffer.resident) check_resident(buffer);
+      if (buffer.invariant_buffer) check_invariant_buffer(buffer);
     }
   }
 
   /// Loop-invariant buffers lie apart from all other buffers. The staging of a CTA's only tile may
   /// lie in buffers of the loop, whose accesses are over by then (`check_around`).
-  void check_resident(const Buffer& buffer) {
+  void check_invariant_buffer(const Buffer& buffer) {
     const bool may_lie_in_the_loop = buffer.staging && buffer.residence == Residence::shared &&
                                      plan_.kernel && plan_.kernel->tiles == Tiles::one_per_cta;
     const auto overlaps = [&](const Buffer& other) {
-      return &other != &buffer && (other.resident || !may_lie_in_the_loop) &&
+      return &other != &buffer && (other.invariant_buffer || !may_lie_in_the_loop) &&
              share_addresses(other, buffer);
     };
     if (std::any_of(plan_.buffers.begin(), plan_.buffers.end(), overlaps)) {
-      findings_.add("memory", fmt::format("resident {} lies where others do", buffer.name));
+      findings_.add("memory", fmt::format("invariant buffer {} lies where others do", buffer.name));
     }
     const BufferId id(static_cast<std::size_t>(&buffer - plan_.buffers.data()));
     for (const Value& value : plan_.values) {
       if (value.home != id && value.staged != id) continue;
-      findings_.add("memory", fmt::format("resident {} is written in the loop", buffer.name));
+      findings_.add("memory",
+                    fmt::format("invariant buffer {} is written in the loop", buffer.name));
     }
   }
 
@@ -154,19 +155,19 @@ class PlaceCheck {
     if (!plan_.kernel) return;
     std::map<BufferId, RoleId> users;
     std::map<BufferId, int> filled;
-    for (const Outside& outside : plan_.kernel->around) {
-      for (std::size_t k = 0; k < outside.buffers.size(); ++k) {
-        const BufferId buffer = outside.buffers[k];
-        const auto [at, fresh] = users.emplace(buffer, outside.roles[k]);
-        if ((!fresh && at->second != outside.roles[k]) ||
-            (is_copy(outside.mechanism) && ++filled[buffer] > 1)) {
-          findings_.add("memory",
-                        fmt::format("resident {} is written by several", plan_[buffer].name));
+    for (const PerTileOp& per_tile_op : plan_.kernel->per_tile_ops) {
+      for (std::size_t k = 0; k < per_tile_op.buffers.size(); ++k) {
+        const BufferId buffer = per_tile_op.buffers[k];
+        const auto [at, fresh] = users.emplace(buffer, per_tile_op.roles[k]);
+        if ((!fresh && at->second != per_tile_op.roles[k]) ||
+            (is_copy(per_tile_op.mechanism) && ++filled[buffer] > 1)) {
+          findings_.add("memory", fmt::format("invariant buffer {} is written by several",
+                                              plan_[buffer].name));
         }
-        if (k < outside.bytes.size() && plan_[buffer].size < outside.bytes[k]) {
-          findings_.add("memory",
-                        fmt::format("{} stages {} bytes in {}, which has room for {}", outside.what,
-                                    outside.bytes[k], plan_[buffer].name, plan_[buffer].size));
+        if (k < per_tile_op.bytes.size() && plan_[buffer].size < per_tile_op.bytes[k]) {
+          findings_.add("memory", fmt::format("{} stages {} bytes in {}, which has room for {}",
+                                              per_tile_op.what, per_tile_op.bytes[k],
+                                              plan_[buffer].name, plan_[buffer].size));
         }
       }
     }

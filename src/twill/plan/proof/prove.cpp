@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/proof/data.h"
-#include "twill/plan/proof/mixtures.h"
+#include "twill/plan/proof/mixed_trips.h"
 #include "twill/plan/proof/run.h"
 
 namespace twill::plan {
@@ -42,7 +42,7 @@ std::int64_t check_run(Run& run, DataMemory& memory, const TileTrips& tiles, Fin
   if (!findings.empty() || !run.settle(findings)) return events;
   check_barriers(run, findings);
   if (findings.empty()) check_data(run, memory, findings);
-  if (findings.empty()) check_around(run, findings);
+  if (findings.empty()) check_per_tile_ops(run, findings);
   if (findings.empty()) check_tensor(run, findings);
   if (findings.empty()) check_exits(run, findings);
   return events;
@@ -170,7 +170,7 @@ tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan) {
     runs.push_back(std::move(tiles));
   proof::Run run(tables);
   proof::DataMemory memory;
-  proof::Mixtures mixtures(plan);
+  proof::MixedTrips mixtures(plan);
   for (const proof::TileTrips& tiles : runs) {
     size.events += proof::check_run(run, memory, tiles, findings);
     if (!findings.empty()) return refuse();

@@ -99,11 +99,11 @@ class Run {
   }
 
   /// Execution of a prologue or epilogue op, by one of its roles for one tile.
-  const Execution& outside(std::size_t what, RoleId role, std::int64_t tile) const {
-    return outside_[outside_index(what, role, tile)];
+  const Execution& per_tile_op(std::size_t what, RoleId role, std::int64_t tile) const {
+    return per_tile_op_[per_tile_index(what, role, tile)];
   }
-  const Execution& outside_staging(std::size_t what, RoleId role, std::int64_t tile) const {
-    return outside_stagings_[outside_index(what, role, tile)];
+  const Execution& per_tile_staging(std::size_t what, RoleId role, std::int64_t tile) const {
+    return per_tile_stagings_[per_tile_index(what, role, tile)];
   }
 
   /// Orders the events; false, with a finding, if they wait for each other in a circle.
@@ -144,7 +144,7 @@ class Run {
   const std::vector<EventId>& fences_of(EventId event, Fence kind) const {
     return fences_[fence_index(events_[event].role, events_[event].strand, kind)];
   }
-  std::size_t outside_index(std::size_t what, RoleId role, std::int64_t tile) const {
+  std::size_t per_tile_index(std::size_t what, RoleId role, std::int64_t tile) const {
     return (what * plan().roles.size() + role.index()) * tiles_.size() +
            static_cast<std::size_t>(tile);
   }
@@ -176,7 +176,7 @@ class Run {
   std::vector<std::uint32_t> position_;
   BarrierTable barriers_;
   std::vector<Execution> executions_, stagings_;
-  std::vector<Execution> outside_, outside_stagings_;
+  std::vector<Execution> per_tile_op_, per_tile_stagings_;
   std::vector<std::vector<EventId>> fences_;  // by role, strand and kind
   std::vector<EventId> exits_;
   std::size_t tracks_ = 0;
@@ -192,7 +192,7 @@ void check_barriers(const Run& run, Findings& findings);
 /// Checks exits: a CTA exists as long as one of its warps does, and all sends of others to it must
 /// end before.
 void check_exits(const Run& run, Findings& findings);
-void check_around(const Run& run, Findings& findings);
+void check_per_tile_ops(const Run& run, Findings& findings);
 /// Precondition: `check_around` found nothing.
 void check_tensor(const Run& run, Findings& findings);
 

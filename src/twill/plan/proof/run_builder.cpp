@@ -17,9 +17,9 @@ class RunBuilder {
     ctas_ = static_cast<std::size_t>(cluster_size(plan));
     run_.executions_.assign(size * ctas_, {});
     run_.stagings_.assign(size * ctas_, {});
-    const std::size_t around = plan.kernel ? plan.kernel->around.size() : 0;
-    run_.outside_.assign(around * plan.roles.size() * run_.tiles_.size() * ctas_, {});
-    run_.outside_stagings_.assign(run_.outside_.size(), {});
+    const std::size_t per_tile_ops = plan.kernel ? plan.kernel->per_tile_ops.size() : 0;
+    run_.per_tile_op_.assign(per_tile_ops * plan.roles.size() * run_.tiles_.size() * ctas_, {});
+    run_.per_tile_stagings_.assign(run_.per_tile_op_.size(), {});
     run_.barriers_.clear(plan, ctas_, run_.iterations(), run_.tiles());
     for (cta_ = 0; cta_ < ctas_; ++cta_) {
       for (std::size_t r = 0; r < plan.roles.size(); ++r) add_role(RoleId(r));
@@ -53,7 +53,7 @@ class RunBuilder {
     for (tile_ = 0; tile_ < run_.tiles() && !findings_.full(); ++tile_) {
       first_ = run_.first_of(tile_);
       trips_ = run_.first_of(tile_ + 1) - first_;
-      add_outside(what.before);
+      add_per_tile(what.before);
       unroll(what.sections, trips_, run_.steps_);
       for (PlacedStep& placed : run_.steps_) {
         placed.iteration += first_;
@@ -61,7 +61,7 @@ class RunBuilder {
         add_step(*placed.step);
         if (findings_.full()) return;
       }
-      add_outside(what.after);
+      add_per_tile(what.after);
     }
     add_tail(what.tail);
   }
@@ -89,7 +89,7 @@ class RunBuilder {
     }
   }
 
-  void add_outside(const std::vector<Step>& steps) {
+  void add_per_tile(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
       const PlacedStep placed{&step, tile_ + step.instance.offset};
       placed_ = &placed;
@@ -139,15 +139,16 @@ class RunBuilder {
 
   Mechanism mechanism(const Step& step) const {
     return step.op ? run_.plan().mechanisms[step.op->index()]
-                   : run_.plan().kernel->around[*step.outside].mechanism;
+                   : run_.plan().kernel->per_tile_ops[*step.per_tile_op].mechanism;
   }
 
   /// The entry for the execution of the step's op.
   Execution& place(const Step& step, bool staging) { return place(step, staging, cta_); }
   Execution& place(const Step& step, bool staging, std::size_t cta) {
-    if (step.outside) {
-      auto& table = staging ? run_.outside_stagings_ : run_.outside_;
-      return table[cta * (table.size() / ctas_) + run_.outside_index(*step.outside, role_, tile_)];
+    if (step.per_tile_op) {
+      auto& table = staging ? run_.per_tile_stagings_ : run_.per_tile_op_;
+      return table[cta * (table.size() / ctas_) +
+                   run_.per_tile_index(*step.per_tile_op, role_, tile_)];
     }
     auto& table = staging ? run_.stagings_ : run_.executions_;
     return table[cta * (table.size() / ctas_) + step.op->index() * run_.width_ +
@@ -343,14 +344,15 @@ class RunBuilder {
 
   std::optional<BufferId> filled_by(const Step& step) const {
     if (step.op) return run_.plan().values[step.op->index()].home;
-    const std::vector<BufferId>& buffers = run_.plan().kernel->around[*step.outside].buffers;
+    const std::vector<BufferId>& buffers =
+        run_.plan().kernel->per_tile_ops[*step.per_tile_op].buffers;
     return buffers.empty() ? std::nullopt : std::optional(buffers.front());
   }
 
   Amount brought_by(const Step& step) const {
     if (step.op) return bytes_brought(run_.plan(), *step.op);
-    const std::optional<BufferId> resident = filled_by(step);
-    return resident ? run_.plan()[*resident].size : 0;
+    const std::optional<BufferId> invariant_buffer = filled_by(step);
+    return invariant_buffer ? run_.plan()[*invariant_buffer].size : 0;
   }
 
   /// Every op once per iteration.

@@ -54,7 +54,7 @@ class StaticCheck {
     const auto sends = [&](const Step& step) {
       if (step.kind != StepKind::issue) return false;
       const Mechanism how = step.op ? plan_.mechanisms[step.op->index()]
-                                    : plan_.kernel->around[*step.outside].mechanism;
+                                    : plan_.kernel->per_tile_ops[*step.per_tile_op].mechanism;
       return how == Mechanism::bulk_store;
     };
     const auto& steady = role.sections.steady;
@@ -200,32 +200,34 @@ class StaticCheck {
   }
 
   /// Checks that prologue and epilogue ops are started or computed as their mechanism is.
-  void check_around(const Role& role, const std::vector<Step>& steps) {
+  void check_per_tile_ops(const Role& role, const std::vector<Step>& steps) {
     for (const Step& step : steps) {
-      if (!step.outside) continue;
-      const Outside& outside = plan_.kernel->around[*step.outside];
-      const bool starts = is_asynchronous(outside.mechanism);
+      if (!step.per_tile_op) continue;
+      const PerTileOp& per_tile_op = plan_.kernel->per_tile_ops[*step.per_tile_op];
+      const bool starts = is_asynchronous(per_tile_op.mechanism);
       const bool right =
           step.kind == StepKind::stage
-              ? outside.mechanism == Mechanism::bulk_store && step.by == By::every_warp
+              ? per_tile_op.mechanism == Mechanism::bulk_store && step.by == By::every_warp
               : (step.kind == StepKind::issue) == starts &&
                     (step.by == By::one_warp) ==
-                        (starts && outside.mechanism != Mechanism::cp_async);
+                        (starts && per_tile_op.mechanism != Mechanism::cp_async);
       if (!right) {
-        findings_.add("ownership", fmt::format("{} of role {} is {}, which '{}' by {} does not do",
-                                               outside.what, role.name, name_of(outside.mechanism),
-                                               name_of(step.kind), name_of(step.by)));
+        findings_.add("ownership",
+                      fmt::format("{} of role {} is {}, which '{}' by {} does not do",
+                                  per_tile_op.what, role.name, name_of(per_tile_op.mechanism),
+                                  name_of(step.kind), name_of(step.by)));
       }
-      if (is_copy(outside.mechanism) && !step.channel) {
-        findings_.add("arrivals", fmt::format("nothing tells when {} has arrived", outside.what));
+      if (is_copy(per_tile_op.mechanism) && !step.channel) {
+        findings_.add("arrivals",
+                      fmt::format("nothing tells when {} has arrived", per_tile_op.what));
       }
     }
   }
 
   void check_steps(const Role& role) {
     const Sections& sections = role.sections;
-    check_around(role, role.before);
-    check_around(role, role.after);
+    check_per_tile_ops(role, role.before);
+    check_per_tile_ops(role, role.after);
     check_sequence(role, sections.prologue);
     check_sequence(role, sections.steady);
     check_sequence(role, sections.drain);

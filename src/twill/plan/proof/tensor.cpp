@@ -17,10 +17,10 @@ class TensorCheck {
  public:
   TensorCheck(const Run& run, Findings& findings)
       : run_(run), plan_(run.plan()), findings_(findings) {
-    const std::vector<Outside>& around = plan_.kernel->around;
-    for (std::size_t i = 0; i < around.size(); ++i) {
-      for (const TensorAccess& access : around[i].tensor) {
-        places_[access.buffer].push_back({i, access.role, around[i].when});
+    const std::vector<PerTileOp>& per_tile_ops = plan_.kernel->per_tile_ops;
+    for (std::size_t i = 0; i < per_tile_ops.size(); ++i) {
+      for (const TensorAccess& access : per_tile_ops[i].tensor) {
+        places_[access.buffer].push_back({i, access.role, per_tile_ops[i].when});
       }
     }
   }
@@ -35,9 +35,9 @@ class TensorCheck {
 
  private:
   struct Touch {
-    std::size_t outside = 0;
+    std::size_t per_tile_op = 0;
     RoleId role;
-    Outside::When when = Outside::When::before;
+    PerTileOp::When when = PerTileOp::When::before;
   };
 
   struct Access {
@@ -48,8 +48,8 @@ class TensorCheck {
   };
 
   Access access(const Touch& touch, std::int64_t tile) const {
-    return {&run_.outside(touch.outside, touch.role, tile),
-            fmt::format("{} of tile {}", plan_.kernel->around[touch.outside].what, tile),
+    return {&run_.per_tile_op(touch.per_tile_op, touch.role, tile),
+            fmt::format("{} of tile {}", plan_.kernel->per_tile_ops[touch.per_tile_op].what, tile),
             touch.role, true};
   }
 
@@ -63,27 +63,27 @@ class TensorCheck {
     const std::vector<Access> uses = used_in(buffer, tile);
     for (const Touch& touch : touches) {
       const Access here = access(touch, tile);
-      if (touch.when == Outside::When::before) {
+      if (touch.when == PerTileOp::When::before) {
         for (const Access& use : uses) require("read-before-write", here, use);
-        for (const Access& read : around(touches, Outside::When::after, tile)) {
+        for (const Access& read : per_tile_ops(touches, PerTileOp::When::after, tile)) {
           require("read-before-write", here, read);
         }
         continue;
       }
       for (const Access& use : uses) require("read-before-write", use, here);
       for (const Access& use : used_in(buffer, tile + 1)) require("overwrite", here, use);
-      for (const Access& fill : around(touches, Outside::When::before, tile + 1)) {
+      for (const Access& fill : per_tile_ops(touches, PerTileOp::When::before, tile + 1)) {
         require("overwrite", here, fill);
       }
     }
-    for (const Access& fill : around(touches, Outside::When::before, tile + 1)) {
+    for (const Access& fill : per_tile_ops(touches, PerTileOp::When::before, tile + 1)) {
       for (const Access& use : uses) require("overwrite", use, fill);
     }
   }
 
   /// Accesses to a place at one end of the loop; none for a tile that does not exist.
-  std::vector<Access> around(const std::vector<Touch>& touches, Outside::When when,
-                             std::int64_t tile) const {
+  std::vector<Access> per_tile_ops(const std::vector<Touch>& touches, PerTileOp::When when,
+                                   std::int64_t tile) const {
     std::vector<Access> found;
     for (const Touch& touch : touches) {
       if (touch.when == when && tile < run_.tiles()) found.push_back(access(touch, tile));
@@ -184,16 +184,16 @@ void check_lanes(const Role& role, const std::string& what, Findings& findings) 
 
 void check_tensor_places(const Plan& plan, Findings& findings) {
   if (!plan.kernel) return;
-  for (const Outside& outside : plan.kernel->around) {
-    for (const TensorAccess& access : outside.tensor) {
+  for (const PerTileOp& per_tile_op : plan.kernel->per_tile_ops) {
+    for (const TensorAccess& access : per_tile_op.tensor) {
       const Buffer& place = plan[access.buffer];
-      check_lanes(plan[access.role], outside.what, findings);
+      check_lanes(plan[access.role], per_tile_op.what, findings);
       const auto shares = [&](const Buffer& other) {
         return &other != &place && share_addresses(other, place);
       };
       if (std::any_of(plan.buffers.begin(), plan.buffers.end(), shares)) {
         findings.add("memory", fmt::format("{} accesses {}, which lies where others do",
-                                           outside.what, place.name));
+                                           per_tile_op.what, place.name));
       }
     }
   }

@@ -39,10 +39,10 @@ class Checker {
     expect(plan_.values.size(), "values");
     expect(plan_.schedule.ops.size(), "placements");
     for (std::size_t v = 0; v < plan_.schedule.ops.size() && v < ops; ++v) {
-      const auto ways = plan_.problem.ops()[v].ways.size();
-      const int way = plan_.schedule.ops[v].way;
-      if (way < 0 || static_cast<std::size_t>(way) >= ways) {
-        wrong(fmt::format("{} has no alternative {}", plan_.problem.ops()[v].name, way));
+      const auto alternatives = plan_.problem.ops()[v].alternatives.size();
+      const int alternative = plan_.schedule.ops[v].alternative;
+      if (alternative < 0 || static_cast<std::size_t>(alternative) >= alternatives) {
+        wrong(fmt::format("{} has no alternative {}", plan_.problem.ops()[v].name, alternative));
       }
     }
     if (plan_.roles.size() > static_cast<std::size_t>(kMostOfAnything) || plan_.roles.empty()) {
@@ -76,13 +76,15 @@ class Checker {
     in_range(buffer.initial, 0, kMostOfAnything, "the initial copies of buffer " + buffer.name);
     in_range(buffer.size, 0, kLargestAmount, "the size of buffer " + buffer.name);
     in_range(buffer.offset, 0, kLargestAmount, "the offset of buffer " + buffer.name);
-    if (buffer.resident) in_range(buffer.depth, 1, 1, "the depth of resident " + buffer.name);
-    if (buffer.residence == Residence::registers && (buffer.resident || buffer.offset != 0)) {
+    if (buffer.invariant_buffer)
+      in_range(buffer.depth, 1, 1, "the depth of invariant buffer " + buffer.name);
+    if (buffer.residence == Residence::registers &&
+        (buffer.invariant_buffer || buffer.offset != 0)) {
       wrong("buffer " + buffer.name + " has a place in memory, and is in registers");
     }
     for (const OpId reader : buffer.readers) {
       if (reader.index() >= plan_.problem.ops().size()) {
-        wrong("resident " + buffer.name + " is read by an op that there is not");
+        wrong("invariant buffer " + buffer.name + " is read by an op that there is not");
       }
     }
     const bool registers = buffer.residence == Residence::registers;
@@ -98,19 +100,21 @@ class Checker {
   void check_kernel(const Kernel& kernel) {
     in_range(kernel.group, 1, 1 << 20, "the group of the tile order");
     in_range(kernel.cluster, 1, kMostCtas, "the size of a cluster");
-    for (const Outside& outside : kernel.around) {
-      const bool roles = std::all_of(outside.roles.begin(), outside.roles.end(),
+    for (const PerTileOp& per_tile_op : kernel.per_tile_ops) {
+      const bool roles = std::all_of(per_tile_op.roles.begin(), per_tile_op.roles.end(),
                                      [&](RoleId role) { return known(role); });
-      const auto is_resident = [&](BufferId buffer) {
-        return known(buffer) && plan_[buffer].resident;
+      const auto is_invariant_buffer = [&](BufferId buffer) {
+        return known(buffer) && plan_[buffer].invariant_buffer;
       };
-      if (!roles || !std::all_of(outside.buffers.begin(), outside.buffers.end(), is_resident) ||
-          !std::all_of(outside.reads.begin(), outside.reads.end(), is_resident)) {
-        wrong(outside.what + " names a role or a resident that there is not");
+      if (!roles ||
+          !std::all_of(per_tile_op.buffers.begin(), per_tile_op.buffers.end(),
+                       is_invariant_buffer) ||
+          !std::all_of(per_tile_op.reads.begin(), per_tile_op.reads.end(), is_invariant_buffer)) {
+        wrong(per_tile_op.what + " names a role or an invariant buffer that there is not");
         continue;
       }
-      check_outside(outside);
-      check_tensor(outside);
+      check_per_tile(per_tile_op);
+      check_tensor(per_tile_op);
     }
     for (const Rematerialized& value : kernel.rematerialized) {
       const bool known_ops = std::all_of(value.readers.begin(), value.readers.end(), [&](OpId op) {
@@ -130,14 +134,14 @@ class Checker {
   }
 
   /// Checks the accesses of its roles' threads to values of the loop in tensor memory.
-  void check_tensor(const Outside& outside) {
-    for (const TensorAccess& access : outside.tensor) {
-      const auto& roles = outside.roles;
+  void check_tensor(const PerTileOp& per_tile_op) {
+    for (const TensorAccess& access : per_tile_op.tensor) {
+      const auto& roles = per_tile_op.roles;
       const bool its = std::find(roles.begin(), roles.end(), access.role) != roles.end();
-      const bool place = known(access.buffer) && !plan_[access.buffer].resident &&
+      const bool place = known(access.buffer) && !plan_[access.buffer].invariant_buffer &&
                          plan_[access.buffer].residence == Residence::tensor;
-      if (outside.mechanism == Mechanism::threads && its && place) continue;
-      wrong(outside.what + " accesses tensor memory as nobody does");
+      if (per_tile_op.mechanism == Mechanism::threads && its && place) continue;
+      wrong(per_tile_op.what + " accesses tensor memory as nobody does");
     }
   }
 
@@ -169,41 +173,42 @@ class Checker {
       }
     }
     if (ctas == 1) return;
-    for (const Outside& outside : plan_.kernel->around) {
-      if (outside.mechanism != Mechanism::bulk_store || outside.writes) continue;
-      wrong(outside.what + " stores, and does not say that it writes");
+    for (const PerTileOp& per_tile_op : plan_.kernel->per_tile_ops) {
+      if (per_tile_op.mechanism != Mechanism::bulk_store || per_tile_op.writes) continue;
+      wrong(per_tile_op.what + " stores, and does not say that it writes");
     }
   }
 
   /// Checks the number of roles and buffers, by the mechanism.
-  void check_outside(const Outside& outside) {
+  void check_per_tile(const PerTileOp& per_tile_op) {
     const auto staging = [&](BufferId buffer) { return plan_[buffer].staging; };
     const auto staged = static_cast<std::size_t>(
-        std::count_if(outside.buffers.begin(), outside.buffers.end(), staging));
-    switch (outside.mechanism) {
+        std::count_if(per_tile_op.buffers.begin(), per_tile_op.buffers.end(), staging));
+    switch (per_tile_op.mechanism) {
       case Mechanism::threads:
       case Mechanism::scoreboard:
-        if (outside.buffers.empty()) return;
+        if (per_tile_op.buffers.empty()) return;
         break;
       case Mechanism::tma_load:
       case Mechanism::cp_async:
-        if (outside.when == Outside::When::before && outside.roles.size() == 1 &&
-            outside.buffers.size() == 1 && staged == 0) {
+        if (per_tile_op.when == PerTileOp::When::before && per_tile_op.roles.size() == 1 &&
+            per_tile_op.buffers.size() == 1 && staged == 0) {
           return;
         }
         break;
       case Mechanism::bulk_store:
-        if (outside.when == Outside::When::after &&
-            outside.buffers.size() == outside.roles.size() &&
-            outside.bytes.size() == outside.roles.size() && staged == outside.buffers.size()) {
+        if (per_tile_op.when == PerTileOp::When::after &&
+            per_tile_op.buffers.size() == per_tile_op.roles.size() &&
+            per_tile_op.bytes.size() == per_tile_op.roles.size() &&
+            staged == per_tile_op.buffers.size()) {
           return;
         }
         break;
       default:
         break;
     }
-    wrong(fmt::format("{} has roles and buffers that do not go with {}", outside.what,
-                      name_of(outside.mechanism)));
+    wrong(fmt::format("{} has roles and buffers that do not go with {}", per_tile_op.what,
+                      name_of(per_tile_op.mechanism)));
   }
 
   void check_channel(const Channel& channel) {
@@ -255,8 +260,8 @@ class Checker {
     }
     for (const Step& step : role.tail) check_step(role, step, Instance::From::last);
     check_leaving(role);
-    check_around(role, role.before, Outside::When::before);
-    check_around(role, role.after, Outside::When::after);
+    check_per_tile_ops(role, role.before, PerTileOp::When::before);
+    check_per_tile_ops(role, role.after, PerTileOp::When::after);
   }
 
   /// Checks that a role leaves once, at the very end, and with another role.
@@ -273,20 +278,21 @@ class Checker {
 
   /// Steps of a tile are of its prologue and epilogue ops, in the order of the program; copies may
   /// run ahead.
-  void check_around(const Role& role, const std::vector<Step>& steps, Outside::When when) {
+  void check_per_tile_ops(const Role& role, const std::vector<Step>& steps, PerTileOp::When when) {
     std::optional<std::size_t> last;
     for (const Step& step : steps) {
       check_step(role, step, Instance::From::tile);
       if (step.instance.offset > 0) wrong("a step of " + role.name + " is about a tile to come");
-      if (!step.outside || !findings_.empty()) continue;
-      const Outside& outside = plan_.kernel->around[*step.outside];
-      if (outside.when != when) wrong(outside.what + " is done at the other end of the loop");
-      if (is_copy(outside.mechanism)) continue;
-      if (last && *last > *step.outside) {
-        wrong(fmt::format("{} does {} after {}", role.name, outside.what,
-                          plan_.kernel->around[*last].what));
+      if (!step.per_tile_op || !findings_.empty()) continue;
+      const PerTileOp& per_tile_op = plan_.kernel->per_tile_ops[*step.per_tile_op];
+      if (per_tile_op.when != when)
+        wrong(per_tile_op.what + " is done at the other end of the loop");
+      if (is_copy(per_tile_op.mechanism)) continue;
+      if (last && *last > *step.per_tile_op) {
+        wrong(fmt::format("{} does {} after {}", role.name, per_tile_op.what,
+                          plan_.kernel->per_tile_ops[*last].what));
       }
-      last = step.outside;
+      last = step.per_tile_op;
     }
   }
 
@@ -299,11 +305,12 @@ class Checker {
     }
     const bool of_op = step.kind == StepKind::compute || step.kind == StepKind::issue ||
                        step.kind == StepKind::stage;
-    const bool outside = of_op && from == Instance::From::tile;
-    const std::size_t around = plan_.kernel ? plan_.kernel->around.size() : 0;
-    if ((of_op && !outside) != step.op.has_value() || outside != step.outside.has_value() ||
+    const bool per_tile_op = of_op && from == Instance::From::tile;
+    const std::size_t per_tile_ops = plan_.kernel ? plan_.kernel->per_tile_ops.size() : 0;
+    if ((of_op && !per_tile_op) != step.op.has_value() ||
+        per_tile_op != step.per_tile_op.has_value() ||
         (step.op && step.op->index() >= plan_.problem.ops().size()) ||
-        (step.outside && *step.outside >= around)) {
+        (step.per_tile_op && *step.per_tile_op >= per_tile_ops)) {
       wrong(what + " names no op that there is");
       return;
     }
@@ -332,7 +339,7 @@ class Checker {
   bool is_load(const Step& step) const {
     return step.kind == StepKind::issue &&
            is_copy(step.op ? plan_.mechanisms[step.op->index()]
-                           : plan_.kernel->around[*step.outside].mechanism);
+                           : plan_.kernel->per_tile_ops[*step.per_tile_op].mechanism);
   }
 
   void check_step_channel(const Role& role, const Step& step, const std::string& what) {

@@ -25,14 +25,15 @@ Result<std::size_t> LoopNames::read(LoopLine& line) const {
                       std::move(hint));
 }
 
-Result<std::size_t> LoopNames::read(LoopLine& line, const LoopNames& other, OtherWay way) const {
+Result<std::size_t> LoopNames::read(LoopLine& line, const LoopNames& other,
+                                    OtherAlternative alternative) const {
   LoopLine ahead = line;
   const Token name = ahead.take();
   if (contains(name.spelling) || !other.contains(name.spelling)) return read(line);
   if (ahead.peek().spelling == "for") ahead.take();
-  std::string written(way.before);
+  std::string written(alternative.before);
   written += name.spelling;
-  written += way.between;
+  written += alternative.between;
   written += ahead.at_end() ? "CYCLES" : ahead.peek().spelling;
   return line.fail_at(name.column,
                       in_quotes(name.spelling) + " is a " + std::string(other.kind_) +

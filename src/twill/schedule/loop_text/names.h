@@ -20,12 +20,13 @@ class LoopNames {
   /// Reads a name of this table and gives its index.
   Result<std::size_t> read(LoopLine& line) const;
   /// Words around a name of another table: one before the name, one between name and cycles.
-  struct OtherWay {
+  struct OtherAlternative {
     std::string_view before;
     std::string_view between;
   };
   /// Reads a name of this table, with a hint where a name of `other` stands there by mistake.
-  Result<std::size_t> read(LoopLine& line, const LoopNames& other, OtherWay way) const;
+  Result<std::size_t> read(LoopLine& line, const LoopNames& other,
+                           OtherAlternative alternative) const;
   bool contains(std::string_view name) const { return index_.contains(name); }
 
   std::size_t size() const { return names_.size(); }

@@ -2,19 +2,19 @@
 #include <cstdint>
 #include <utility>
 
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/schedule/loop_text/statements.h"
 #include "twill/support/sha256.h"
 
 namespace twill::schedule {
 namespace {
 
+using problem::Alternative;
 using problem::Dependence;
 using problem::Group;
 using problem::Op;
 using problem::Problem;
 using problem::UnitId;
-using problem::Way;
 
 /// Puts words together with one blank between them.
 class Words {
@@ -117,20 +117,22 @@ void add_register_budget(const Problem& problem, std::size_t index, std::vector<
   out.push_back({{Section::register_budget, index}, std::move(words).text()});
 }
 
-void add_way(const Problem& problem, const Op& op, const Way& way, Words& words) {
-  if (way.unit) words << "on" << problem[*way.unit].name << "for" << way.occupancy;
-  words.number("latency", way.latency, way.occupancy);
-  words.number("issue", way.issue, default_issue(op.asynchronous, way.occupancy));
-  for (const problem::PipeUse& use : way.pipes) {
+void add_alternative(const Problem& problem, const Op& op, const Alternative& alternative,
+                     Words& words) {
+  if (alternative.unit)
+    words << "on" << problem[*alternative.unit].name << "for" << alternative.occupancy;
+  words.number("latency", alternative.latency, alternative.occupancy);
+  words.number("issue", alternative.issue, default_issue(op.asynchronous, alternative.occupancy));
+  for (const problem::PipeUse& use : alternative.pipes) {
     words << "uses" << problem[use.pipe].name << use.demand;
   }
 }
 
 void add_op(const Problem& problem, std::size_t index, std::vector<Statement>& out) {
   const Op& op = problem.ops()[index];
-  const bool plain = op.ways.size() == 1 && op.ways.front().name.empty();
+  const bool plain = op.alternatives.size() == 1 && op.alternatives.front().name.empty();
   Words words("op " + op.name);
-  if (plain) add_way(problem, op, op.ways.front(), words);
+  if (plain) add_alternative(problem, op, op.alternatives.front(), words);
   words.number("warps", op.warps, kDefaultWarps).number("registers", op.registers, 0);
   for (const problem::Footprint& it : op.footprint) {
     words << "occupies" << problem[it.memory].name << it.amount;
@@ -145,10 +147,10 @@ void add_op(const Problem& problem, std::size_t index, std::vector<Statement>& o
     out.push_back({{Section::op, index, line++}, "  source " + with_quotes(source)});
   }
   if (plain) return;
-  for (const Way& way : op.ways) {
-    Words way_words("  alternative " + way.name);
-    add_way(problem, op, way, way_words);
-    out.push_back({{Section::op, index, line++}, std::move(way_words).text()});
+  for (const Alternative& alternative : op.alternatives) {
+    Words alternative_words("  alternative " + alternative.name);
+    add_alternative(problem, op, alternative, alternative_words);
+    out.push_back({{Section::op, index, line++}, std::move(alternative_words).text()});
   }
 }
 
@@ -172,14 +174,14 @@ void add_same_group(const Problem& problem, std::size_t index, std::vector<State
   out.push_back({{Section::same_group, index}, std::move(words).text()});
 }
 
-void add_hand_off(const Problem& problem, std::size_t index, std::vector<Statement>& out) {
-  const problem::HandOff& it = problem.hand_offs()[index];
+void add_transfer(const Problem& problem, std::size_t index, std::vector<Statement>& out) {
+  const problem::Transfer& it = problem.transfers()[index];
   Words words("transfer " + problem[it.value].name);
   words << "store" << problem[it.store].name;
-  for (const problem::HandOff::Load& load : it.loads) {
+  for (const problem::Transfer::Load& load : it.loads) {
     words << "load" << problem[load.op].name << "for" << problem[load.reader].name;
   }
-  out.push_back({{Section::hand_off, index}, std::move(words).text()});
+  out.push_back({{Section::transfer, index}, std::move(words).text()});
 }
 
 void add_schedule(const Problem& problem, const Schedule& schedule, std::vector<Statement>& out) {
@@ -191,7 +193,9 @@ void add_schedule(const Problem& problem, const Schedule& schedule, std::vector<
     if (!placement.exists) continue;
     Words words("  " + op.name);
     words << "at" << placement.issue << "in" << problem[placement.group].name;
-    if (op.ways.size() > 1) words << "alternative" << op.ways[static_cast<std::size_t>(placement.way)].name;
+    if (op.alternatives.size() > 1)
+      words << "alternative"
+            << op.alternatives[static_cast<std::size_t>(placement.alternative)].name;
     for (const Address& it : schedule.addresses) {
       if (it.value == OpId(i)) words << "offset" << problem[it.memory].name << it.offset;
     }
@@ -208,7 +212,8 @@ void add_order(const Problem& problem, const Order& order, std::vector<Statement
       const Step& step = order.ops[id.index()];
       const Op& op = problem[id];
       std::string word = op.name;
-      if (op.ways.size() > 1) word += "[" + op.ways[static_cast<std::size_t>(step.way)].name + "]";
+      if (op.alternatives.size() > 1)
+        word += "[" + op.alternatives[static_cast<std::size_t>(step.alternative)].name + "]";
       if (step.stage != 0) word += "@" + std::to_string(step.stage);
       words << word;
     }
@@ -239,14 +244,15 @@ std::vector<Statement> statements_of(const LoopText& loop) {
     add_register_budget(problem, i, out);
   }
   for (std::size_t i = 0; i < problem.ops().size(); ++i) add_op(problem, i, out);
-  const std::vector<std::optional<problem::Errand>> errands = problem::errands_of(problem);
+  const std::vector<std::optional<problem::TransferOp>> transfer_ops =
+      problem::transfer_ops_of(problem);
   for (std::size_t i = 0; i < problem.dependences().size(); ++i) {
     const Dependence& it = problem.dependences()[i];
-    const bool follows = errands[it.from.index()] || errands[it.to.index()];
+    const bool follows = transfer_ops[it.from.index()] || transfer_ops[it.to.index()];
     if (!follows) add_dependence(problem, i, out);
   }
   for (std::size_t i = 0; i < problem.same_group().size(); ++i) add_same_group(problem, i, out);
-  for (std::size_t i = 0; i < problem.hand_offs().size(); ++i) add_hand_off(problem, i, out);
+  for (std::size_t i = 0; i < problem.transfers().size(); ++i) add_transfer(problem, i, out);
   if (loop.schedule) add_schedule(problem, *loop.schedule, out);
   if (loop.order) add_order(problem, *loop.order, out);
   return out;

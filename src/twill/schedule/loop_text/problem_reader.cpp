@@ -14,7 +14,7 @@ using problem::kLargestNumber;
 // The words of a line, in the order of the switches that read them.
 constexpr std::array<std::string_view, 3> kGroupWords = {"warps", "registers", "loads"};
 constexpr std::array<std::string_view, 3> kBudgetWords = {"step", "reserve", "of"};
-constexpr std::array<std::string_view, 4> kWayWords = {"on", "latency", "issue", "uses"};
+constexpr std::array<std::string_view, 4> kAlternativeWords = {"on", "latency", "issue", "uses"};
 constexpr std::array<std::string_view, 10> kOpWords = {
     "on",    "latency",          "issue",    "uses", "warps", "registers", "occupies",
     "async", "variable-latency", "streaming"};
@@ -49,13 +49,13 @@ Result<Position> LoopProblemReader::read_statement(LoopLine& line) {
       "transfer",    "register-budget",
       "schedule",    "order"};
   static constexpr std::array<Reader, 14> kReaders = {
-      &LoopProblemReader::read_loop,     &LoopProblemReader::read_relax,
-      &LoopProblemReader::read_minimize, &LoopProblemReader::read_minimum_compute_groups,
-      &LoopProblemReader::read_unit,     &LoopProblemReader::read_pipe,
-      &LoopProblemReader::read_memory,   &LoopProblemReader::read_group,
-      &LoopProblemReader::read_op,       &LoopProblemReader::read_source,
-      &LoopProblemReader::read_way,      &LoopProblemReader::read_same_group,
-      &LoopProblemReader::read_hand_off, &LoopProblemReader::read_register_budget};
+      &LoopProblemReader::read_loop,        &LoopProblemReader::read_relax,
+      &LoopProblemReader::read_minimize,    &LoopProblemReader::read_minimum_compute_groups,
+      &LoopProblemReader::read_unit,        &LoopProblemReader::read_pipe,
+      &LoopProblemReader::read_memory,      &LoopProblemReader::read_group,
+      &LoopProblemReader::read_op,          &LoopProblemReader::read_source,
+      &LoopProblemReader::read_alternative, &LoopProblemReader::read_same_group,
+      &LoopProblemReader::read_transfer,    &LoopProblemReader::read_register_budget};
   const Token first = line.peek();
   if (ops_.contains(first.spelling)) {
     const bool is_word = std::find(kWords.begin(), kWords.end(), first.spelling) != kWords.end();
@@ -66,7 +66,7 @@ Result<Position> LoopProblemReader::read_statement(LoopLine& line) {
   }
   if (first.spelling == "way" || first.spelling == "hand-off") {  // as they were called once
     line.take();
-    return first.spelling == "way" ? read_way(line) : read_hand_off(line);
+    return first.spelling == "way" ? read_alternative(line) : read_transfer(line);
   }
   TWILL_TRY(const std::size_t word, line.one_of("a statement", kWords));
   return (this->*kReaders[word])(line);
@@ -215,9 +215,9 @@ Result<Position> LoopProblemReader::read_op(LoopLine& line) {
   WordsOfLine words(kOpWords);
   while (!line.at_end()) {
     TWILL_TRY(const std::size_t word, words.next(line));
-    if (word < kWayWords.size()) {
+    if (word < kAlternativeWords.size()) {
       draft.own_is_used = true;
-      TWILL_TRY_VOID(read_way_word(line, word, draft.own));
+      TWILL_TRY_VOID(read_alternative_word(line, word, draft.own));
     } else {
       TWILL_TRY_VOID(read_op_word(line, word, draft.op));
     }
@@ -230,13 +230,15 @@ Result<Position> LoopProblemReader::read_op(LoopLine& line) {
   return Position{Section::op, drafts_.size() - 1};
 }
 
-Result<void> LoopProblemReader::read_way_word(LoopLine& line, std::size_t word, WayDraft& draft) {
+Result<void> LoopProblemReader::read_alternative_word(LoopLine& line, std::size_t word,
+                                                      AlternativeDraft& draft) {
   switch (word) {
     case 0: {
       TWILL_TRY(const std::size_t unit, units_.read(line, pipes_, {"uses ", " "}));
       TWILL_TRY_VOID(line.keyword("for"));
-      TWILL_TRY(draft.way.occupancy, line.number("the number of cycles", 1, kLargestNumber));
-      draft.way.unit = problem::UnitId(unit);
+      TWILL_TRY(draft.alternative.occupancy,
+                line.number("the number of cycles", 1, kLargestNumber));
+      draft.alternative.unit = problem::UnitId(unit);
       return {};
     }
     case 1: {
@@ -250,14 +252,14 @@ Result<void> LoopProblemReader::read_way_word(LoopLine& line, std::size_t word, 
     default: {
       TWILL_TRY(const std::size_t pipe, pipes_.read(line, units_, {"on ", " for "}));
       TWILL_TRY(const Cycles demand, line.number("the demand", 0, kLargestNumber));
-      draft.way.pipes.push_back({problem::PipeId(pipe), demand});
+      draft.alternative.pipes.push_back({problem::PipeId(pipe), demand});
       return {};
     }
   }
 }
 
 Result<void> LoopProblemReader::read_op_word(LoopLine& line, std::size_t word, problem::Op& op) {
-  switch (word - kWayWords.size()) {
+  switch (word - kAlternativeWords.size()) {
     case 0: {
       TWILL_TRY(const std::int64_t warps, line.number("the number of warps", 1, kLargestNumber));
       op.warps = static_cast<int>(warps);
@@ -292,7 +294,7 @@ Result<Position> LoopProblemReader::read_source(LoopLine& line) {
     return line.fail_at(1, "a 'source' line belongs to the op above it, and there is none");
   }
   OpDraft& draft = drafts_.back();
-  if (!draft.ways.empty()) {
+  if (!draft.alternatives.empty()) {
     return line.fail_at(1, "a 'source' line after an 'alternative' line",
                         "put the sources of an op before its alternatives");
   }
@@ -301,7 +303,7 @@ Result<Position> LoopProblemReader::read_source(LoopLine& line) {
   return Position{Section::op, drafts_.size() - 1, draft.op.source.size()};
 }
 
-Result<Position> LoopProblemReader::read_way(LoopLine& line) {
+Result<Position> LoopProblemReader::read_alternative(LoopLine& line) {
   if (!in_op_) {
     return line.fail_at(1, "an 'alternative' line belongs to the op above it, and there is none");
   }
@@ -311,15 +313,16 @@ Result<Position> LoopProblemReader::read_way(LoopLine& line) {
                         "move its 'on', 'latency', 'issue' and 'uses' to 'alternative' lines");
   }
   TWILL_TRY(const Token name, line.word("the name of the alternative"));
-  WayDraft way;
-  way.way.name = name.spelling;
-  WordsOfLine words(kWayWords);
+  AlternativeDraft alternative;
+  alternative.alternative.name = name.spelling;
+  WordsOfLine words(kAlternativeWords);
   while (!line.at_end()) {
     TWILL_TRY(const std::size_t word, words.next(line));
-    TWILL_TRY_VOID(read_way_word(line, word, way));
+    TWILL_TRY_VOID(read_alternative_word(line, word, alternative));
   }
-  draft.ways.push_back(std::move(way));
-  return Position{Section::op, drafts_.size() - 1, draft.op.source.size() + draft.ways.size()};
+  draft.alternatives.push_back(std::move(alternative));
+  return Position{Section::op, drafts_.size() - 1,
+                  draft.op.source.size() + draft.alternatives.size()};
 }
 
 Result<Position> LoopProblemReader::read_same_group(LoopLine& line) {
@@ -335,8 +338,8 @@ Result<Position> LoopProblemReader::read_same_group(LoopLine& line) {
   return Position{Section::same_group, parts_.same_group.size() - 1};
 }
 
-Result<Position> LoopProblemReader::read_hand_off(LoopLine& line) {
-  problem::HandOff it;
+Result<Position> LoopProblemReader::read_transfer(LoopLine& line) {
+  problem::Transfer it;
   const int column = line.peek().column;
   const auto read = [&](OpId& id) -> Result<void> {
     TWILL_TRY(const std::size_t op, ops_.read(line));
@@ -347,16 +350,16 @@ Result<Position> LoopProblemReader::read_hand_off(LoopLine& line) {
   TWILL_TRY_VOID(line.keyword("store"));
   TWILL_TRY_VOID(read(it.store));
   do {
-    problem::HandOff::Load load;
+    problem::Transfer::Load load;
     TWILL_TRY_VOID(line.keyword("load"));
     TWILL_TRY_VOID(read(load.op));
     TWILL_TRY_VOID(line.keyword("for"));
     TWILL_TRY_VOID(read(load.reader));
     it.loads.push_back(load);
   } while (!line.at_end());
-  parts_.hand_offs.push_back(std::move(it));
-  hand_offs_.push_back({file_, line.number(), column});
-  return Position{Section::hand_off, parts_.hand_offs.size() - 1};
+  parts_.transfers.push_back(std::move(it));
+  transfers_.push_back({file_, line.number(), column});
+  return Position{Section::transfer, parts_.transfers.size() - 1};
 }
 
 Result<Position> LoopProblemReader::read_dependence(LoopLine& line) {
@@ -413,15 +416,15 @@ Result<void> LoopProblemReader::read_dependence_word(LoopLine& line, std::size_t
 }
 
 problem::Op LoopProblemReader::finished(OpDraft draft) const {
-  if (draft.ways.empty()) draft.ways.push_back(std::move(draft.own));
+  if (draft.alternatives.empty()) draft.alternatives.push_back(std::move(draft.own));
   problem::Op op = std::move(draft.op);
-  for (WayDraft& it : draft.ways) {
-    problem::Way way = std::move(it.way);
-    way.latency = it.latency.value_or(way.occupancy);
-    way.issue = it.issue.value_or(default_issue(op.asynchronous, way.occupancy));
-    std::stable_sort(way.pipes.begin(), way.pipes.end(),
+  for (AlternativeDraft& it : draft.alternatives) {
+    problem::Alternative alternative = std::move(it.alternative);
+    alternative.latency = it.latency.value_or(alternative.occupancy);
+    alternative.issue = it.issue.value_or(default_issue(op.asynchronous, alternative.occupancy));
+    std::stable_sort(alternative.pipes.begin(), alternative.pipes.end(),
                      [](const auto& a, const auto& b) { return a.pipe < b.pipe; });
-    op.ways.push_back(std::move(way));
+    op.alternatives.push_back(std::move(alternative));
   }
   std::stable_sort(op.footprint.begin(), op.footprint.end(),
                    [](const auto& a, const auto& b) { return a.memory < b.memory; });
@@ -449,8 +452,8 @@ Location LoopProblemReader::location_of(const problem::Objection& objection) con
       return dependences_[objection.index];
     case problem::Part::same_group:
       return same_group_[objection.index];
-    case problem::Part::hand_off:
-      return hand_offs_[objection.index];
+    case problem::Part::transfer:
+      return transfers_[objection.index];
     case problem::Part::register_budget:
       return register_budgets_[objection.index];
   }

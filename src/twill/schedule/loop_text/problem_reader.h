@@ -34,16 +34,16 @@ class LoopProblemReader {
 
  private:
   /// An alternative whose defaults are not filled in yet: they depend on the rest of its line.
-  struct WayDraft {
-    problem::Way way;
+  struct AlternativeDraft {
+    problem::Alternative alternative;
     std::optional<Cycles> latency;
     std::optional<Cycles> issue;
   };
   struct OpDraft {
     problem::Op op;
-    WayDraft own;              ///< what the op's own line says
+    AlternativeDraft own;      ///< what the op's own line says
     bool own_is_used = false;  ///< it says something about how the op is done
-    std::vector<WayDraft> ways;
+    std::vector<AlternativeDraft> alternatives;
   };
 
   Result<Position> read_statement(LoopLine& line);
@@ -52,7 +52,7 @@ class LoopProblemReader {
   Result<Position> read_minimize(LoopLine& line);
   Result<Position> read_minimum_compute_groups(LoopLine& line);
   Result<Position> read_same_group(LoopLine& line);
-  Result<Position> read_hand_off(LoopLine& line);
+  Result<Position> read_transfer(LoopLine& line);
   Result<Position> read_unit(LoopLine& line);
   Result<Position> read_pipe(LoopLine& line);
   Result<Position> read_memory(LoopLine& line);
@@ -60,10 +60,10 @@ class LoopProblemReader {
   Result<Position> read_register_budget(LoopLine& line);
   Result<Position> read_op(LoopLine& line);
   Result<Position> read_source(LoopLine& line);
-  Result<Position> read_way(LoopLine& line);
+  Result<Position> read_alternative(LoopLine& line);
   Result<Position> read_dependence(LoopLine& line);
 
-  Result<void> read_way_word(LoopLine& line, std::size_t word, WayDraft& draft);
+  Result<void> read_alternative_word(LoopLine& line, std::size_t word, AlternativeDraft& draft);
   Result<void> read_op_word(LoopLine& line, std::size_t word, problem::Op& op);
   Result<void> read_dependence_word(LoopLine& line, std::size_t word, problem::Dependence& it);
   Result<void> check_first(const LoopLine& line, Section header);
@@ -84,7 +84,7 @@ class LoopProblemReader {
   LoopNames ops_{"op"};
   std::vector<Location> dependences_;
   std::vector<Location> same_group_;
-  std::vector<Location> hand_offs_;
+  std::vector<Location> transfers_;
   std::vector<Location> register_budgets_;
   std::vector<Section> headers_;  ///< header statements read so far, each allowed once
 };

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "twill/problem/hand_off.h"
+#include "twill/problem/transfer.h"
 #include "twill/support/spelling.h"
 
 namespace twill::schedule {
@@ -66,13 +66,13 @@ Result<Position> LoopScheduleReader::read_placement(LoopLine& line) {
   TWILL_TRY(const Cycles issue, line.number("the issue cycle", 0, kLargestIssue));
   TWILL_TRY_VOID(line.keyword("in"));
   TWILL_TRY(const std::size_t group, names_.groups().read(line));
-  int way = 0;
-  if (problem_.ops()[op].ways.size() > 1) {
+  int alternative = 0;
+  if (problem_.ops()[op].alternatives.size() > 1) {
     const bool before = line.peek().spelling == "way";  // as in texts of before
     TWILL_TRY_VOID(line.keyword(before ? "way" : "alternative"));
-    TWILL_TRY(way, read_way(line, OpId(op)));
+    TWILL_TRY(alternative, read_alternative(line, OpId(op)));
   }
-  placements_[op] = Placement{issue, GroupId(group), way};
+  placements_[op] = Placement{issue, GroupId(group), alternative};
   while (!line.at_end()) {
     TWILL_TRY_VOID(read_offset(line, OpId(op)));
   }
@@ -89,9 +89,10 @@ Result<void> LoopScheduleReader::read_offset(LoopLine& line, OpId op) {
   const bool occupies = std::any_of(footprint.begin(), footprint.end(),
                                     [&](const auto& it) { return it.memory == memory; });
   if (!occupies) {
-    return line.fail_at(column, "op " + in_quotes(problem_[op].name) + " occupies no " +
-                                    in_quotes(problem_[memory].name),
-                        "give offsets in memories that its result occupies");
+    return line.fail_at(
+        column,
+        "op " + in_quotes(problem_[op].name) + " occupies no " + in_quotes(problem_[memory].name),
+        "give offsets in memories that its result occupies");
   }
   const auto taken = [&](const Address& it) { return it.value == op && it.memory == memory; };
   if (std::any_of(addresses_.begin(), addresses_.end(), taken)) {
@@ -103,12 +104,13 @@ Result<void> LoopScheduleReader::read_offset(LoopLine& line, OpId op) {
   return {};
 }
 
-Result<int> LoopScheduleReader::read_way(LoopLine& line, OpId op) const {
+Result<int> LoopScheduleReader::read_alternative(LoopLine& line, OpId op) const {
   std::vector<std::string_view> names;
-  for (const problem::Way& way : problem_[op].ways) names.push_back(way.name);
-  TWILL_TRY(const std::size_t way,
+  for (const problem::Alternative& alternative : problem_[op].alternatives)
+    names.push_back(alternative.name);
+  TWILL_TRY(const std::size_t alternative,
             line.one_of("an alternative of op " + in_quotes(problem_[op].name), names));
-  return static_cast<int>(way);
+  return static_cast<int>(alternative);
 }
 
 Result<Position> LoopScheduleReader::read_sequence(LoopLine& line) {
@@ -144,7 +146,7 @@ Result<void> LoopScheduleReader::read_step(LoopLine& line, GroupId group) {
   }
   Step step{0, group, 0};
   if (line.accept("[")) {
-    TWILL_TRY(step.way, read_way(line, OpId(op)));
+    TWILL_TRY(step.alternative, read_alternative(line, OpId(op)));
     if (!line.accept("]")) return line.expected("']'");
   }
   if (line.accept("@")) {
@@ -158,15 +160,15 @@ Result<void> LoopScheduleReader::read_step(LoopLine& line, GroupId group) {
 
 /// Transfer ops may be missing: then they do not exist in the schedule or order.
 Result<void> LoopScheduleReader::check_complete() const {
-  const auto errands = problem::errands_of(problem_);
+  const auto transfer_ops = problem::transfer_ops_of(problem_);
   for (std::size_t op = 0; op < placements_.size(); ++op) {
-    if (placements_[op] || errands[op]) continue;
+    if (placements_[op] || transfer_ops[op]) continue;
     const std::string& name = problem_.ops()[op].name;
     return schedule_line_->fail_at(1, "the schedule does not place op " + in_quotes(name),
                                    "add a line '" + name + " at CYCLE in GROUP'");
   }
   for (std::size_t op = 0; op < steps_.size(); ++op) {
-    if (steps_[op] || errands[op]) continue;
+    if (steps_[op] || transfer_ops[op]) continue;
     return order_line_->fail_at(1, "the order leaves out op " + in_quotes(problem_.ops()[op].name),
                                 "add it to the line of the group that runs it");
   }
@@ -189,11 +191,11 @@ std::optional<Schedule> LoopScheduleReader::schedule() const {
 std::optional<Order> LoopScheduleReader::order() const {
   if (!order_line_) return std::nullopt;
   Order order = order_;
-  const auto errands = problem::errands_of(problem_);
+  const auto transfer_ops = problem::transfer_ops_of(problem_);
   for (std::size_t op = 0; op < steps_.size(); ++op) {
     // A transfer op that does not exist is in no sequence. It has the group and stage of its op.
-    order.ops.push_back(steps_[op] ? *steps_[op] : *steps_[errands[op]->home.index()]);
-    if (!steps_[op]) order.ops.back().way = 0;
+    order.ops.push_back(steps_[op] ? *steps_[op] : *steps_[transfer_ops[op]->home.index()]);
+    if (!steps_[op]) order.ops.back().alternative = 0;
   }
   return order;
 }

@@ -38,7 +38,7 @@ class LoopScheduleReader {
   Result<Position> read_sequence(LoopLine& line);
   Result<void> read_step(LoopLine& line, GroupId group);
   Result<void> read_offset(LoopLine& line, OpId op);
-  Result<int> read_way(LoopLine& line, OpId op) const;
+  Result<int> read_alternative(LoopLine& line, OpId op) const;
 
   const problem::Problem& problem_;
   const LoopProblemReader& names_;

@@ -25,7 +25,7 @@ enum class Section {
   op,
   dependence,
   same_group,
-  hand_off,
+  transfer,
   schedule,  ///< element 0 is the header, 1 + op the placement of that op
   order,     ///< element 0 is the header, then the sequences of groups, then those of units
 };

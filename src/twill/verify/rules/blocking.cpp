@@ -70,7 +70,7 @@ void check_blocking(const Subject& subject, Findings& findings) {
       if (subject.at(op).group != group) continue;
       members.push_back({op, begin, begin});
       // A window as long as the interval meets every issue; a longer one meets no more.
-      const Cycles issue = std::min(subject.way(op).issue, interval);
+      const Cycles issue = std::min(subject.alternative(op).issue, interval);
       if (issue > 0) windows.push_back({op, begin, begin + issue});
       if (!reasons[i].empty()) points.push_back({op, begin, begin});
     }

@@ -12,7 +12,8 @@ void check_dependences(const Subject& subject, Findings& findings) {
   for (const problem::Dependence& edge : problem.dependences()) {
     const schedule::Placement& from = subject.at(edge.from);
     const schedule::Placement& to = subject.at(edge.to);
-    const Cycles delay = problem::delay_of(edge, problem[edge.from], subject.way(edge.from));
+    const Cycles delay =
+        problem::delay_of(edge, problem[edge.from], subject.alternative(edge.from));
     const Cycles transfer = from.group == to.group ? 0 : edge.transfer;
     // `from` of iteration 0 feeds `to` of iteration `distance`; later ones repeat the picture.
     const Cycles ready = from.issue + delay + transfer;

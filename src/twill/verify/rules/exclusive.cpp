@@ -73,9 +73,9 @@ void check_units(const Subject& subject, Findings& findings) {
     std::vector<Span> held;
     for (std::size_t i = 0; i < subject.op_count(); ++i) {
       const OpId op(i);
-      const problem::Way& way = subject.way(op);
-      if (way.unit != unit || way.occupancy == 0) continue;
-      held.push_back({op, subject.at(op).issue, subject.at(op).issue + way.occupancy});
+      const problem::Alternative& alternative = subject.alternative(op);
+      if (alternative.unit != unit || alternative.occupancy == 0) continue;
+      held.push_back({op, subject.at(op).issue, subject.at(op).issue + alternative.occupancy});
     }
     const std::string& name = subject.problem[unit].name;
     report_overlaps(subject, {"unit", "holds unit " + name, "takes unit " + name}, std::move(held),
@@ -89,7 +89,7 @@ void check_one_stream(const Subject& subject, Findings& findings) {
     std::vector<Span> issuing;
     for (std::size_t i = 0; i < subject.op_count(); ++i) {
       const OpId op(i);
-      const Cycles issue = subject.way(op).issue;
+      const Cycles issue = subject.alternative(op).issue;
       if (subject.at(op).group != group || issue == 0) continue;
       issuing.push_back({op, subject.at(op).issue, subject.at(op).issue + issue});
     }

@@ -24,7 +24,8 @@ std::vector<Cycles> reach_of_values(const Subject& subject) {
   std::vector<Cycles> reach(subject.op_count(), 0);
   for (const problem::Dependence& edge : subject.problem.dependences()) {
     if (!edge.carries_value) continue;
-    const Cycles hold = problem::read_hold_of(edge, subject.problem[edge.to], subject.way(edge.to));
+    const Cycles hold =
+        problem::read_hold_of(edge, subject.problem[edge.to], subject.alternative(edge.to));
     const Cycles read = (subject.at(edge.to).issue + hold) / subject.interval();
     Cycles& most = reach[edge.from.index()];
     most = std::max(most, edge.distance + read + 1);
@@ -61,7 +62,8 @@ std::optional<std::vector<Value>> lives(const Subject& subject, const Resource& 
   for (const problem::Dependence& edge : subject.problem.dependences()) {
     Value& value = values[edge.from.index()];
     if (!edge.carries_value || value.amount == 0) continue;
-    const Cycles hold = problem::read_hold_of(edge, subject.problem[edge.to], subject.way(edge.to));
+    const Cycles hold =
+        problem::read_hold_of(edge, subject.problem[edge.to], subject.alternative(edge.to));
     const Cycles read = subject.at(edge.to).issue + edge.distance * subject.interval() + hold;
     value.life.end = std::max(value.life.end, read);
   }

@@ -12,7 +12,7 @@ void check_pipes(const Subject& subject, Findings& findings) {
     Cycles demand = 0;
     std::vector<OpId> users;
     for (std::size_t i = 0; i < subject.op_count(); ++i) {
-      for (const problem::PipeUse& use : subject.way(OpId(i)).pipes) {
+      for (const problem::PipeUse& use : subject.alternative(OpId(i)).pipes) {
         if (use.pipe != pipe || use.demand == 0) continue;
         demand += use.demand;
         users.push_back(OpId(i));

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "twill/driver/kernel.h"
+#include "twill/driver/pools.h"
+#include "twill/driver/trial.h"
+#include "twill/schedule/order.h"
+#include "twill/schedule/region.h"
+
+/// Internal to the driver: costs have two ends, every op at its fastest and every op at its slowest
+/// co-run rate. The hardware is in between, where exactly depends on the order, and no fixed costs
+/// say it (docs/decisions/0004-shared-pipes.md). So both rates are solved, and the optimum whose
+/// plan simulates fastest, with every op at its full rate, is kept.
+namespace twill::driver {
+
+struct BestRate {
+  explicit BestRate(PosedPool chosen) : pool(std::move(chosen)) {}
+
+  machine::Rate rate = machine::Rate::slowest;
+  PosedPool pool;           ///< at that rate
+  schedule::Answer answer;  ///< its claims hold over `pools`
+  std::vector<std::string> pools;
+  std::optional<report::Bracket> bracket;  ///< if there is a schedule
+  std::vector<report::Candidate> candidates;
+  std::vector<Diagnostic> warnings;
+  bool live_only = false;      ///< as in PosedKernel
+  std::optional<Trial> trial;  ///< empty without a schedule, and if that breaks a rule
+};
+
+/// A kernel as a strategy arranges it.
+struct ArrangedKernel {
+  BestRate end;
+  std::vector<std::string> circuit = {};
+  std::optional<int> ring_depth = {};
+  schedule::Regions regions = {};
+};
+
+/// Drafts and simulates the plan of an arrangement.
+using Judge = std::function<Result<std::optional<Trial>>(const ArrangedKernel&)>;
+
+/// Has the arrangement judged, and notes the result in the candidate.
+Result<void> judge_candidate(const Judge& judge, ArrangedKernel& arranged,
+                             report::Candidate& candidate);
+
+/// Candidate for the answer of a pool with every op at that rate: its interval, and the expected
+/// and slowest intervals of its order. `waiting` as in `handed_over`.
+report::Candidate candidate_at(machine::Rate rate, const PosedPool& pool,
+                               const schedule::Answer& answer, const PosedKernel& fastest,
+                               const PosedKernel& slowest, Cycles waiting);
+
+/// The least lower bound of any pool that needs no search.
+schedule::Bound least_bound(const PosedKernel& fastest);
+
+/// Bracket from the lower bound of all schedules to the interval that the chosen order keeps.
+report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candidate& chosen);
+
+/// Indices of the candidates with a schedule, best first; the first one if there is none. Those of
+/// the rate that was asked for come before others. The simulated plan decides then, within the
+/// simulator's error; what it cannot tell apart, the co-run model and the loads that are simulated
+/// to come late, then the interval at the slowest rates.
+std::vector<std::size_t> best_first(const std::vector<report::Candidate>& candidates,
+                                    std::optional<machine::Rate> wanted);
+
+/// Expected interval of the order in a loop with every op at its fastest. First come, first served,
+/// or with turns on the units if that is faster, since a plan has turns only where they help. Empty
+/// if the order cannot be run.
+std::optional<Cycles> co_run_interval(const problem::Problem& fastest,
+                                      const schedule::Order& order);
+
+/// Synchronisation cost of a transfer: its latency for a 4-byte value.
+Cycles waiting_of(const machine::Machine& machine);
+
+/// Cycles of an iteration in which the busiest group writes values for others and reads theirs,
+/// each side half of a transfer without `waiting`. In a schedule, and in its co-run, a transfer is
+/// a delay only. But the threads that write and read a tile are busy meanwhile.
+Cycles handed_over(const problem::Problem& problem, const schedule::Schedule& schedule,
+                   Cycles waiting);
+
+/// The order's least II in a loop with every op at its slowest. Empty if no schedule of that II
+/// keeps all rules.
+std::optional<Cycles> kept_interval(const problem::Problem& slowest, const schedule::Order& order);
+
+/// Solves the loop at its fastest rates over all pools, which gives the lower bound. Then solves it
+/// at the slowest rates for each pool that might still be faster; with `request.rate`, only at that
+/// rate. In the order of `best_first`, which takes the busiest group's share of transfers into the
+/// interval at the slowest rates. At least one. All solves together stay within
+/// `limits.work_limit`.
+Result<std::vector<ArrangedKernel>> solve_ends(const Kernel& kernel, const Request& request,
+                                               const Judge& judge);
+
+}  // namespace twill::driver

@@ -1,0 +1,224 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "twill/emit/cuda/role.h"
+#include "twill/emit/cuda/shared_tiles.h"
+#include "twill/ir/operands.h"
+
+namespace twill::emit::cuda {
+
+using plan::Step;
+
+/// The results of the loop that `value` is computed from.
+void RolePrinter::results_behind(ir::ValueId value, std::set<ir::ValueId>& results) const {
+  if (view_.carried_result(value) != nullptr) {
+    results.insert(value);
+    return;
+  }
+  const ir::Op* op = ir::defining_op(view_.program(), value);
+  if (op == nullptr) return;
+  for (const ir::ValueId operand : op->operands) results_behind(operand, results);
+}
+
+/// Parts of rows for which this role has every source of `value` after the loop.
+Result<std::vector<int>> RolePrinter::parts_held(ir::ValueId value) const {
+  std::set<ir::ValueId> results;
+  results_behind(value, results);
+  std::vector<int> held;
+  for (const int part : registers_.parts()) {
+    const bool all = std::all_of(results.begin(), results.end(), [&](ir::ValueId result) {
+      const ir::ValueId yielded = view_.behind_views(view_.carried_result(result)->yielded);
+      return registers_.find(yielded, part) != nullptr;
+    });
+    if (all) held.push_back(part);
+  }
+  if (held.empty()) {
+    return view_.refuse(value, "is wanted after the loop by role " + role_.name +
+                                   ", which does not have all that it is computed from");
+  }
+  return held;
+}
+
+Result<std::int64_t> RolePrinter::rows_held(ir::ValueId value,
+                                            const std::vector<int>& parts) const {
+  std::int64_t rows = 0;
+  for (const int part : parts) {
+    TWILL_TRY(const Shape shape, view_.shape_of(value, part));
+    rows += shape.rows;
+  }
+  return rows;
+}
+
+const plan::BufferId* RolePrinter::staging_of(std::size_t index) const {
+  const plan::PerTileOp& per_tile_op = plan_.kernel->per_tile_ops[index];
+  const auto role = std::find(per_tile_op.roles.begin(), per_tile_op.roles.end(), id_);
+  if (role == per_tile_op.roles.end()) return nullptr;
+  return &per_tile_op.buffers.at(static_cast<std::size_t>(role - per_tile_op.roles.begin()));
+}
+
+namespace {
+
+constexpr std::int64_t kPanel = 64;  ///< columns of a 128-byte panel
+
+/// First columns of the panels of a stored tile. The last panel ends with the tile. If that leaves
+/// it unfilled, it begins in the panel before, and both store the same there.
+std::vector<std::int64_t> panels_of(std::int64_t columns) {
+  std::vector<std::int64_t> first;
+  for (std::int64_t column = 0; column < columns; column += kPanel) {
+    first.push_back(std::min(column, columns - kPanel));
+  }
+  return first;
+}
+
+}  // namespace
+
+/// Stages the role's rows of a stored tile, part after part, in panels of 128 bytes.
+Result<void> RolePrinter::stage_store(Text& text, const Step& step, const Point& point) {
+  const ir::OpId store = view_.op_of_per_tile(*step.per_tile_op);
+  const auto access = *ir::memory_access(view_.program().op(store));
+  const ir::ValueId source = view_.without_ones(*access.source);
+  const plan::BufferId* buffer = staging_of(*step.per_tile_op);
+  const auto swizzle = swizzle_of(ir::type_of(view_.program(), access.address));
+  if (buffer == nullptr || swizzle != 2 * kPanel) {
+    return view_.refuse(store, "stores blocks that are not swizzled by 128 bytes");
+  }
+  TWILL_TRY(const std::vector<int> parts, parts_held(source));
+  TWILL_TRY(const std::int64_t rows, rows_held(source, parts));
+  std::int64_t row = 0;
+  for (const int part : parts) {
+    TWILL_TRY(const Shape shape, view_.shape_of(source, part));
+    if (shape.columns < kPanel) {
+      return view_.refuse(store, "stores rows that do not fill a panel of 128 bytes");
+    }
+    const ir::Type type = ir::type_of(view_.program(), source);
+    const Variable out{"out", shape, cpp_type(type), true, 1, std::nullopt};
+    text.open("");
+    text.line("// " + comment(step));
+    text.line(fmt::format("uint32_t out[{}];", array_length(out)));
+    imported_.clear();
+    Text prelude(text.depth()), body(text.depth());
+    TWILL_TRY_VOID(tiles(step, part, point, prelude, {}).assign(body, {{&out, source}}));
+    text.append(prelude);
+    text.append(body);
+    const std::int64_t whole = shape.columns / kPanel * kPanel, panel = rows * 2 * kPanel;
+    for (std::int64_t block = 0; block < shape.rows / 64; ++block, row += 64) {
+      const std::int64_t first = block * shape.columns / 4;
+      text.line(fmt::format("twill::store_fragment<{}, {}>({}, out, {}, {});", whole, first,
+                            address(*buffer, ""), row, panel));
+      if (whole == shape.columns) continue;
+      text.line(fmt::format("twill::store_fragment<{}, {}>({} + {}, out, {}, {});", kPanel,
+                            first + (shape.columns - kPanel) / 4, address(*buffer, ""),
+                            whole / kPanel * panel, row, panel));
+    }
+    text.close();
+  }
+  return {};
+}
+
+bool RolePrinter::wants_own(const Step& step) {
+  const bool wants =
+      plan_.kernel->cluster > 1 && plan_.kernel->per_tile_ops[*step.per_tile_op].writes;
+  asks_own_ = asks_own_ || wants;
+  return wants;
+}
+
+Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
+  const ir::OpId store = view_.op_of_per_tile(*step.per_tile_op);
+  const auto access = *ir::memory_access(view_.program().op(store));
+  const ir::ValueId source = view_.without_ones(*access.source);
+  const plan::BufferId* buffer = staging_of(*step.per_tile_op);
+  if (buffer == nullptr) return view_.refuse(store, "has no staging buffer of this role");
+  const auto& block = ir::type_of(view_.program(), access.address)->element->shape;
+  TWILL_TRY(const std::vector<int> parts, parts_held(source));
+  TWILL_TRY(const std::int64_t rows, rows_held(source, parts));
+  const bool own = wants_own(step);
+  text.open(alone() ? (own ? "if (own)" : "") : (own ? "if (leader && own)" : "if (leader)"));
+  text.line("// " + comment(step));
+  std::int64_t row = 0;
+  for (const int part : parts) {
+    TWILL_TRY(const Shape shape, view_.shape_of(source, part));
+    TWILL_TRY(const std::string map, maps_.name(view_, access.address, shape.rows, MapUse::writes));
+    const std::int64_t first = view_.rows_of(part, shape.rows).first;
+    const std::vector<std::int64_t> panels = panels_of(block.back());
+    for (std::size_t panel = 0; panel < panels.size(); ++panel) {
+      const std::int64_t column = panels[panel];
+      std::string coordinates;
+      for (std::size_t i = access.coordinates.size(); i-- > 0;) {
+        TWILL_TRY(const std::string at, scalars_(access.coordinates[i], ""));
+        const bool is_column = i + 1 == access.coordinates.size();
+        const bool is_row = i + 2 == access.coordinates.size();
+        coordinates += fmt::format(", {} + {}", at, is_column ? column : is_row ? first : 0);
+      }
+      text.line(fmt::format("twill::tma_store(&args.{}, {} + {}{});", map, address(*buffer, ""),
+                            static_cast<std::int64_t>(panel) * rows * 2 * kPanel + row * 2 * kPanel,
+                            coordinates));
+    }
+    row += shape.rows;
+  }
+  text.line("twill::bulk_commit();");
+  printed_.insert(store);
+  text.close();
+  return {};
+}
+
+/// Loads a vector into registers: one that cannot be loaded at its use, or is used many times.
+Result<void> RolePrinter::load_vector(Text& text, const Step& step, const Point& point) {
+  const ir::OpId id = view_.op_of_per_tile(*step.per_tile_op);
+  const ir::ValueId value = *ir::memory_access(view_.program().op(id))->result;
+  const ir::Type type = ir::type_of(view_.program(), value);
+  if (!is_register_tile(type) || type->shape.size() != 1) return {};
+  for (const int part : registers_.parts()) {
+    TWILL_TRY(const Shape shape, view_.shape_of(value, part));
+    const std::string name = fmt::format("v{}{}", identifier(view_.program().value(value).name),
+                                         part < 0 ? "_here" : fmt::format("_of_{}", part));
+    const Variable variable{name, shape, cpp_type(type), false, 1, std::nullopt};
+    if (variable.type.empty()) return view_.refuse(id, "loads elements CUDA has no type for");
+    text.line(fmt::format("{} {}[{}];", variable.type, name, array_length(variable)));
+    text.open("");
+    text.line("// " + comment(step));
+    imported_.clear();
+    Text prelude(text.depth()), body(text.depth());
+    TWILL_TRY_VOID(tiles(step, part, point, prelude, {value}).assign(body, {{&variable, value}}));
+    text.append(prelude);
+    text.append(body);
+    text.close();
+    loaded_.emplace(std::pair{value, part}, variable);
+  }
+  return {};
+}
+
+/// Prints only ops whose results leave the registers; their sources are computed at that place.
+Result<void> RolePrinter::compute_per_tile(Text& text, const Step& step, const Point& point) {
+  const ir::OpId id = view_.op_of_per_tile(*step.per_tile_op);
+  const ir::Op& op = view_.program().op(id);
+  if (op.kind == ir::OpKind::load && (view_.is_read_in_loop(id) || !view_.check_fresh(id))) {
+    return load_vector(text, step, point);
+  }
+  const auto access = ir::memory_access(op);
+  if (op.kind != ir::OpKind::store && op.kind != ir::OpKind::atomic_update) {
+    const bool writes = plan_.kernel->per_tile_ops[*step.per_tile_op].writes;
+    if (!op.regions.empty() && !ir::reduction(view_.program(), id)) {
+      return view_.refuse(id,
+                          "is a second loop with tiles: only kernels with one are printed as CUDA");
+    }
+    if (writes || op.results.empty()) return view_.refuse(id, "is not printed around a loop");
+    return {};
+  }
+  TWILL_TRY(const std::vector<int> parts, parts_held(*access->source));
+  const bool own = wants_own(step);
+  for (const int part : parts) {
+    text.open(own ? "if (own)" : "");
+    text.line("// " + comment(step));
+    imported_.clear();
+    Text prelude(text.depth()), body(text.depth());
+    TWILL_TRY_VOID(tiles(step, part, point, prelude, {}).store(body, id));
+    printed_.insert(id);
+    text.append(prelude);
+    text.append(body);
+    text.close();
+  }
+  return {};
+}
+
+}  // namespace twill::emit::cuda

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "twill/extract/extract.h"
+#include "twill/extract/price_ops.h"
+
+namespace twill::extract {
+
+/// Gives values in registers of `parts` transfer ops in place of delays, where the pool has several
+/// groups of that width. The ops of `parts` are those of the graph. Returns the origins of the new
+/// ops, in their order. A value that an op reads at two distances keeps its transfer.
+Result<std::vector<OpOrigin>> add_transfers(const TileGraph& graph, const Pricing& pricing,
+                                            problem::Parts& parts);
+
+}  // namespace twill::extract

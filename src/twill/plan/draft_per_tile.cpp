@@ -1,0 +1,320 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "twill/plan/draft.h"
+
+namespace twill::plan {
+namespace {
+
+/// The roles that hold rows of the loop's results, with the number of parts of each.
+using Holders = std::map<RoleId, int>;
+
+bool holds_tiles(const Draft& draft, RoleId role) {
+  return can_hold_tiles(draft.plan.problem.groups(), draft.plan[role].group);
+}
+
+/// By part: the role that holds most of its values in registers. Results of asynchronous ops lie
+/// elsewhere.
+std::map<int, RoleId> parts_of(const Draft& draft, const Setting& setting,
+                               const std::vector<OpId>& uses) {
+  std::map<int, std::map<RoleId, int>> registers;
+  for (const OpId op : uses) {
+    const RoleId role = draft.role[op.index()];
+    if (!holds_tiles(draft, role)) continue;
+    registers[part_of(setting, op)][role] += std::max(1, draft.op(op).registers);
+  }
+  std::map<int, RoleId> parts;
+  for (const auto& [part, roles] : registers) {
+    const auto most =
+        std::max_element(roles.begin(), roles.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    parts.emplace(part, most->first);
+  }
+  return parts;
+}
+
+/// Roles of a prologue or epilogue op: those that hold the rows it needs. Without values of the
+/// loop, every role that can hold tiles. If no such role has its values, the first.
+Holders holders_of(const Draft& draft, const Setting& setting, const std::vector<OpId>& uses) {
+  Holders holders;
+  for (const auto& [part, role] : parts_of(draft, setting, uses)) ++holders[role];
+  if (!holders.empty()) return holders;
+  for (std::size_t r = 0; r < draft.plan.roles.size(); ++r) {
+    if (!holds_tiles(draft, RoleId(r))) continue;
+    holders[RoleId(r)] = 1;
+    if (!uses.empty()) break;
+  }
+  return holders;
+}
+
+/// The roles whose copies need the op for their addresses.
+Holders copiers_of(const Draft& draft, const PerTileRequest& per_tile_ops) {
+  Holders holders;
+  for (const OpId copy : per_tile_ops.copies) holders[draft.role[copy.index()]] = 1;
+  return holders;
+}
+
+/// The role that starts copies into loop-invariant buffers: the first load role, else the first
+/// role.
+RoleId loader_of(const Draft& draft) {
+  for (std::size_t r = 0; r < draft.plan.roles.size(); ++r) {
+    if (draft.plan.problem[draft.plan.roles[r].group].loads) return RoleId(r);
+  }
+  return RoleId(0);
+}
+
+BufferId add_buffer(Draft& draft, Buffer buffer) {
+  buffer.invariant_buffer = true;
+  draft.plan.buffers.push_back(std::move(buffer));
+  draft.alive.emplace_back(0, 0);
+  return BufferId(draft.plan.buffers.size() - 1);
+}
+
+/// Staging for a role's rows of stored tiles, which go through it one after the other.
+class Staging {
+ public:
+  explicit Staging(Draft& draft) : draft_(draft) {}
+
+  BufferId of(RoleId role, const std::string& memory, Amount bytes) {
+    const auto known = made_.find(role);
+    if (known != made_.end()) {
+      Buffer& buffer = draft_.plan.buffers[known->second.index()];
+      buffer.size = std::max(buffer.size, bytes);
+      return known->second;
+    }
+    Buffer buffer;
+    buffer.name = "stored." + draft_.plan[role].name;
+    buffer.memory = memory;
+    buffer.size = bytes;
+    buffer.staging = true;
+    return made_.emplace(role, add_buffer(draft_, std::move(buffer))).first->second;
+  }
+
+ private:
+  Draft& draft_;
+  std::map<RoleId, BufferId> made_;
+};
+
+/// Buffers of the ops whose values an access to tensor memory concerns.
+std::vector<BufferId> places_of(const Draft& draft, const std::vector<OpId>& ops) {
+  std::set<BufferId> places;
+  for (const OpId op : ops) {
+    const auto home = draft.home(op);
+    if (home && draft.plan[*home].residence == Residence::tensor) places.insert(*home);
+  }
+  return {places.begin(), places.end()};
+}
+
+/// Accesses of roles to tensor memory before and after the loop.
+class TensorAccesses {
+ public:
+  TensorAccesses(const Draft& draft, const Setting& setting) : draft_(draft) {
+    for (const PerTileRequest& per_tile_ops : setting.per_tile_ops) {
+      if (per_tile_ops.what.when != PerTileOp::When::after || per_tile_ops.tensor.empty()) continue;
+      const std::map<int, RoleId> parts = parts_of(draft, setting, per_tile_ops.uses);
+      const Holders holders = holders_of(draft, setting, per_tile_ops.uses);
+      for (const OpId op : per_tile_ops.tensor) {
+        const auto holder = parts.find(part_of(setting, op));
+        for (const BufferId place : places_of(draft, {op})) {
+          std::set<RoleId>& readers = readers_[place];
+          if (holder != parts.end()) {
+            readers.insert(holder->second);
+          } else {
+            for (const auto& [role, count] : holders) readers.insert(role);
+          }
+        }
+      }
+    }
+  }
+
+  /// By role. Results of the loop are read by the roles that hold their rows. Initial values are
+  /// written by the roles that read the results.
+  std::vector<TensorAccess> of(const PerTileRequest& per_tile_ops,
+                               const std::vector<RoleId>& roles) const {
+    std::vector<TensorAccess> accesses;
+    const bool fills = per_tile_ops.what.when == PerTileOp::When::before;
+    for (const BufferId place : places_of(draft_, per_tile_ops.tensor)) {
+      if (fills && draft_.plan[place].initial == 0) continue;
+      const auto readers = readers_.find(place);
+      for (const RoleId role : roles) {
+        if (readers == readers_.end() || readers->second.contains(role)) {
+          accesses.push_back({role, place});
+        }
+      }
+    }
+    std::sort(accesses.begin(), accesses.end(), [](const TensorAccess& a, const TensorAccess& b) {
+      return std::pair(a.role, a.buffer) < std::pair(b.role, b.buffer);
+    });
+    return accesses;
+  }
+
+ private:
+  const Draft& draft_;
+  std::map<BufferId, std::set<RoleId>> readers_;  // after the loop
+};
+
+/// Whether a prologue or epilogue op accesses the buffer in tensor memory.
+bool is_accessed(const Plan& plan, PerTileOp::When when, BufferId buffer) {
+  const auto& per_tile_ops = plan.kernel->per_tile_ops;
+  return std::any_of(per_tile_ops.begin(), per_tile_ops.end(), [&](const PerTileOp& per_tile_op) {
+    const auto& tensor = per_tile_op.tensor;
+    return per_tile_op.when == when &&
+           std::any_of(tensor.begin(), tensor.end(),
+                       [&](const TensorAccess& access) { return access.buffer == buffer; });
+  });
+}
+
+/// Notes values that leave the loop in another role than the one that needs them, without a
+/// transfer.
+void note_strays(Draft& draft, const Setting& setting) {
+  std::set<std::string> strays;
+  for (const PerTileRequest& per_tile_ops : setting.per_tile_ops) {
+    const std::map<int, RoleId> parts = parts_of(draft, setting, per_tile_ops.uses);
+    for (const OpId op : per_tile_ops.uses) {
+      const auto holder = parts.find(part_of(setting, op));
+      const bool held = holder != parts.end() && holder->second == draft.role[op.index()];
+      const auto home = draft.home(op);
+      const bool given = home && is_accessed(draft.plan, PerTileOp::When::after, *home);
+      if (!held && !given) strays.insert(draft.op(op).name);
+    }
+  }
+  if (strays.empty()) return;
+  draft.plan.notes.push_back(fmt::format(
+      "what leaves the loop in another role than its rows, and is handed over by no step: {}",
+      fmt::join(strays, ", ")));
+}
+
+/// Notes initial values in tensor memory that no step writes.
+void note_tensor_memory(Draft& draft) {
+  std::vector<std::string> names;
+  for (std::size_t b = 0; b < draft.plan.buffers.size(); ++b) {
+    const Buffer& it = draft.plan.buffers[b];
+    if (it.residence != Residence::tensor || it.initial == 0) continue;
+    if (!is_accessed(draft.plan, PerTileOp::When::before, BufferId(b))) names.push_back(it.name);
+  }
+  if (names.empty()) return;
+  draft.plan.notes.push_back(fmt::format(
+      "not proven: that {} in tensor memory is there before the loop; no step writes it",
+      fmt::join(names, ", ")));
+}
+
+/// Reason why CTAs would not gain from a cluster, or could not leave it; empty if there is none.
+std::string alone(const Plan& plan) {
+  const auto has = [&](Mechanism mechanism) {
+    const auto& all = plan.mechanisms;
+    return std::find(all.begin(), all.end(), mechanism) != all.end();
+  };
+  if (plan.kernel->tiles != Tiles::persistent) return "a CTA does not walk tiles";
+  if (!has(Mechanism::tma_multicast)) return "its CTAs would share no load";
+  if (has(Mechanism::tcgen05)) {
+    return "what tcgen05 work releases in the other CTA may come when that is gone";
+  }
+  return {};
+}
+
+/// A cluster is for loads that its CTAs share, and for CTAs that walk the tiles side by side.
+void settle_cluster(Draft& draft) {
+  Kernel& kernel = *draft.plan.kernel;
+  const std::string why = alone(draft.plan);
+  if (why.empty() && kernel.cluster > 1) return;
+  if (kernel.cluster > 1) draft.plan.notes.push_back("no cluster: " + why);
+  kernel.cluster = 1;
+  auto& mechanisms = draft.plan.mechanisms;
+  std::replace(mechanisms.begin(), mechanisms.end(), Mechanism::tma_multicast, Mechanism::tma_load);
+}
+
+}  // namespace
+
+bool stages(const Setting& setting) {
+  return std::any_of(setting.per_tile_ops.begin(), setting.per_tile_ops.end(),
+                     [](const PerTileRequest& per_tile_ops) {
+                       return per_tile_ops.what.mechanism == Mechanism::bulk_store;
+                     });
+}
+
+std::optional<std::string> bound_to_one_tile(const Plan& plan) {
+  for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+    const Buffer& buffer = plan.buffers[b];
+    if (buffer.residence == Residence::registers) continue;
+    if (buffer.residence == Residence::tensor &&
+        is_accessed(plan, PerTileOp::When::before, BufferId(b))) {
+      continue;
+    }
+    const bool filled =
+        std::any_of(plan.kernel->per_tile_ops.begin(), plan.kernel->per_tile_ops.end(),
+                    [&](const PerTileOp& per_tile_op) {
+                      return std::find(per_tile_op.buffers.begin(), per_tile_op.buffers.end(),
+                                       BufferId(b)) != per_tile_op.buffers.end();
+                    });
+    if (buffer.initial > 0 || (buffer.invariant_buffer && !filled)) return buffer.name;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+std::vector<RoleId> roles_of(const Draft& draft, const std::vector<OpId>& ops) {
+  std::set<RoleId> roles;
+  for (const OpId op : ops) roles.insert(draft.role[op.index()]);
+  return {roles.begin(), roles.end()};
+}
+
+}  // namespace
+
+Result<void> make_per_tile(Draft& draft, const Setting& setting) {
+  std::vector<BufferId> invariant_buffers;
+  for (const Buffer& invariant_buffer : setting.invariant_buffers)
+    invariant_buffers.push_back(add_buffer(draft, invariant_buffer));
+  draft.plan.kernel = setting.kernel;
+  if (!setting.kernel) return {};
+  Staging staging(draft);
+  const TensorAccesses tensor(draft, setting);
+  for (const PerTileRequest& per_tile_ops : setting.per_tile_ops) {
+    const Holders holders = per_tile_ops.only_copies
+                                ? copiers_of(draft, per_tile_ops)
+                                : holders_of(draft, setting, per_tile_ops.uses);
+    PerTileOp per_tile_op = per_tile_ops.what;
+    for (const std::size_t read : per_tile_ops.reads)
+      per_tile_op.reads.push_back(invariant_buffers[read]);
+    if (is_copy(per_tile_op.mechanism)) {
+      per_tile_op.roles = {loader_of(draft)};
+      per_tile_op.buffers = {invariant_buffers[*per_tile_ops.invariant_buffer]};
+      draft.plan.kernel->per_tile_ops.push_back(std::move(per_tile_op));
+      continue;
+    }
+    int parts = 0;
+    for (const auto& [role, count] : holders) parts += count;
+    for (const auto& [role, count] : holders) {
+      per_tile_op.roles.push_back(role);
+      if (per_tile_op.mechanism != Mechanism::bulk_store) continue;
+      per_tile_op.bytes.push_back(per_tile_ops.bytes * count / parts);
+      per_tile_op.buffers.push_back(
+          staging.of(role, per_tile_ops.memory, per_tile_op.bytes.back()));
+    }
+    for (const auto& [role, count] : copiers_of(draft, per_tile_ops)) {
+      const auto at = std::lower_bound(per_tile_op.roles.begin(), per_tile_op.roles.end(), role);
+      if (at == per_tile_op.roles.end() || *at != role) per_tile_op.roles.insert(at, role);
+    }
+    per_tile_op.tensor = tensor.of(per_tile_ops, per_tile_op.roles);
+    draft.plan.kernel->per_tile_ops.push_back(std::move(per_tile_op));
+  }
+  for (Rematerialized value : setting.rematerialized) {
+    value.roles = roles_of(draft, value.readers);
+    draft.plan.kernel->rematerialized.push_back(std::move(value));
+  }
+  note_strays(draft, setting);
+  const auto bound = bound_to_one_tile(draft.plan);
+  if (bound && draft.plan.kernel->tiles == Tiles::persistent) {
+    draft.plan.kernel->tiles = Tiles::one_per_cta;
+    draft.plan.notes.push_back(fmt::format(
+        "one tile per CTA: no step of the plan empties or fills {} from tile to tile", *bound));
+  }
+  note_tensor_memory(draft);
+  settle_cluster(draft);
+  return {};
+}
+
+}  // namespace twill::plan

@@ -1,0 +1,283 @@
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "twill/plan/proof/run.h"
+
+namespace twill::plan::proof {
+namespace {
+
+/// Checks prologue and epilogue ops: each is done once per tile by each of its roles.
+/// Loop-invariant buffers must be filled, and staging buffers free.
+class PerTileCheck {
+ public:
+  PerTileCheck(const Run& run, Findings& findings)
+      : run_(run),
+        plan_(run.plan()),
+        per_tile_ops_(plan_.kernel->per_tile_ops),
+        findings_(findings) {}
+
+  void check() {
+    for (std::size_t i = 0; i < per_tile_ops_.size(); ++i) check_done(i);
+    if (!findings_.empty()) return;
+    for (std::size_t i = 0; i < per_tile_ops_.size() && !findings_.full(); ++i) {
+      if (is_copy(per_tile_ops_[i].mechanism)) check_invariant_buffer(i);
+      if (per_tile_ops_[i].mechanism == Mechanism::bulk_store) check_staging(i);
+    }
+    for (std::size_t b = 0; b < plan_.buffers.size() && !findings_.full(); ++b) {
+      if (!plan_.buffers[b].invariant_buffer || !plan_.buffers[b].staging) continue;
+      check_reuse(BufferId(b));
+      check_overlaid(BufferId(b));
+    }
+    check_results();
+  }
+
+ private:
+  /// An execution of a prologue or epilogue op, or of an op in the loop.
+  struct Doing {
+    const Execution* when = nullptr;
+    std::int64_t number = 0;  ///< of the tile or iteration
+    std::optional<OpId> op;
+    std::size_t per_tile_op = 0;
+    bool staging = false;
+  };
+
+  Doing doing(std::size_t i, RoleId role, std::int64_t tile, bool staging = false) const {
+    const Execution& when =
+        staging ? run_.per_tile_staging(i, role, tile) : run_.per_tile_op(i, role, tile);
+    return {&when, tile, std::nullopt, i, staging};
+  }
+
+  Doing doing(OpId op, std::int64_t iteration) const {
+    return {&run_.execution(op, iteration), iteration, op};
+  }
+
+  std::string name(const Doing& it) const {
+    if (it.op) return fmt::format("{} of iteration {}", plan_.problem[*it.op].name, it.number);
+    return fmt::format("{}{} of tile {}", it.staging ? "the staging of " : "",
+                       per_tile_ops_[it.per_tile_op].what, it.number);
+  }
+
+  bool does(std::size_t i, RoleId role) const {
+    const auto& roles = per_tile_ops_[i].roles;
+    return std::find(roles.begin(), roles.end(), role) != roles.end();
+  }
+
+  void check_done(std::size_t i) {
+    if (per_tile_ops_[i].roles.empty()) {
+      findings_.add("ownership", fmt::format("no role does {}", per_tile_ops_[i].what));
+    }
+    for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
+      const RoleId role(r);
+      const bool its = does(i, role);
+      const bool stages = its && per_tile_ops_[i].mechanism == Mechanism::bulk_store;
+      for (std::int64_t t = 0; t < run_.tiles() && !findings_.full(); ++t) {
+        const bool done = run_.per_tile_op(i, role, t).exists() == its &&
+                          run_.per_tile_staging(i, role, t).exists() == stages;
+        if (done) continue;
+        findings_.add("ownership",
+                      fmt::format("with {}, {} of tile {} is not done as role {} should",
+                                  run_.trips(), per_tile_ops_[i].what, t, plan_.roles[r].name));
+      }
+    }
+  }
+
+  /// All of `second` after all of `first`; `own`: each warp for itself.
+  bool require(const char* rule, const Doing& first, const Doing& second, bool own = false) {
+    for (std::size_t s = 0; s < kStrands; ++s) {
+      const EventId from = first.when->end[s];
+      if (from == kNone) continue;
+      for (std::size_t t = 0; t < kStrands; ++t) {
+        const EventId to = second.when->begin[t];
+        if (to == kNone || (own && s != t && second.when->begin[s] != kNone)) continue;
+        if (run_.before_or_same(from, to)) continue;
+        findings_.add(rule,
+                      fmt::format("with {}, {} is not ordered after {}", run_.trips(), name(second),
+                                  name(first)),
+                      {run_.describe(to) + " is not ordered after", run_.describe(from)});
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Every read of a loop-invariant buffer lies between the copy that fills it for its tile and the
+  /// next copy.
+  void check_invariant_buffer(std::size_t fill) {
+    const BufferId buffer = per_tile_ops_[fill].buffers.front();
+    const RoleId loader = per_tile_ops_[fill].roles.front();
+    for (std::int64_t t = 0; t < run_.tiles() && !findings_.full(); ++t) {
+      const Doing filled = doing(fill, loader, t);
+      const bool again = t + 1 < run_.tiles();
+      if (again) require("overwrite", filled, doing(fill, loader, t + 1));
+      for (const Doing& reader : readers_of(buffer, t)) {
+        if (!require("read-before-write", filled, reader)) return;
+        if (!fenced_for(reader, filled)) return;
+        if (again && !require("overwrite", reader, doing(fill, loader, t + 1))) return;
+      }
+    }
+  }
+
+  /// Whether the async proxy reads copies by threads behind a fence of the reader that comes after
+  /// the end of the copy.
+  bool fenced_for(const Doing& reader, const Doing& filled) {
+    if (per_tile_ops_[filled.per_tile_op].mechanism != Mechanism::cp_async) return true;
+    const Mechanism how = reader.op ? plan_.mechanisms[reader.op->index()]
+                                    : per_tile_ops_[reader.per_tile_op].mechanism;
+    const bool asynchronous = how == Mechanism::wgmma || how == Mechanism::tcgen05 ||
+                              (how == Mechanism::bulk_store && !reader.staging);
+    for (std::size_t t = 0; asynchronous && t < kStrands; ++t) {
+      const EventId reads = reader.when->begin[t];
+      if (reads == kNone || run_.fenced_before(filled.when->end[0], Fence::proxy, reads)) continue;
+      findings_.add(
+          "fence",
+          fmt::format("with {}, {} reads {}, which threads copied, with no proxy fence in "
+                      "between",
+                      run_.trips(), name(reader), name(filled)),
+          {run_.describe(reads)});
+      return false;
+    }
+    return true;
+  }
+
+  std::vector<Doing> readers_of(BufferId buffer, std::int64_t tile) const {
+    std::vector<Doing> readers;
+    for (const OpId op : plan_[buffer].readers) {
+      for (std::int64_t n = run_.first_of(tile); n < run_.first_of(tile + 1); ++n) {
+        readers.push_back(doing(op, n));
+      }
+    }
+    for (std::size_t i = 0; i < per_tile_ops_.size(); ++i) {
+      const auto& reads = per_tile_ops_[i].reads;
+      if (std::find(reads.begin(), reads.end(), buffer) == reads.end()) continue;
+      for (const RoleId role : per_tile_ops_[i].roles) {
+        const bool staged = per_tile_ops_[i].mechanism == Mechanism::bulk_store;
+        readers.push_back(doing(i, role, tile, staged));
+      }
+    }
+    return readers;
+  }
+
+  /// All rows are staged, and fenced for the async proxy, before the copy out of them begins.
+  void check_staging(std::size_t i) {
+    for (const RoleId role : per_tile_ops_[i].roles) {
+      for (std::int64_t t = 0; t < run_.tiles(); ++t) {
+        const Doing staged = doing(i, role, t, true);
+        const Doing sent = doing(i, role, t);
+        if (!require("read-before-write", staged, sent) || !fenced(staged, sent)) return;
+      }
+    }
+  }
+
+  bool fenced(const Doing& staged, const Doing& sent) {
+    for (std::size_t s = 0; s < kStrands; ++s) {
+      const EventId wrote = staged.when->begin[s];
+      if (wrote == kNone || run_.fenced_after(wrote, Fence::proxy, sent.when->begin[0])) continue;
+      findings_.add("fence",
+                    fmt::format("with {}, {} has no proxy fence after {}", run_.trips(), name(sent),
+                                name(staged)),
+                    {run_.describe(wrote)});
+      return false;
+    }
+    return true;
+  }
+
+  /// Checks that the last use of a staging buffer has been read when the buffer is written again.
+  void check_reuse(BufferId buffer) {
+    for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
+      std::optional<std::pair<std::size_t, std::int64_t>> last;
+      for (std::int64_t t = 0; t < run_.tiles(); ++t) {
+        for (std::size_t i = 0; i < per_tile_ops_.size(); ++i) {
+          if (!stages_through(i, RoleId(r), buffer)) continue;
+          if (last && !require("overwrite", doing(last->first, RoleId(r), last->second),
+                               doing(i, RoleId(r), t, true))) {
+            return;
+          }
+          last = {i, t};
+        }
+      }
+    }
+  }
+
+  /// Checks staging that lies in a buffer of the loop. All accesses of the loop to any copy of it
+  /// are over when the role stages, so printers may lay the tile over all copies.
+  void check_overlaid(BufferId staging) {
+    for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
+      const Buffer& buffer = plan_.buffers[b];
+      if (buffer.invariant_buffer || !share_addresses(buffer, plan_[staging])) continue;
+      const std::vector<Doing> accesses = accesses_to(BufferId(b));
+      for (std::size_t i = 0; i < per_tile_ops_.size(); ++i) {
+        for (const RoleId role : per_tile_ops_[i].roles) {
+          if (!stages_through(i, role, staging)) continue;
+          for (const Doing& access : accesses) {
+            if (!require("overwrite", access, doing(i, role, 0, true))) return;
+          }
+        }
+      }
+    }
+  }
+
+  /// All accesses of the loop to a buffer.
+  std::vector<Doing> accesses_to(BufferId buffer) const {
+    std::set<OpId> ops, stagings;
+    for (std::size_t v = 0; v < plan_.values.size(); ++v) {
+      const Value& value = plan_.values[v];
+      if (value.home == buffer) ops.insert(OpId(v));
+      if (value.staged && (value.home == buffer || value.staged == buffer))
+        stagings.insert(OpId(v));
+    }
+    for (const problem::Dependence& d : plan_.problem.dependences()) {
+      if (d.carries_value && read_from(plan_, d.from, d.to) == buffer) ops.insert(d.to);
+    }
+    std::vector<Doing> accesses;
+    for (std::int64_t n = 0; n < run_.iterations(); ++n) {
+      for (const OpId op : ops) accesses.push_back(doing(op, n));
+      for (const OpId op : stagings) accesses.push_back({&run_.staging(op, n), n, op, 0, true});
+    }
+    return accesses;
+  }
+
+  bool stages_through(std::size_t i, RoleId role, BufferId buffer) const {
+    if (per_tile_ops_[i].mechanism != Mechanism::bulk_store) return false;
+    for (std::size_t k = 0; k < per_tile_ops_[i].roles.size(); ++k) {
+      if (per_tile_ops_[i].roles[k] == role && per_tile_ops_[i].buffers[k] == buffer) return true;
+    }
+    return false;
+  }
+
+  /// Checks that epilogue ops of a role find its accumulators done.
+  void check_results() {
+    for (std::size_t v = 0; v < plan_.mechanisms.size() && !findings_.full(); ++v) {
+      if (plan_.mechanisms[v] != Mechanism::wgmma) continue;
+      const RoleId role = run_.tables().role[v];
+      for (std::int64_t n = 0; n < run_.iterations(); ++n) {
+        if (!check_result(OpId(v), role, n)) return;
+      }
+    }
+  }
+
+  bool check_result(OpId op, RoleId role, std::int64_t n) {
+    for (std::size_t i = 0; i < per_tile_ops_.size(); ++i) {
+      if (per_tile_ops_[i].when != PerTileOp::When::after || !does(i, role)) continue;
+      const bool staged = per_tile_ops_[i].mechanism == Mechanism::bulk_store;
+      const Doing next = doing(i, role, run_.tile_of(n), staged);
+      if (!require("read-before-write", doing(op, n), next, true)) return false;
+    }
+    return true;
+  }
+
+  const Run& run_;
+  const Plan& plan_;
+  const std::vector<PerTileOp>& per_tile_ops_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+void check_per_tile_ops(const Run& run, Findings& findings) {
+  if (run.plan().kernel) PerTileCheck(run, findings).check();
+}
+
+}  // namespace twill::plan::proof
