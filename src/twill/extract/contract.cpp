@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "twill/extract/branches.h"
 #include "twill/extract/contractor.h"
 #include "twill/ir/source_words.h"
 
@@ -129,6 +130,7 @@ Source Contractor::source_of(ir::OpId id) const {
 TileOpId Contractor::add(ir::OpId id, TileOp op) {
   const TileOpId made(graph_.ops.size());
   if (op.sources.empty()) op.sources.push_back(source_of(id));
+  op.branch = branch_around(body_, id);
   graph_.ops.push_back(std::move(op));
   made_[id] = made;
   return made;
