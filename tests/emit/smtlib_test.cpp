@@ -49,7 +49,7 @@ std::string pinned(const Problem& problem, const Schedule& schedule) {
                         stage_of(schedule, id), op.name, slot_of(schedule, id));
     text += fmt::format("(assert in!{}!{})\n", op.name, problem[at.group].name);
     if (op.alternatives.size() == 1) continue;
-    text += fmt::format("(assert way!{}!{})\n", op.name,
+    text += fmt::format("(assert alternative!{}!{})\n", op.name,
                         op.alternatives[static_cast<std::size_t>(at.alternative)].name);
   }
   return text;

@@ -67,7 +67,7 @@ enum class NodeKind : unsigned char {
   as_descriptor,  ///< the same memory
   // Barriers: the first operand.
   init_barrier,  ///< for `numbers[0]` arrivals
-  end_barrier,   ///< nobody uses it any more
+  end_barrier,   ///< no warp uses it any more
   wait,          ///< for the phase of parity `operands[1]`
   arrive,        ///< once
   expect,        ///< `numbers[0]` bytes if `operands[1]`, which counts as an arrival

@@ -138,8 +138,8 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// limit. Fails if the one to take is not among them.
 Result<report::Outcome> schedule_loop(const Request& request);
 
-/// The same outcome, with the files of a certificate of all that it calls proven: the answer, and
-/// for a kernel the lower end of the bracket over all pools. The proofs are searched for
+/// The same outcome, with a certificate of all that it calls proven. For a kernel this includes the
+/// lower bound of the bracket over all pools. The proofs are searched for
 /// afterwards. Each has the request's work limit, or the default one if that is more. Only for the
 /// strategy `twill`: others claim nothing.
 struct Certified {

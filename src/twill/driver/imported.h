@@ -2,7 +2,7 @@
 
 #include "twill/driver/kernel.h"
 
-/// Internal to the driver: schedules that somebody else made.
+/// Internal to the driver: schedules that the user brings.
 namespace twill::driver {
 
 /// The schedule or the order of a `.loop` file or a schedule JSON, checked: broken rules are
@@ -10,7 +10,7 @@ namespace twill::driver {
 /// transfer ops that do not exist.
 Result<report::Outcome> read_given(const Input& input);
 
-/// Outcome for `request.given`, an imported schedule or order of this input's loop, without a
+/// Outcome for an imported schedule or order of this input's loop, `request.given`, without a
 /// search. Rate and pool are those for which the loop poses the imported Problem. Broken rules are
 /// the outcome's violations. Fails if no pool poses it. Precondition: `request.given` is set.
 Result<report::Outcome> given_schedule(const Request& request, const Reading& reading);

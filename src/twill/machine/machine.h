@@ -234,8 +234,8 @@ Machine shared_by(Machine machine, int ctas);
 /// (C7602), with 128 it does (the ptxas of Triton 3.6).
 inline constexpr int kLeastAtLaunch = 128;
 
-/// Bytes of shared memory that each CTA takes beside its memory here: 1 KiB of the driver's (CUDA
-/// programming guide), and the 2 KiB that machine files leave for barriers and alignment.
+/// Bytes of shared memory that each CTA takes beside its memory here. The driver takes 1 KiB (CUDA
+/// programming guide), and machine files leave 2 KiB for barriers and alignment.
 inline constexpr double kBesideMemory = 3072;
 
 /// The price of one op that does all of `work`, interleaved by the compiler. Demands add up pipe by

@@ -94,7 +94,7 @@ struct Op {
   bool asynchronous = false;              ///< the result comes without the issuing warps' help
   bool variable_latency = false;          ///< belongs to the load group (rule `load-group`)
   bool streaming = false;           ///< variable latency, no inputs in the loop: loads run ahead
-                                    ///< by the depth of their ring, so they delay nobody
+                                    ///< by the depth of their ring, and delay no op
   std::vector<std::string> source;  ///< what it stands for, "name @ line:column" or free text
   friend bool operator==(const Op&, const Op&) = default;
 };
@@ -257,18 +257,18 @@ inline constexpr int kLargestDistance = 1'000;
 inline constexpr Cycles kLargestTotal = 100'000'000'000;
 /// The largest number of ops, and a tenth of the largest number of dependences.
 inline constexpr std::size_t kMostOps = 10'000;
-/// The largest number of units, pipes, memories or groups of one loop, and of ways of one op.
+/// The largest number of units, pipes, memories or groups of one loop, and of alternatives of one op.
 inline constexpr std::size_t kMostOfAKind = 64;
 /// The most steps of a register budget.
 inline constexpr std::int64_t kMostRegisterSteps = 1'024;
 /// The longest name, in characters.
 inline constexpr std::size_t kLongestName = 200;
 
-/// Whether `name` may name a loop, resource, op or way: a letter or '_', then letters, digits,
-/// '_' and '.', at most kLongestName characters.
+/// Whether `name` may name a loop, resource, op or alternative: a letter or '_', then letters,
+/// digits, '_' and '.', at most kLongestName characters.
 bool is_identifier(std::string_view name);
 
-/// The numbers of one dependence once the ways of its two ops are chosen (defaults filled in).
+/// The numbers of one dependence once the alternatives of its two ops are chosen (defaults filled in).
 Cycles delay_of(const Dependence& dependence, const Op& from, const Alternative& from_alternative);
 Cycles read_hold_of(const Dependence& dependence, const Op& to, const Alternative& to_alternative);
 

@@ -22,7 +22,7 @@ using problem::OpId;
 struct Placement {
   Cycles issue = 0;  ///< issue cycle in iteration 0; stage * II + slot
   GroupId group;
-  int alternative = 0;  ///< index into Op::ways
+  int alternative = 0;  ///< index into Op::alternatives
   bool exists = true;  ///< false: a transfer op that is not needed; then it has the issue cycle and
                        ///< group of its op
   friend bool operator==(const Placement&, const Placement&) = default;

@@ -93,7 +93,7 @@ class Encoding {
     return engine_.solve(assumption, budget, effort);
   }
 
-  /// After `satisfied`: way 0 everywhere, earliest issue cycle 0; with offsets if `placed`.
+  /// After `satisfied`: alternative 0 everywhere, earliest issue cycle 0; with offsets if `placed`.
   schedule::Schedule schedule() const;
 
   const Engine& engine() const { return engine_; }

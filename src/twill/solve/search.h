@@ -29,7 +29,7 @@ struct Interval {
   bool impossible = false;                     ///< no schedule at any II
 };
 
-/// The search for the best schedule of one candidate. Schedules have way 0 everywhere.
+/// The search for the best schedule of one candidate. Schedules have alternative 0 everywhere.
 class Search {
  public:
   /// Everything must outlive the search. `proof` may be null, and is if structures are excluded.

@@ -200,7 +200,7 @@ class Solver {
   SubTiles sub_tiles_;
   Progress progress_{"initiation_interval", std::nullopt, 1, 0};
   Budget budget_;
-  bool complete_ = true;     ///< all combinations of ways were candidates
+  bool complete_ = true;     ///< all combinations of alternatives were candidates
   bool single_ = true;       ///< and there is just one
   bool open_ = false;        ///< the search of a candidate ended early
   bool beyond_ = false;      ///< a candidate has no schedule with an II as small as wanted
