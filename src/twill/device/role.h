@@ -14,8 +14,8 @@
 
 /// Internal to the room: one role of a kernel, from its steps.
 ///
-/// There is one mechanism: `want` gives the value of an operation of the Program in an iteration, for
-/// some of its rows. If there is none yet, `want` adds the nodes that make the value. A window
+/// There is one mechanism: `want` gives the value of an operation of the Program in an iteration,
+/// for some of its rows. If there is none yet, `want` adds the nodes that make the value. A window
 /// that wants a value of an earlier window makes the loop carry it; what follows the loop makes it
 /// a result. A role is built again and again until nothing new is wanted. Prologue, drain, short
 /// trip counts, values in several copies, and slots and phases of rings all follow from that.

@@ -29,7 +29,8 @@ std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full);
 
 /// Estimated cycles of an SM for an iteration of one of its `ctas` CTAs. At least the proven bound,
 /// and at least the share of a CTA that runs alone. Loads arrive after the latency
-/// that they have under traffic, so that rings of too few copies show. Empty without a steady state.
+/// that they have under traffic, so that rings of too few copies show. Empty without a steady
+/// state.
 std::optional<double> sm_interval_of(const plan::Plan& plan, FullRate full, double load_latency,
                                      double bound, int ctas);
 

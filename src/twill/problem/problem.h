@@ -257,7 +257,8 @@ inline constexpr int kLargestDistance = 1'000;
 inline constexpr Cycles kLargestTotal = 100'000'000'000;
 /// The largest number of ops, and a tenth of the largest number of dependences.
 inline constexpr std::size_t kMostOps = 10'000;
-/// The largest number of units, pipes, memories or groups of one loop, and of alternatives of one op.
+/// The largest number of units, pipes, memories or groups of one loop, and of alternatives of one
+/// op.
 inline constexpr std::size_t kMostOfAKind = 64;
 /// The most steps of a register budget.
 inline constexpr std::int64_t kMostRegisterSteps = 1'024;
@@ -268,7 +269,8 @@ inline constexpr std::size_t kLongestName = 200;
 /// digits, '_' and '.', at most kLongestName characters.
 bool is_identifier(std::string_view name);
 
-/// The numbers of one dependence once the alternatives of its two ops are chosen (defaults filled in).
+/// The numbers of one dependence once the alternatives of its two ops are chosen (defaults filled
+/// in).
 Cycles delay_of(const Dependence& dependence, const Op& from, const Alternative& from_alternative);
 Cycles read_hold_of(const Dependence& dependence, const Op& to, const Alternative& to_alternative);
 

@@ -82,8 +82,8 @@ Flow analyse(const Tree& tree);
 Flow vectorize(Flow flow);
 
 /// A tensor that lies nowhere takes the place of the buffers that are copies of it; equal copies of
-/// tensors that are never written are made once, and in front of loops in which they are the same. Events are
-/// made anew.
+/// tensors that are never written are made once, and in front of loops in which they are the same.
+/// Events are made anew.
 Flow eliminate(Flow flow);
 
 /// Copies from or to a buffer in memory `none`: what cannot be kept as the mapping wants. M08 names
