@@ -50,7 +50,9 @@ void add_check_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand(
       "check",
       "Check a certificate: constraints anew, every proof step, the schedule by simulation");
-  command->add_option("FOLDER", choices->path, "Folder that `twill schedule --certificate FOLDER` wrote")
+  command
+      ->add_option("FOLDER", choices->path,
+                   "Folder that `twill schedule --certificate FOLDER` wrote")
       ->required();
   CLI::Option* input = command->add_option(
       "--input", choices->input,

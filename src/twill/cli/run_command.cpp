@@ -112,7 +112,8 @@ void add_options(CLI::App& command, RunChoices& choices) {
   driver::RunKernelRequest& request = choices.request;
   command
       .add_option("KERNEL", choices.folders,
-                  "Folder of `twill emit cuda`, or TTGIR whose warps have roles; several are run one by one")
+                  "Folder of `twill emit cuda`, or TTGIR whose warps have roles; several are run "
+                  "one by one")
       ->required();
   command.add_option("--against", choices.against,
                      "TTGIR of the kernel that the roles must do the work of");
