@@ -65,7 +65,7 @@ TEST(Claims, NoBoundStandsAboveAGivenScheduleThatIsFaster) {
   Request request = request_for("kernels/fa_fwd/sm_90/d128.pre.ttgir");
   const auto answer = answer_loop(request);
   ASSERT_TRUE(answer && answer->plan);
-  request.given = Input{"given.json", report::schedule_json(answer->outcome, {})};
+  request.imported = Input{"given.json", report::schedule_json(answer->outcome, {})};
   const auto again = answer_loop(request);
   ASSERT_TRUE(again && again->plan && again->outcome.built);
   EXPECT_EQ(again->outcome.built->simulated, answer->outcome.built->simulated);

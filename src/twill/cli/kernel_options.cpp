@@ -141,7 +141,7 @@ void add_schedule_option(CLI::App& command, driver::Request& request) {
       .add_option_function<std::string>(
           "--schedule",
           [&request](const std::string& file) {
-            request.given = driver::Input{file, {}};
+            request.imported = driver::Input{file, {}};
           },
           "Your own schedule of the loop: JSON of `twill schedule -o`, or a .loop text with a "
           "schedule or an order")
@@ -149,8 +149,8 @@ void add_schedule_option(CLI::App& command, driver::Request& request) {
 }
 
 Result<void> read_schedule(driver::Request& request) {
-  if (!request.given) return {};
-  TWILL_TRY(request.given, driver::read_input(request.given->name));
+  if (!request.imported) return {};
+  TWILL_TRY(request.imported, driver::read_input(request.imported->name));
   return {};
 }
 

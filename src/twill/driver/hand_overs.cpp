@@ -66,7 +66,7 @@ std::vector<GroupId> with_transfer_ops(const Problem& whole, std::vector<GroupId
 
 /// Residual Problem for these groups, with no other choice: each group has a width of its own.
 Problem pinned(const Problem& whole, const std::vector<GroupId>& groups) {
-  const problem::Residual left = problem::reduced(whole, groups);
+  const problem::Residual left = problem::residual_of(whole, groups);
   Parts parts = left.problem.parts();
   for (std::size_t g = 0; g < parts.groups.size(); ++g) {
     parts.groups[g].warps = static_cast<int>(g) + 1;

@@ -45,7 +45,7 @@ std::optional<Schedule> follow_in(const Problem& problem, const Schedule& known,
   const Instance whole = instance_of(problem);
   const ResidualInstance left(whole, known);
   const Instance& instance = left.instance();
-  const Schedule pattern = left.reduced(known);
+  const Schedule pattern = left.in_residual(known);
   const std::vector<Inequality> structure = structure_of(instance, pattern);
   if (most && !has_solution(structure, instance.op_count(), *most)) return std::nullopt;
   const auto ii = least_interval(structure, instance.op_count(), load_bound(instance));

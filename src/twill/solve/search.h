@@ -101,7 +101,7 @@ class Search {
   Instance instance_;
   SubTiles sub_tiles_;
   Exclusion exclusion_;                       ///< `least` grows by what is proven here
-  std::map<Cycles, ClauseTransfer> lessons_;  ///< by the II where they were learned
+  std::map<Cycles, ClauseTransfer> learned_;  ///< by the II where they were learned
   std::int64_t copies_;                       ///< counted per value
   bool placed_ = false;                       ///< encodings speak of offsets: a schedule had none
   bool given_start_ = false;                  ///< of this candidate or another

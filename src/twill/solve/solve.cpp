@@ -99,7 +99,7 @@ class Solver {
     if (!std::all_of(values.begin(), values.end(), proven)) open_ = true;
     const Instance instance = instance_of(candidate.problem);
     const ResidualInstance left(instance, schedule);
-    const Schedule settled = settle_ties(left.instance(), left.reduced(schedule));
+    const Schedule settled = settle_ties(left.instance(), left.in_residual(schedule));
     const auto placed = with_addresses(left.instance(), settled);
     TWILL_CHECK(placed.has_value(), "the offsets of a structure are good for all its schedules");
     best_ = with_alternatives(left.completed(*placed), candidate);
