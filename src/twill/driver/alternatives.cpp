@@ -27,7 +27,7 @@ struct OtherRates {
 };
 
 Result<OtherRates> other_rates(const Request& request, const Reading& reading,
-                              const report::Outcome& outcome) {
+                               const report::Outcome& outcome) {
   OtherRates rates;
   if (!outcome.bracket) return rates;
   Reading of_pool = reading;

@@ -29,7 +29,7 @@ report::ImportedSchedule imported(const Problem& problem, const schedule::Schedu
 }
 
 Result<report::ImportedSchedule> imported(const Input& input, const Problem& problem,
-                                       const schedule::Order& order) {
+                                          const schedule::Order& order) {
   auto least = schedule::least_interval(problem, order);
   if (!least) {
     Diagnostic wrong = std::move(least).error();

@@ -84,7 +84,8 @@ void leave_what_exists(report::Outcome& outcome) {
     }
   }
   schedule::Schedule& schedule = *outcome.answer.schedule;
-  const problem::Residual left = problem::residual_of(outcome.problem, schedule::groups_of(schedule));
+  const problem::Residual left =
+      problem::residual_of(outcome.problem, schedule::groups_of(schedule));
   for (schedule::Bound* bound : {&outcome.answer.lower_bound, &outcome.min_ii}) {
     for (problem::OpId& op : bound->ops) op = left.now(op).value_or(op);
   }

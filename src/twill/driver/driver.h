@@ -77,8 +77,8 @@ struct Request {
   std::string pool;                     ///< only this pool of the machine; default: all of them
   strategy::Choice strategy;            ///< of `schedule_loop` and what builds on it
   AlternativeChoice alternatives;       ///< of `schedule_loop` and what builds on it
-  std::optional<Input> imported;  ///< a schedule of this loop, to be taken as it is: a schedule JSON,
-                               ///< or a `.loop` text with a schedule or an order
+  std::optional<Input> imported;  ///< a schedule of this loop, to be taken as it is: a schedule
+                                  ///< JSON, or a `.loop` text with a schedule or an order
   bool strict = false;         ///< refuse operations that only the default rule prices
   bool may_overlap = false;    ///< refuse loops that write an array beside others: arguments may be
                                ///< one array
@@ -131,8 +131,8 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// If the Problem has transfers, the outcome has the residual problem of the schedule's groups
 /// (transfer.h), and the text and hash of the whole.
 ///
-/// An imported schedule is the outcome, as feasible, by strategy "imported", and nothing is searched.
-/// Rate and pool are those for which the loop poses the schedule's Problem.
+/// An imported schedule is the outcome, as feasible, by strategy "imported", and nothing is
+/// searched. Rate and pool are those for which the loop poses the schedule's Problem.
 ///
 /// Alternatives are those of the schedule kept, for its pool and costs. Each has the request's work
 /// limit. Fails if the one to take is not among them.

@@ -21,8 +21,9 @@ tl::unexpected<Diagnostic> of_another(const Request& request, const report::Outc
 }
 
 Result<report::Outcome> imported_of_text(const Request& request, const schedule::LoopText& loop,
-                                      report::Outcome imported) {
-  if (schedule::problem_hash(loop.problem) != imported.problem_hash) return of_another(request, imported);
+                                         report::Outcome imported) {
+  if (schedule::problem_hash(loop.problem) != imported.problem_hash)
+    return of_another(request, imported);
   imported.input = request.input.name;
   return imported;
 }
@@ -30,17 +31,18 @@ Result<report::Outcome> imported_of_text(const Request& request, const schedule:
 /// Bracket from the lower bound of all schedules to the interval that the imported one keeps. Its
 /// costs may be the slowest, and its plan runs at others.
 Result<report::Bracket> bracket_of_imported(const Request& request, const Kernel& kernel,
-                                         const report::Outcome& imported, machine::Rate rate,
-                                         const PosedPool& pool) {
+                                            const report::Outcome& imported, machine::Rate rate,
+                                            const PosedPool& pool) {
   TWILL_TRY(const PosedKernel fastest, pose_kernel(kernel, request, machine::Rate::fastest));
   TWILL_TRY(const PosedKernel slowest, pose_kernel(kernel, request, machine::Rate::slowest));
-  return bracket_of(least_bound(fastest), candidate_at(rate, pool, imported.answer, fastest, slowest,
-                                                       waiting_of(kernel.machine)));
+  return bracket_of(least_bound(fastest), candidate_at(rate, pool, imported.answer, fastest,
+                                                       slowest, waiting_of(kernel.machine)));
 }
 
 /// Empty if the kernel is not posed as the Problem of the imported schedule.
-Result<std::optional<report::Outcome>> imported_as_posed(const Request& request, const Kernel& kernel,
-                                                      const report::Outcome& imported) {
+Result<std::optional<report::Outcome>> imported_as_posed(const Request& request,
+                                                         const Kernel& kernel,
+                                                         const report::Outcome& imported) {
   for (const machine::Rate rate : {machine::Rate::slowest, machine::Rate::fastest}) {
     TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
     for (PosedPool& pool : posed.pools) {
@@ -74,7 +76,7 @@ Result<std::optional<report::Outcome>> imported_as_posed(const Request& request,
 }
 
 Result<report::Outcome> imported_of_kernel(const Request& request, const Kernel& kernel,
-                                        const report::Outcome& imported) {
+                                           const report::Outcome& imported) {
   TWILL_TRY(std::optional<report::Outcome> found, imported_as_posed(request, kernel, imported));
   if (!found && !kernel.load_latency) {
     TWILL_TRY(found, imported_as_posed(request, with_load_latency(kernel), imported));
@@ -87,9 +89,9 @@ Result<report::Outcome> imported_of_kernel(const Request& request, const Kernel&
 
 Result<report::Outcome> imported_schedule(const Request& request, const Reading& reading) {
   TWILL_TRY(report::Outcome imported, read_imported(*request.imported));
-  TWILL_TRY(report::Outcome outcome, reading.kernel
-                                         ? imported_of_kernel(request, *reading.kernel, imported)
-                                         : imported_of_text(request, *reading.loop, std::move(imported)));
+  TWILL_TRY(report::Outcome outcome,
+            reading.kernel ? imported_of_kernel(request, *reading.kernel, imported)
+                           : imported_of_text(request, *reading.loop, std::move(imported)));
   outcome.strategy = "imported";
   return outcome;
 }

@@ -436,7 +436,7 @@ Result<void> judge_candidate(const Judge& judge, ArrangedKernel& arranged,
 }
 
 Result<std::vector<ArrangedKernel>> solve_rates(const Kernel& kernel, const Request& request,
-                                               const Judge& judge) {
+                                                const Judge& judge) {
   TWILL_TRY(PosedKernel fastest, pose_kernel(kernel, request, Rate::fastest));
   TWILL_TRY(PosedKernel slowest, pose_kernel(kernel, request, Rate::slowest));
   return Rates(request, std::move(fastest), std::move(slowest), waiting_of(kernel.machine),

@@ -219,7 +219,9 @@ Result<report::Outcome> existing(Result<report::Outcome> outcome) {
 
 }  // namespace
 
-Result<report::Outcome> verify_schedule(const Input& input) { return existing(read_imported(input)); }
+Result<report::Outcome> verify_schedule(const Input& input) {
+  return existing(read_imported(input));
+}
 
 Result<report::Outcome> evaluate_order(const Input& input) {
   TWILL_TRY(const Form form, form_of(input));

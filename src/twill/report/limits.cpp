@@ -109,7 +109,8 @@ std::string heading(const Limits& limits, const RatedBounds& end) {
   std::string text = fmt::format("\nbounds with every op at its {}", end.rate);
   if (end.rate == "slowest") text += " co-run rate";
   if (!end.pool.empty()) text += ", pool " + end.pool;
-  if (&end == &limits.rates.front()) text += "; slack is what may be added before it limits as well";
+  if (&end == &limits.rates.front())
+    text += "; slack is what may be added before it limits as well";
   return text + "\n";
 }
 

@@ -28,8 +28,8 @@ struct Rerolled {
 /// then O(dependences) for each op that looks like another.
 std::optional<Rerolled> reroll(const problem::Problem& problem);
 
-/// A schedule of the rerolled loop, once per turn, as one of the unrolled loop: of `turns` times the
-/// II, without offsets. It keeps all rules but, perhaps, `placement`.
+/// A schedule of the rerolled loop, once per turn, as one of the unrolled loop: of `turns` times
+/// the II, without offsets. It keeps all rules but, perhaps, `placement`.
 schedule::Schedule unrolled(const Rerolled& rerolled, const schedule::Schedule& schedule);
 
 }  // namespace twill::solve
