@@ -146,7 +146,7 @@ class Walk {
     return best_ ? simulated(steps_[*best_]).value_or(0) : std::numeric_limits<double>::infinity();
   }
 
-  /// Whether a schedule has no plan of which more was expected than of the best: then another end
+  /// Whether a schedule without a plan was expected to be faster than the best. Then the other rate
   /// or another pool may be better, too.
   bool better_was_refused() const {
     return std::any_of(steps_.begin(), steps_.end(), [&](const Step& step) {
@@ -268,7 +268,7 @@ class Walk {
     return schedule::kCoRunError * static_cast<double>(bound) >= least();
   }
 
-  /// Both ends of the pools that were ruled out, and the other end of the others.
+  /// Both rates of the pools that were ruled out, and the other rate of the others.
   Result<void> add_pools() {
     if (kernel_of(*reading_, *first_) == nullptr) return {};
     for (const std::string& pool : reading_->kernel->pools) {
