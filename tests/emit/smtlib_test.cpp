@@ -88,7 +88,7 @@ struct Compared {
   int unknown = 0;
 };
 
-bool hands_over(const Problem& problem, const Schedule& schedule) {
+bool transfers_values(const Problem& problem, const Schedule& schedule) {
   return std::any_of(problem.transfers().begin(), problem.transfers().end(),
                      [&](const auto& it) { return schedule.ops[it.store.index()].exists; });
 }
@@ -108,7 +108,7 @@ void compare(const Problem& problem, Compared& compared) {
   }
   ASSERT_EQ(answer.verdict, Verdict::optimal);
   if (answer.lower_bound.kind == schedule::BoundKind::search) ++compared.above_bound;
-  if (hands_over(problem, *answer.schedule)) ++compared.crossing;
+  if (transfers_values(problem, *answer.schedule)) ++compared.crossing;
   const Cycles ii = answer.schedule->initiation_interval;
   EXPECT_EQ(z3_answer(smtlib(problem, ii), pinned(problem, *answer.schedule)), true);
   expect(ii + 1, true);  // the stretch lemma

@@ -50,7 +50,7 @@ Problem unroll(const Problem& loop, int turns) {
 }
 
 // The paper's loops, also those with sub-tiles that look alike, are found again.
-TEST(Roll, FindsTheLoopThatWasUnrolled) {
+TEST(Reroll, FindsTheLoopThatWasUnrolled) {
   for (const char* name : {"fig1", "gemm", "fwd_h1", "fwd_h2", "fwd_b1", "fwd_b2", "bwd_h1",
                            "bwd_h2", "bwd_b1", "bwd_b2", "meta_fwd", "meta_fwdsub"}) {
     const Problem loop = bundled(name);
@@ -67,7 +67,7 @@ TEST(Roll, FindsTheLoopThatWasUnrolled) {
 }
 
 // A loop that is unrolled but for one number is another loop.
-TEST(Roll, LeavesOtherLoopsAlone) {
+TEST(Reroll, LeavesOtherLoopsAlone) {
   for (const char* name : {"fig1", "gemm", "fwd_h1", "fwd_h2", "bwd_b2", "meta_fwdsub"}) {
     EXPECT_FALSE(reroll(bundled(name)).has_value()) << name;
   }
@@ -86,7 +86,7 @@ TEST(Roll, LeavesOtherLoopsAlone) {
 
 // A schedule of the loop, once per turn, keeps all rules of the unrolled loop but placement. The
 // verifier decides, on random loops with a little of everything.
-TEST(Roll, TurnsOfAScheduleKeepTheRules) {
+TEST(Reroll, TurnsOfAScheduleKeepTheRules) {
   std::mt19937 random(20261123);
   int checked = 0;
   for (int round = 0; round < solve_test::rounds(1200); ++round) {
@@ -114,7 +114,7 @@ TEST(Roll, TurnsOfAScheduleKeepTheRules) {
 
 // 160 to 320 ops, of which the search alone finds no schedule within twice the bound: now the least
 // II, proven, with little work.
-TEST(Roll, LargeUnrolledLoopsGetTheirLeastInterval) {
+TEST(Reroll, LargeUnrolledLoopsGetTheirLeastInterval) {
   const std::pair<const char*, int> loops[] = {{"fwd_b2", 5}, {"fwd_h2", 13}, {"fwd_b2", 10}};
   for (const auto& [name, turns] : loops) {
     const Problem loop = unroll(bundled(name), turns);

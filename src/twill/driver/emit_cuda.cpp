@@ -115,7 +115,7 @@ const Door& cuda_door() {
                                                plan, kernel.program.file(), emit::Stamps::none});
         return source ? std::nullopt : std::optional(source.error());
       },
-      may_be_hand_overs};
+      may_be_transfers};
   return kDoor;
 }
 

@@ -13,7 +13,7 @@
 #include "twill/driver/alternatives.h"
 #include "twill/driver/candidates.h"
 #include "twill/driver/checking.h"
-#include "twill/driver/hand_overs.h"
+#include "twill/driver/transfers.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/limiter.h"
 #include "twill/driver/narrower.h"
@@ -237,8 +237,8 @@ class Walk {
   /// The proof of the step's plan; none if its groups cannot hand their values over.
   Result<Attempt> attempt(const Step& step, const std::vector<std::string>& notes) {
     if (!step.proposal.trial->refusal) {
-      const auto why = why_not_handed_over(request_, *reading_, step.proposal.outcome);
-      if (why) return Attempt{{}, refused_hand_overs(*why), {}};
+      const auto why = why_no_transfer(request_, *reading_, step.proposal.outcome);
+      if (why) return Attempt{{}, refused_transfers(*why), {}};
     }
     return prove_trial(request_, *reading_, *step.proposal.trial, notes);
   }
@@ -317,7 +317,7 @@ class Walk {
     }
   }
 
-  /// For each pool with room for what it hands over, the optimum with that share of the memory.
+  /// For each pool with room for its transfers, the optimum with that share of the memory.
   Result<void> add_smaller(double share) {
     for (const Reading& smaller : with_share_of_memory(*reading_, share)) {
       if (smaller.kernel && !has_room_beside(steps_, smaller.kernel->pools.front(), share))
