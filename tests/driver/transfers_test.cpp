@@ -40,7 +40,8 @@ TEST(Transfers, AreWhatAnotherGroupReadsInRegisters) {
   found.ops[1].issue = 31;
   EXPECT_EQ(transferred_bytes(problem, found), 3 * 4 * 32 * 32 * 4);  // 21 cycles at II 10
   found.ops[1].group = found.ops[0].group;
-  EXPECT_FALSE(transfers_values(problem, found));  // b's value lies in memory, where every group reads it
+  EXPECT_FALSE(
+      transfers_values(problem, found));  // b's value lies in memory, where every group reads it
   EXPECT_EQ(transferred_bytes(problem, found), 0);
 }
 

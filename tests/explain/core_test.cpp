@@ -165,8 +165,8 @@ Core core_of_bound(const Problem& problem, Cycles ii) {
                       asker);
 }
 
-// Bounds need no search, so their requirements must leave no schedule by the bounds alone; and a low II
-// needs fewer of them.
+// Bounds need no search, so their requirements must leave no schedule by the bounds alone; and a
+// low II needs fewer of them.
 TEST(Core, OfABoundIsThatBound) {
   const Problem unit = bundled("fwd_b2");
   const Core all = core_of_bound(unit, 2063);

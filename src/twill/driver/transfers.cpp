@@ -158,7 +158,7 @@ std::optional<Problem> with_room(const Problem& problem, Amount bytes) {
 }
 
 std::optional<std::string> why_no_transfer(const Request& request, const Reading& reading,
-                                               const report::Outcome& outcome) {
+                                           const report::Outcome& outcome) {
   if (kernel_of(reading, outcome) == nullptr || !outcome.problem.transfers().empty()) return {};
   if (request.strategy.strategy != strategy::Strategy::twill) return {};
   if (!transfers_values(outcome.problem, *outcome.answer.schedule)) return {};

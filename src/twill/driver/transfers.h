@@ -33,6 +33,6 @@ std::optional<problem::Problem> with_room(const problem::Problem& problem, Amoun
 /// groups. nullopt where they leave one, where a small part of the work limit does not tell, and
 /// for all but kernels by strategy `twill`.
 std::optional<std::string> why_no_transfer(const Request& request, const Reading& reading,
-                                               const report::Outcome& outcome);
+                                           const report::Outcome& outcome);
 
 }  // namespace twill::driver
