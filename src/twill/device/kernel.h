@@ -121,7 +121,7 @@ struct Kernel {
   std::vector<Node> finish;        ///< once all roles are done
   int registers_at_launch = 0;     ///< of each thread; 0: what the compiler chooses
   std::vector<std::string> notes;  ///< what was decided here and is not in the plan
-  /// Entries around the loop whose boxes lie where a tile of that channel lay: who fills one waits
+  /// Per-tile ops whose boxes lie where a tile of that channel lay. A role that fills one waits
   /// until all roles have released the tile.
   std::vector<std::pair<std::size_t, plan::ChannelId>> laid;
 

@@ -17,8 +17,7 @@ struct EmittedTtgir {
   std::string text;                ///< the module; empty without a plan
   std::vector<std::string> notes;  ///< on the module, for people; they stand in the text, too
   std::vector<std::string> roles;  ///< of the module: of which of the plan each is, or a helper
-  /// Entries around the loop of which the boxes lie where a tile of that channel lay
-  /// (`device::Kernel`).
+  /// Per-tile ops whose boxes lie where a tile of that channel lay (`device::Kernel`).
   std::vector<std::pair<std::size_t, plan::ChannelId>> laid;
   /// Report of a rule that the module's roles break when they are run: a bug of ours, and the text
   /// must not be used; or of where they do not do what the plan says. Empty if they work together.
