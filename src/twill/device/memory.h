@@ -45,9 +45,8 @@ struct Box {
 struct Memory {
   std::map<plan::BufferId, Ring> rings;
   std::map<plan::ChannelId, Barriers> full, empty;
-  std::map<std::size_t, Box> boxes;  ///< by per-tile op
-  std::map<std::size_t, ir::ValueId>
-      invariant_buffers;                ///< by per-tile op: what it loads
+  std::map<std::size_t, Box> boxes;                      ///< by per-tile op
+  std::map<std::size_t, ir::ValueId> invariant_buffers;  ///< by per-tile op: what it loads
   std::set<ir::OpId> by_registers;      ///< loads whose copies are too small for cp.async
   std::map<ir::ValueId, ValueId> kept;  ///< made in front of the roles, and not made again
   std::vector<Node> setup;
