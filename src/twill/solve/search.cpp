@@ -80,8 +80,7 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
   interval.bound = bound_without_search();
   report_(kInterval, std::nullopt, interval.bound);
   if (worst && interval.bound > *worst) return interval;
-  // Skips the warm start: the next best schedule is often no slower, and transfer ops may be
-  // unneeded.
+  // Skips the warm start: the next best is often no slower, transfer ops may be unneeded.
   if (!exclusion_.structures.empty() || !instance_.problem->transfers().empty()) {
     const Outcome outcome = try_interval(interval.bound, {kFirstEffort});
     if (outcome == Outcome::satisfied) interval.schedule = found_;
