@@ -201,7 +201,11 @@ Result<void> Worker::begin(Work& work) {
   if (const TwoSided* const branch = meaning_.two_sided(work.op)) {
     const auto last = branch->last.find(meaning_.part(work.op));
     if (last != branch->last.end() && last->second == work.op) {
-      TWILL_TRY_VOID(do_other_sides(work, *branch));
+      if (meaning_.product(work.op)) {
+        work.other_sides = branch;  // sums in flight are there once it is done
+      } else {
+        TWILL_TRY_VOID(do_other_sides(work, *branch));
+      }
     } else {
       TWILL_TRY(const bool skipped, is_skipped_there(reader, work.op));
       if (skipped) return {};
@@ -363,15 +367,15 @@ Result<void> Worker::begin_product(Work& work, Reader& reader, ir::OpId made) {
     TWILL_TRY(const std::int64_t holds, reader.integer(*operands.predicate));
     if (holds == 0) return execute::cannot(program, made, "is skipped, which is not known");
   }
-  const bool other_sums = product.skipped && meaning_.two_sided(work.op) != nullptr;
+  const bool other_sums = product.skipped && work.other_sides != nullptr;
   if (!other_sums) {
     TWILL_TRY_VOID(begin_sums(work, reader, product));
   }
-  if (product.skipped && !product.in_slot) {
+  if (product.skipped && !product.in_slot && !other_sums) {
     TWILL_TRY(const TilePtr sums, instead(work, reader, thing, product.box));
     product.sums = *sums;
   }
-  slots_.begin_write(*work.home, work.queue, product.in_slot == work.home);
+  slots_.begin_write(*work.home, work.queue, product.in_slot == work.home || other_sums);
   if (product.in_slot) product.changes = slots_.changes(*product.in_slot, work.queue);
   work.writing = true;
   work.product = std::move(product);

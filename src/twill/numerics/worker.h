@@ -55,6 +55,7 @@ class Worker final : public simulate::Listener {
     Content content;
     std::optional<Product> product;
     std::optional<Store> store;
+    const TwoSided* other_sides = nullptr;  ///< to be computed with it
     std::vector<Reading> readings;
     bool spoiled = false;  ///< its operands changed meanwhile
   };
