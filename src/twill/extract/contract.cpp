@@ -86,6 +86,12 @@ TileGraph Contractor::run() {
       producers_of(carried.yielded);
     }
   }
+  for (const ir::Forwarded& forwarded : body_.loop.forwarded) {
+    const bool leaves = !program().value(forwarded.result).uses.empty();
+    if (leaves && ir::is_tensor(ir::type_of(program(), forwarded.passed))) {
+      producers_of(forwarded.passed);
+    }
+  }
   for (const RareBranch& rare : body_.rare) make_conditional(rare);
   read_conditions();
   connect_buffers();
