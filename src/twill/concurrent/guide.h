@@ -71,6 +71,9 @@ struct Guide {
   std::map<ir::ValueId, std::pair<std::size_t, std::int64_t>> valued;
   std::set<std::size_t> valued_forms;
   std::int64_t common_period = 1;  ///< of all shifts
+  /// Quantities of `valued_forms` from that number on differ by remainders only: what is added to
+  /// counters then shifts them.
+  std::int64_t only_remainders = 1;
   std::size_t zero = 0;            ///< form of loops whose bounds are constants: its quantity is 0
   std::vector<Reads> reads;        ///< by value
   std::size_t role_count = 1;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "twill/concurrent/clock.h"
+#include "twill/concurrent/finding.h"
 #include "twill/execute/interpreter.h"
 #include "twill/ir/loop.h"
 
@@ -66,8 +67,9 @@ struct Role {
   std::set<std::size_t> shifted;                   ///< of `Guide::shifts`: counters went on before
 
   bool ended() const { return frames.empty(); }
-  /// "partition0, iteration 3"
+  /// "partition0 in iteration 3"
   std::string where() const;
+  Whereabouts whereabouts() const { return std::make_shared<const std::string>(where()); }
 };
 
 }  // namespace twill::concurrent

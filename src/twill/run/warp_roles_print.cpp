@@ -202,6 +202,7 @@ std::string report_json(const RolesReport& report, const ir::Program& program) {
                                   {"stray", it.stray},
                                   {"agrees", agrees(it)}});
     }
+    entry["steps"] = trial.steps;
     entry["seconds"] = trial.seconds;
     json["trials"].push_back(std::move(entry));
   }
