@@ -184,8 +184,8 @@ class Search {
     }
   }
 
-  /// Where one loop goes over the iterations of all tiles: tiles by the first of `kOuter` that makes
-  /// several, with as many iterations as are in each.
+  /// Adds launches of several tiles where one loop goes over the iterations of all. The first of
+  /// `kOuter` that makes several is taken.
   void add_several_tiles(Launches& found, std::int64_t most) const {
     if (of_tiles_.empty()) return;
     for (const double tiles : kOuter) {

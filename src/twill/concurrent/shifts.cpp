@@ -333,8 +333,8 @@ class Counters {
   std::vector<std::pair<ir::ValueId, std::int64_t>> steps_;
 };
 
-/// The least quantity that shifts every counter that it is added to, whatever constants are
-/// subtracted on the way: all larger ones are alike but for remainders.
+/// The least quantity that shifts each counter to which it is added, whatever constants are
+/// subtracted on the way. All larger ones are alike but for remainders.
 std::int64_t first_of_remainders(const ir::Program& program, const std::vector<ir::OpId>& ops,
                                  const Guide& guide) {
   std::int64_t below = 0;

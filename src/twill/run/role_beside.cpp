@@ -6,9 +6,9 @@
 /// Loops of a role beside the planned one.
 namespace twill::run {
 
-/// Whether the op may be of a product that stands in no loop: what the plan has next, if anything,
-/// is something else, and of the tile's sections it has not begun any, or is behind all. The plan
-/// knows effects of such products only.
+/// Whether the op may be of a product that stands in no loop, of which the plan has effects only.
+/// The role is in front of the tile's sections, and the first step there is of another kind; or it
+/// is behind all of them.
 bool RoleSteps::is_around(ir::OpKind kind) {
   if (!all_.products_around) return false;
   const auto is_left = [&](const Placed& placed) {
