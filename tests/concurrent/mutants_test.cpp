@@ -28,7 +28,8 @@ const std::map<std::string, std::string> kHarmless = {
     {"fence dropped", "behind the initialization of barriers, where no data is written"},
 };
 
-/// More for Triton's own modules: some waits pass at once, since the phase before the first is asked for and never comes back.
+/// More for Triton's own modules: some waits pass at once, since the phase before the first is
+/// asked for and never comes back.
 const std::map<std::string, std::string> kHarmlessInTriton = {
     {"wait dropped", "a wait that passes at once, or that another wait implies"},
     {"count too high", "a barrier whose only wait passes at once"},
@@ -45,16 +46,36 @@ std::vector<Order> some_orders() {
 
 /// All kinds: one that matches nothing anywhere is missed.
 const std::set<std::string> kKinds = {
-    "arrival doubled",        "arrival dropped",        "arrival not counted",
-    "arrivals counted twice", "barrier not initialized", "captures swapped",
-    "commit dropped",         "copies do not arrive",   "count too high",
-    "count too low",          "drained too late",       "expect dropped",
-    "fence before the store", "fence dropped",          "load doubled",
-    "load dropped",           "loop one short",         "not drained",
-    "parity",                 "product arrives nowhere", "released too early",
-    "ring one slot short",    "ring wraps late",        "slot",
-    "store not awaited",      "stored behind the arrival", "too few bytes",
-    "too many bytes",         "wait behind its use",    "wait dropped",
+    "arrival doubled",
+    "arrival dropped",
+    "arrival not counted",
+    "arrivals counted twice",
+    "barrier not initialized",
+    "captures swapped",
+    "commit dropped",
+    "copies do not arrive",
+    "count too high",
+    "count too low",
+    "drained too late",
+    "expect dropped",
+    "fence before the store",
+    "fence dropped",
+    "load doubled",
+    "load dropped",
+    "loop one short",
+    "not drained",
+    "parity",
+    "product arrives nowhere",
+    "released too early",
+    "ring one slot short",
+    "ring wraps late",
+    "slot",
+    "store not awaited",
+    "stored behind the arrival",
+    "too few bytes",
+    "too many bytes",
+    "wait behind its use",
+    "wait dropped",
     "wait for phase 0",
 };
 
@@ -125,7 +146,8 @@ std::map<std::string, Tally> plant(const std::string& module, bool tritons) {
     EXPECT_TRUE(proof && proof->findings.empty())
         << "what no run shows is not proven: " << mutant.kind << " at line " << mutant.line;
     EXPECT_TRUE(kHarmless.contains(mutant.kind) ||
-                (tritons && kHarmlessInTriton.contains(mutant.kind))) << mutant.kind << " at line " << mutant.line;
+                (tritons && kHarmlessInTriton.contains(mutant.kind)))
+        << mutant.kind << " at line " << mutant.line;
   }
   return tallies;
 }

@@ -93,8 +93,8 @@ class Search {
     for (const ir::Loop& loop : ir::loops(program, function)) {
       const auto drivers = drivers_of(program, function, bounds_of(loop));
       const auto found = counted.find(loop.op);
-      const bool inner = loop.innermost && (found == counted.end() ||
-                                            !over_tiles.contains(found->second.form));
+      const bool inner =
+          loop.innermost && (found == counted.end() || !over_tiles.contains(found->second.form));
       if (inner && waits_inside(program, loop.op)) counted_.insert(loop.op);
       auto& into = inner ? inner_ : outer_;
       into.insert(drivers.begin(), drivers.end());

@@ -225,8 +225,8 @@ void Ledger::check_write(const Past& past, const Step& step) {
   const Access& writer = step.access;
   const auto clashes = [&](const Access& first, const std::string& how) {
     findings_.add({Rule::overwrite, writer.op, first.op,
-                   name(step.view) + " is written by " + *writer.by + ", which does not know that " +
-                       how + " " + place(first) + " has ended"});
+                   name(step.view) + " is written by " + *writer.by +
+                       ", which does not know that " + how + " " + place(first) + " has ended"});
   };
   for (const std::uint32_t read : past.reads) {
     if (!ordered(accesses_[read], step)) clashes(accesses_[read], "the reading by");

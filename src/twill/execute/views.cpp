@@ -216,7 +216,8 @@ std::optional<Shape> slice_offsets(const ir::Program& program, const ir::Op& op)
       return std::nullopt;
     }
   }
-  const bool fits = offsets.size() == rank && ir::type_of(program, op.results[0])->shape.size() == rank;
+  const bool fits =
+      offsets.size() == rank && ir::type_of(program, op.results[0])->shape.size() == rank;
   return fits ? std::optional(offsets) : std::nullopt;
 }
 

@@ -12,8 +12,8 @@ namespace twill::run {
 bool RoleSteps::is_around(ir::OpKind kind) {
   if (!all_.products_around) return false;
   const auto is_left = [&](const Placed& placed) {
-    const bool drained = placed.step->kind == plan::StepKind::drain_groups &&
-                         open_products_ <= placed.step->pending;
+    const bool drained =
+        placed.step->kind == plan::StepKind::drain_groups && open_products_ <= placed.step->pending;
     return !placed.around && shows(placed) && !drained;
   };
   const auto next = steps_.begin() + static_cast<std::ptrdiff_t>(next_);

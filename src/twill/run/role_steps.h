@@ -21,8 +21,8 @@ namespace twill::run {
 /// Facts that all roles of a run share.
 struct Comparison {
   const Translated& what;
-  std::int64_t trips = 0;  ///< of each tile
-  bool walks = false;      ///< the roles walk over tiles
+  std::int64_t trips = 0;        ///< of each tile
+  bool walks = false;            ///< the roles walk over tiles
   bool products_around = false;  ///< the kernel has products in no loop, of which no plan has steps
   /// Memory that is not the plan's: an allocation, or what it is when looked at with another type.
   std::set<std::pair<const execute::Tile*, std::size_t>> of_helpers;

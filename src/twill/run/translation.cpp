@@ -171,7 +171,8 @@ class Comparer {
   }
 
   /// The answer to a question on which a choice depends: the condition then is as wanted.
-  std::optional<bool> chosen(const concurrent::Question& question, const concurrent::OpenNumber& number) const {
+  std::optional<bool> chosen(const concurrent::Question& question,
+                             const concurrent::OpenNumber& number) const {
     const auto found = wanted_.find(question.op);
     const auto condition = guide_.conditions.find(question.op);
     if (found == wanted_.end() || condition == guide_.conditions.end()) return std::nullopt;
@@ -328,8 +329,8 @@ class Comparer {
   std::int64_t period_;
   bool walks_ = false;
   bool products_around_ = false;
-  std::map<ir::OpId, bool> wanted_;   ///< of conditions
-  std::map<ir::OpId, bool> choices_;  ///< by branch: which way the plan goes
+  std::map<ir::OpId, bool> wanted_;    ///< of conditions
+  std::map<ir::OpId, bool> choices_;   ///< by branch: which way the plan goes
   std::optional<ir::OpId> other_way_;  ///< a branch that the last run went another way
   std::set<ir::ValueId> of_helpers_;
   concurrent::Guide guide_;

@@ -73,9 +73,9 @@ class Causes {
                             order_in_words(cause.trial->order));
       }
       if (cause.more == 0) continue;
-      text += fmt::format("    {} more between the same roles may follow from it, at line{} {}\n",
-                          cause.more, cause.lines.size() == 1 ? "" : "s",
-                          fmt::join(cause.lines, ", "));
+      text +=
+          fmt::format("    {} more between the same roles may follow from it, at line{} {}\n",
+                      cause.more, cause.lines.size() == 1 ? "" : "s", fmt::join(cause.lines, ", "));
     }
     return text;
   }
