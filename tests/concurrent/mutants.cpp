@@ -93,19 +93,20 @@ class Planting {
     }
   }
 
-  /// Moves a line in front of the last one before it with one of `parts`, if it stands in the same
-  /// block.
+  /// Moves a line, and the slot that it is about, in front of the last line before it with one of
+  /// `parts`, if that stands in the same block.
   void before(const char* kind, std::size_t i, std::initializer_list<const char*> parts) {
-    for (std::size_t j = i; j-- > 0;) {
+    const std::size_t first = i > 0 && has(lines_[i - 1], "memdesc_index") ? i - 1 : i;
+    for (std::size_t j = first; j-- > 0;) {
       if (has(lines_[j], "}") != has(lines_[j], "{")) return;
-      if (std::none_of(parts.begin(), parts.end(),
-                       [&](const char* part) { return has(lines_[j], part); })) {
-        continue;
-      }
+      const bool here = std::any_of(parts.begin(), parts.end(),
+                                    [&](const char* part) { return has(lines_[j], part); });
+      if (!here) continue;
       Lines changed = lines_;
-      std::rotate(changed.begin() + static_cast<std::ptrdiff_t>(j),
-                  changed.begin() + static_cast<std::ptrdiff_t>(i),
-                  changed.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      const auto at = [&](std::size_t line) {
+        return changed.begin() + static_cast<std::ptrdiff_t>(line);
+      };
+      std::rotate(at(j), at(first), at(i + 1));
       plant(kind, i, changed);
       return;
     }

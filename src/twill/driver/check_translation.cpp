@@ -3,10 +3,10 @@
 #include "twill/driver/kernel.h"
 #include "twill/driver/run_module.h"
 #include "twill/frontend/ttgir/read.h"
-#include "twill/ir/loop.h"
 #include "twill/run/translation.h"
 
 namespace twill::driver {
+
 PrintedCheck check_translation(const EmittedTtgir& emitted) {
   const auto unchecked = [](const Diagnostic& why) {
     return PrintedCheck{"the roles were not compared with the plan: " + why.message, {}};
