@@ -9,8 +9,8 @@
 #include "twill/problem/problem.h"
 #include "twill/schedule/schedule.h"
 
-/// A Problem whose ops have one way each, in the numbers that encoding, tightening and re-check
-/// use.
+/// A Problem whose ops have one alternative each, in the numbers that encoding, tightening and
+/// re-check use.
 namespace twill::solve {
 
 using problem::Rule;
@@ -97,7 +97,7 @@ struct Instance {
   std::size_t group_count() const { return problem->groups().size(); }
 };
 
-/// Precondition: every op has exactly one way. The instance points into `problem`.
+/// Precondition: every op has exactly one alternative. The instance points into `problem`.
 /// `room_for_staging` as in Options.
 Instance instance_of(const problem::Problem& problem, bool room_for_staging = false);
 
