@@ -47,7 +47,9 @@ TEST(ChosenSizes, OfLoadedBoundsDivisorsAndSteps) {
         for (const char* const divisor : {"G", "SPLITS"}) {
           const auto& all = (*chosen)->launch.arguments;
           const auto given = all.find(divisor);
-          EXPECT_NE(given == all.end() ? (*chosen)->launch.size : given->second, 0) << path;
+          const bool is_zero =
+              given != all.end() ? given->second == 0.0 : (*chosen)->launch.size == 0;
+          EXPECT_FALSE(is_zero) << path;
         }
       }
     }

@@ -276,7 +276,8 @@ class Walk {
     const bool by_twill = request_.strategy.strategy == strategy::Strategy::twill;
     const bool lacks = std::any_of(steps_.begin(), steps_.end(), [](const Step& step) {
       const report::Outcome& it = step.proposal.outcome;
-      return step.refused.starts_with("plan: ") && hands_over(it.problem, *it.answer.schedule);
+      return step.refused.starts_with("plan: ") &&
+             transfers_values(it.problem, *it.answer.schedule);
     });
     if (!by_twill || !lacks || request_.normalize) return {};
     Request with_room = limited_;
