@@ -252,9 +252,12 @@ std::string RoleSteps::take(const concurrent::Role& state, ir::OpId id) {
                    !is_of_helpers(state, id);
   const bool beside = own && is_beside(state);
   if (op.kind == OpKind::proxy_fence || fences(op)) fenced_ = true;
-  if (own && !beside) {
-    difference = op.kind == OpKind::shared_load ? take_read(state, id) : match(state, id);
-  }
+  const bool reads = op.kind == OpKind::shared_load;
+  const bool works = reads || op.kind == OpKind::shared_store || op.kind == OpKind::wgmma ||
+                     op.kind == OpKind::wgmma_wait;
+  const bool around = own && !beside && works && is_around(op.kind);
+  if (own && !beside && !around) difference = reads ? take_read(state, id) : match(state, id);
+  if (around && reads) static_cast<void>(take_read(state, id));  // of a tile that the plan has
   if (beside && op.kind == OpKind::barrier_wait) difference = take_beside(state, id);
   carry(id);
   return difference;
@@ -407,6 +410,10 @@ std::vector<RoleSteps::Read> RoleSteps::read_by(const Placed& placed) const {
 bool RoleSteps::fits_read(const Read& read, const Spot& at) {
   return all_.bindings.agree(Bindings::Kind::buffer, read.buffer.index(), plan_[read.buffer].depth,
                              read.instance, at);
+}
+
+bool RoleSteps::is_product_step(const Placed& placed) const {
+  return is_product(plan_, *placed.step);
 }
 
 bool RoleSteps::fits_product(const concurrent::Role& state, ir::OpId id, const Placed& placed) {
