@@ -15,6 +15,8 @@ leaf copy.l { To = From }
 task sum(reduces(+) C: f16[M])
 task shift(updates C: f16[M], position by)
 leaf sum.l { C += 1 }
+task tile(updates C: f32[M, N])
+leaf tile.l { C = C + 1 }
 leaf shift.l { C = select(iota(M) < by, 0, C) }
 )";
 
@@ -33,7 +35,8 @@ TEST_P(Refused, WithItsCode) {
   ASSERT_FALSE(checked);
   const std::string said = to_string(checked.error());
   EXPECT_NE(said.find(GetParam().message), std::string::npos) << said;
-  EXPECT_GE(checked.error().location.line, 13) << said;
+  EXPECT_GE(checked.error().location.line, 15) << said;
+  EXPECT_GE(checked.error().location.column, 1) << said;
 }
 
 const LanguageCase kRefused[] = {
@@ -97,6 +100,12 @@ const LanguageCase kRefused[] = {
      "T03: a pick in dimension 0 of a tensor of shape [M]"},
     {"T03Windows", "task t(updates C: f16[M])\ninner t.v { bump(windows(C, 4 by 2, 2)[0]) }",
      "T03: windows [4] by [2, 2] at [0] of a tensor of shape [M]"},
+    {"T03Mma", "task t(updates C: f16[M])\ninner t.v { bump(mma(C, c, warp, 64, 8, 16)[0]) }",
+     "T03: parts by 'mma' of a tensor of shape [M]"},
+    {"T08Mma",
+     "task t(updates C: f32[M, N])\n"
+     "inner t.v { prange t < 32 { tile(mma(C, a, thread, 64, 8, 16)[t]) } }",
+     "T08: iterations of the prange may write the same part of 'C'"},
     {"T01Positions", "task t(updates C: f16[M])\ninner t.v { shift(C) }",
      "T01: 'shift' takes 1 positions, not 0"},
     {"T02Position", "task t(updates C: f16[M], position M)", "T02: the name 'M' is taken already"},
@@ -125,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(All, Refused, testing::ValuesIn(kRefused),
 // The refusals above must not hit what is right.
 TEST(Check, AcceptsBlocksThatIndicesTellApart) {
   const TaskText read = must_read(kTasks + R"(
-task t(updates C: f16[M], writes D: f16[M])
+task t(updates C: f16[M], writes D: f16[M], updates S: f32[M, N])
 inner t.v tunable U {
   prange i < cdiv(M, U) {
     own = tensor f16[U]
@@ -136,6 +145,8 @@ inner t.v tunable U {
   prange i < 4 { bump(blocks(C, 8)[i + 2]) }
   prange i < 4 { sum(C) sum(blocks(C, 8)[i / 2]) }
   prange i < 4 { bump(windows(C, 4 by 8)[i]) }
+  prange w < 4 { tile(mma(S, c, warp, 64, 8, 16)[w]) }
+  prange t < 32 { tile(mma(S, c, thread, 64, 8, 16)[t]) }
 }
 )");
   const auto checked = check(read.library);

@@ -121,7 +121,7 @@ TEST_P(Completed, MakesTheSameTree) {
 INSTANTIATE_TEST_SUITE_P(All, Completed,
                          testing::Values("gemm.task", "attention.task", "scale.task",
                                          "dual_gemm.task", "gated_mlp.task", "gemm_rowsum.task",
-                                         "attention_fa3.task"),
+                                         "gemm_levels.task", "attention_fa3.task"),
                          [](const auto& it) { return it.param.substr(0, it.param.find('.')); });
 
 // A depth of all instances holds for those that do not state it themselves.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "twill/frontend/tasks/lowering.h"
+#include "twill/ir/user_function.h"
 #include "twill/support/check.h"
 
 namespace twill::frontend::from_tasks {
@@ -114,7 +115,8 @@ class LeafLowering {
       const Scalar scalar = find_argument(*frame_.node->task, output.argument)->scalar;
       TWILL_TRY(const TileType type,
                 it_.type_of(place.extent, scalar, output.argument, output.where));
-      TWILL_TRY(std::string value, spread(output.node, type, output.where));
+      TWILL_TRY(std::string value, leaf_.external ? called(*leaf_.external, type, output)
+                                                  : spread(output.node, type, output.where));
       made.push_back(std::move(value));
     }
     for (std::size_t o = 0; o < made.size(); ++o) {
@@ -141,6 +143,105 @@ class LeafLowering {
     std::string value;  ///< empty: not made yet
     TileType type;
   };
+
+  // --- Functions of the user's ------------------------------------------------------------------
+
+  /// A node as words of ir::Formula, of the elements of `arguments`.
+  Result<void> add_words(std::size_t index, const std::vector<tasks::ElementArgument>& arguments,
+                         std::size_t& count, std::string& out) const {
+    constexpr std::size_t kMostWords = 4096;
+    const Node& node = leaf_.nodes[index];
+    if (++count > kMostWords) {
+      return fail_task("T15", leaf_.external->where, "its meaning has more than 4096 functions");
+    }
+    for (std::size_t a = 0; a < arguments.size(); ++a) {
+      if (arguments[a].node != index) continue;
+      out += fmt::format("x{} ", a);
+      return {};
+    }
+    if (node.function == Function::constant) {
+      out += fmt::format("{} ", static_cast<float>(node.number));
+      return {};
+    }
+    const auto rounding = [](Scalar scalar) {
+      const bool rounds = scalar == Scalar::f16 || scalar == Scalar::bf16;
+      return rounds ? std::string(name_of(scalar)) + " " : std::string();
+    };
+    std::string of_operands;  // what numbers among the operands are rounded to
+    for (const std::size_t operand : node.operands) {
+      if (!types_[operand].is_constant) of_operands = rounding(types_[operand].scalar);
+    }
+    for (const std::size_t operand : node.operands) {
+      TWILL_TRY_VOID(add_words(operand, arguments, count, out));
+      if (types_[operand].is_constant) out += of_operands;
+    }
+    if (node.function != Function::cast) out += std::string(word_of(node.function)) + " ";
+    out += rounding(types_[index].scalar);
+    return {};
+  }
+
+  static std::string_view word_of(Function function) {
+    switch (function) {
+      case Function::add:
+        return "add";
+      case Function::sub:
+        return "sub";
+      case Function::mul:
+        return "mul";
+      case Function::div:
+        return "div";
+      case Function::neg:
+        return "neg";
+      case Function::less:
+        return "lt";
+      case Function::less_equal:
+        return "le";
+      case Function::greater:
+        return "gt";
+      case Function::greater_equal:
+        return "ge";
+      case Function::equal:
+        return "eq";
+      case Function::unequal:
+        return "ne";
+      default:
+        return tasks::spelling_of(function).name;
+    }
+  }
+
+  /// A string of MLIR, without its quotes.
+  static std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+      const bool plain = c >= ' ' && c <= '~' && c != '"' && c != '\\';
+      out += plain ? std::string(1, c) : fmt::format("\\{:02X}", static_cast<unsigned char>(c));
+    }
+    return out;
+  }
+
+  /// A call of the user's function for each element.
+  Result<std::string> called(const tasks::External& external, const TileType& type,
+                             const tasks::Output& output) {
+    TWILL_TRY(const auto arguments, element_arguments(*frame_.node->task, leaf_));
+    TileType of = type;
+    of.scalar = Scalar::f32;
+    std::vector<std::string> operands, types;
+    for (const tasks::ElementArgument& argument : arguments) {
+      TWILL_TRY(Tile from, tile(argument.node));
+      from = converted(from, Scalar::f32, output.where);
+      operands.push_back(spread(from, of, output.where));
+      types.push_back(tensor_text(of));
+    }
+    std::string meaning;
+    std::size_t count = 0;
+    TWILL_TRY_VOID(add_words(output.node, arguments, count, meaning));
+    const std::string text = fmt::format(
+        "tt.extern_elementwise {} {{libname = \"{}\", libpath = \"{}\", pure = true, symbol = "
+        "\"{}\", {} = \"{}\"}} : ({}) -> {}",
+        fmt::join(operands, ", "), ir::kUserLibrary, escaped(external.code),
+        escaped(external.function), ir::kMeaning, meaning, fmt::join(types, ", "), tensor_text(of));
+    return converted({put("e", text, output.where), of}, type.scalar, output.where).value;
+  }
 
   std::size_t scope() const { return it_.state_.text.innermost(); }
   std::string put(const std::string& name, const std::string& text, const Where& where) {
@@ -177,7 +278,10 @@ class LeafLowering {
   Result<std::string> spread(std::size_t index, const TileType& type, const Where& where) {
     const Node& node = leaf_.nodes[index];
     if (types_[index].is_constant) return constant(node.number, type, where);
-    TWILL_TRY(Tile from, tile(index));
+    TWILL_TRY(const Tile from, tile(index));
+    return spread(from, type, where);
+  }
+  std::string spread(Tile from, const TileType& type, const Where& where) {
     from = laid(from, type.layout, where);
     if (from.type.shape == type.shape) return from.value;
     const char* op = from.type.shape.empty() ? "tt.splat" : "tt.broadcast";
@@ -301,19 +405,23 @@ class LeafLowering {
 
   Result<Tile> cast(const Node& node) {
     TWILL_TRY(const Tile from, tile(node.operands[0]));
-    if (from.type.scalar == node.scalar) return from;
+    return converted(from, node.scalar, node.where);
+  }
+
+  Tile converted(const Tile& from, Scalar scalar, const Where& where) {
+    if (from.type.scalar == scalar) return from;
     Tile at = from;
     const auto convert = [&](const char* op, Scalar to) {
       const TileType type{at.type.shape, to, at.type.layout};
       at = {put("h",
                 fmt::format("{} {} : {} to {}", op, at.value, tensor_text(at.type),
                             tensor_text(type)),
-                node.where),
+                where),
             type};
     };
     if (at.type.scalar == Scalar::i32) convert("arith.sitofp", Scalar::f32);
     if (at.type.scalar != Scalar::f32) convert("arith.extf", Scalar::f32);
-    if (node.scalar != Scalar::f32) convert("arith.truncf", node.scalar);
+    if (scalar != Scalar::f32) convert("arith.truncf", scalar);
     return at;
   }
 
