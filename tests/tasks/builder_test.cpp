@@ -90,6 +90,25 @@ leaf one.masked {
   EXPECT_EQ(*library, read.library);
 }
 
+// A function of the user's in C++ is that of the text; one without a meaning is refused where it is
+// written.
+TEST(Builder, FunctionsOfOnesOwn) {
+  Task relu("relu", {writes("Y", f32, {"M"}), reads("X", f32, {"M"})});
+  relu.leaf("exact", [](Leaf&, Slot Y, Slot X) { Y = max(X, 0); });
+  relu.external("fast", "exact", "mine::relu", "code");
+  const auto library = library_of({relu});
+  ASSERT_TRUE(library) << to_string(library.error());
+  const TaskText read = must_read(
+      "task relu(writes Y: f32[M], reads X: f32[M])\nleaf relu.exact { Y = max(X, 0) }\n"
+      "external relu.fast means exact calls mine::relu \"\"\"code\"\"\"");
+  EXPECT_EQ(*library, read.library);
+  relu.external("other", "exakt", "mine::relu", "code");
+  const auto wrong = library_of({relu});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().location.file, "builder_test.cpp");
+  EXPECT_EQ(wrong.error().message.substr(0, 35), "T15: 'relu' has no leaf 'exakt' bef");
+}
+
 // Parts of a fragment in C++ are those of the text.
 TEST(Builder, PartsByMma) {
   Task add("add", {updates("C", f32, {"M", "N"}), reads("B", f16, {"N", "K"})});

@@ -169,7 +169,7 @@ std::string objection_to_input(const TileClaims& claims, const TileClaims& anew)
 }
 
 /// Numbers up to 2^100 are multiplied exactly.
-__extension__ using Wide = unsigned __int128;
+__extension__ typedef unsigned __int128 Wide;  // NOLINT: `using` takes no extension
 
 /// Whether `cycles` for `work` are at least as many as the best's for its own.
 bool is_no_better(Cycles cycles, const Tile& tile, const TileClaims& claims) {
@@ -251,7 +251,7 @@ Result<Checked> check_tiles(const Files& files, const TileClaims* anew) {
     if (tile.work == 0) return rejected(file, "work: " + in_words(claims, tile) + " has none");
     TWILL_TRY(Bounded bounded, bound_of(files, tile));
     if (bounded.rejection) return *std::move(bounded.rejection);
-    never += bounded.bound ? 0 : 1;
+    if (!bounded.bound) ++never;
     if (t == claims.best || !bounded.bound || is_no_better(*bounded.bound, tile, claims)) continue;
     return rejected(
         file, fmt::format("bound: {} may take only {} cycles for {} operations, and the "
