@@ -58,7 +58,7 @@ void add_check_command(CLI::App& app, Session& session) {
       "Check a certificate: constraints anew, every proof step, the schedule by simulation");
   command
       ->add_option("FOLDER", choices->path,
-                   "What `--certificate FOLDER` of `twill schedule` or `twill tune` wrote")
+                   "Folder that `--certificate FOLDER` of `twill schedule` or `twill tune` wrote")
       ->required();
   CLI::Option* input = command->add_option("--input", choices->input,
                                            "The TTGIR, .task or .loop file that the answer is "
@@ -71,8 +71,7 @@ void add_check_command(CLI::App& app, Session& session) {
   command->footer(
       "Examples:\n"
       "  twill schedule kernel.ttgir --certificate proof && twill check proof\n"
-      "  twill check proof --input kernel.ttgir --machine h200    and that it is about this "
-      "kernel");
+      "  twill check proof --input kernel.ttgir --machine h200    also: it is about this kernel");
   command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
 }
 

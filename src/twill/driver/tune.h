@@ -61,8 +61,8 @@ Result<Tuned> tune(const std::string& path, const Request& request);
 /// The files of a certificate that no choice is better than the best; see certify/tiles.h. Fails if
 /// bounds alone do not prove it. `request`: as `tune` took it.
 Result<certify::Files> certify_tiles(const Request& request, const Tuned& tuned);
-/// Whether such a certificate is right, and about the mapping `map` (as in InputChoice) of the
-/// `.task` file: all choices are posed, and the best is simulated, anew.
+/// Checks such a certificate: whether it is right, and about the mapping `map` (as in InputChoice)
+/// of the `.task` file. All choices are posed, and the best is simulated, anew.
 Result<certify::Checked> check_tiles(const certify::Files& files, const std::string& path,
                                      const std::string& map, const std::string& machine);
 

@@ -16,10 +16,10 @@ namespace twill::ir {
 inline constexpr std::string_view kUserLibrary = "twill.user";
 inline constexpr std::string_view kMeaning = "twill.meaning";
 
-/// What a function means: steps on a stack of f32 numbers, each rounded as its words say. "x0 x1
-/// add" is the sum of the first two operands. Other words: numbers; sub mul div max min neg exp
-/// exp2 log log2 sqrt rsqrt tanh erf abs; lt le gt ge eq ne and or not, conditions of 0 and 1;
-/// select of a condition and two numbers; f16 and bf16, which round.
+/// Meaning of a function, as steps on a stack of f32 numbers: "x0 x1 add" is the sum of the first
+/// two operands. Other words are numbers; sub mul div max min neg exp exp2 log log2 sqrt rsqrt tanh
+/// erf abs; lt le gt ge eq ne and or not, whose conditions are 0 and 1. There are select of a
+/// condition and two numbers, and f16 and bf16, which round.
 class Formula {
  public:
   /// nullopt if a word is not known, or operands or results are too few or too many.

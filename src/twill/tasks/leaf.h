@@ -43,7 +43,7 @@ class LeafBuilder {
   std::map<std::string, Output> outputs_;
 };
 
-/// More nodes than anybody writes; readers stop there.
+/// More nodes than a leaf by hand has; readers stop there.
 inline constexpr std::size_t kMostNodes = 4096;
 
 struct NodeType {
@@ -54,8 +54,8 @@ struct NodeType {
   std::vector<std::optional<Size>> shape;
 };
 
-/// By node. Fails where types (T04) or shapes (T03) do not fit, where an argument is read or
-/// written without the privilege (T05), or an argument that is to be written is not (T14).
+/// By node. Fails where types (T04) or shapes (T03) do not fit, and where an argument is read or
+/// written without the privilege (T05). Fails where a `writes` argument is not written (T14).
 Result<std::vector<NodeType>> types_of(const TaskValue& task, const Leaf& leaf);
 
 /// Where a leaf takes an argument in each element: the argument itself, or it as columns or rows.
@@ -66,8 +66,8 @@ struct ElementArgument {
 };
 Result<std::vector<ElementArgument>> element_arguments(const TaskValue& task, const Leaf& leaf);
 
-/// True if a leaf on all parts of the arguments `cut` is the same as on the whole: what it writes
-/// of a part follows from the same parts of these, and from all of the others.
+/// True if a leaf on all parts of the arguments `cut` is the same as on the whole. What it writes
+/// of a part then follows from the same parts of these, and from all of the others.
 bool goes_by_parts(const TaskValue& task, const Leaf& leaf,
                    const std::map<std::string, std::vector<Axis>>& cut);
 

@@ -309,8 +309,8 @@ class Task {
   template <class Body>
   Task& leaf(std::string name, Body body, Site site = Site::current());
 
-  /// CUDA C++ that does, element by element, what the leaf `meaning` says: `function` takes an f32
-  /// for each argument that is read, and returns an f32.
+  /// Adds CUDA C++ that does, element by element, what the leaf `meaning` says. `function` takes
+  /// an f32 for each argument that is read, and returns an f32.
   Task& external(std::string name, std::string meaning, std::string function, std::string code,
                  Site site = Site::current());
 

@@ -24,8 +24,8 @@ struct Storage {
 
 /// A part of a tensor, or of a part of it.
 struct Window {
-  /// From a part to what it is a part of: element x is element
-  /// offset + (x / run) * stride + x % run of `size`, and beyond the edge if there is none.
+  /// Steps from a part to what it is a part of, which has `size` elements. Element x is element
+  /// offset + (x / run) * stride + x % run of these, or beyond the edge.
   struct Level {
     Lanes lanes;
     std::int64_t size = 0;
@@ -34,7 +34,7 @@ struct Window {
     std::int64_t size = 0;
     bool picked = false;             ///< no dimension of the part; of size 1
     std::vector<Level> levels = {};  ///< the tensor's first
-    /// Of element x that of the tensor; nullopt beyond an edge.
+    /// Gives the tensor's element for element x of the part; nullopt beyond an edge.
     std::optional<std::int64_t> element(std::int64_t x) const;
   };
   std::shared_ptr<Storage> storage;
@@ -73,7 +73,7 @@ class Touches {
   /// The iteration that touched the element before, if both may not.
   std::optional<std::int64_t> conflict(const Storage* storage, std::size_t element, Privilege use);
   std::int64_t iteration() const { return iteration_; }
-  /// Made within an iteration: nobody else sees it.
+  /// Made within an iteration: no other iteration sees it.
   void leave_out(const Storage* storage) { own_[storage] = iteration_; }
 
  private:
@@ -93,8 +93,8 @@ class Touches {
   std::map<const Storage*, std::int64_t> own_;
 };
 
-/// Calls `visit(element, place)` for every element of the window that is not beyond the edge: its
-/// number in the storage, and its place in the window, in row-major order.
+/// Calls `visit(element, place)` for the elements of the window that are not beyond the edge, in
+/// row-major order. `element`: number in the storage. `place`: in the window.
 template <class Visit>
 void for_each_element(const Window& window, Visit visit) {
   execute::Shape shape;

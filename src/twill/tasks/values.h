@@ -33,7 +33,7 @@ inline bool may_read(Privilege privilege) {
 }
 /// Whether elements change.
 inline bool may_write(Privilege privilege) { return privilege != Privilege::reads; }
-/// Whether whoever has the first privilege may give the second to a task that it launches.
+/// Whether a task with the first privilege may give the second to a task that it launches.
 bool may_give(Privilege have, Privilege give);
 
 struct Argument {
@@ -60,7 +60,7 @@ enum class Fragment {
   b_transposed,  ///< [N, K]
   c,             ///< [M, N]: the sums
 };
-/// Whose part it is: a warp has one of a tile, a thread one of its warp's.
+/// Level of a part: a warp has one of a tile, a thread one of its warp's.
 enum class Level { warp, thread };
 /// "a", "b", "bt" or "c".
 std::string_view name_of(Fragment fragment);
@@ -108,7 +108,7 @@ std::int64_t cuts_of(const Block& block, std::size_t d);
 /// Extents of dimension d are multiples of this.
 std::int64_t granule_of(const Block& block, std::size_t d);
 
-/// What an index tells apart in a dimension of a tensor that is cut by it.
+/// Difference between two parts of a tensor in a dimension.
 enum class Axis {
   all,      ///< nothing: each part has all of it
   rows,     ///< rows of the sums of a product, or of whatever is cut into rows
@@ -116,8 +116,8 @@ enum class Axis {
 };
 /// By dimension of a tensor whose block the index of a range chooses: of `blocks` the first one.
 std::vector<Axis> axes_of(const Block& block, std::size_t rank);
-/// The block for the index of a prange of `count` iterations, with all that they touch together:
-/// nullopt for parts by `mma`, which together are the whole. Fails if they are nothing simple.
+/// The block that all `count` iterations of a prange with that index touch together. It is nullopt
+/// for parts by `mma`, which together are the whole. Fails if they are nothing simple.
 tl::expected<std::optional<Block>, std::string> united(Block block, const std::string& index,
                                                        const Size& count);
 
@@ -177,9 +177,9 @@ SizeComparison opposite(const SizeComparison& condition);
 Size count_of(const SizeComparison& condition);
 SizeComparison substituted(const SizeComparison& condition, const SizeMap& by);
 
-/// The body for each index, in order (srange), or in any order and at once (prange): then no two
-/// iterations may write the same element, or one read what another writes. Without an index: once,
-/// if the condition holds.
+/// The body for each index, in order (srange), or in any order and at once (prange). Then no two
+/// iterations write the same element, and none reads an element that another writes. Without an
+/// index: once, if the condition holds.
 struct Range {
   bool parallel = false;
   std::vector<Dimension> dimensions;

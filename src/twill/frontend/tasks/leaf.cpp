@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/frontend/tasks/formula.h"
 #include "twill/frontend/tasks/lowering.h"
 #include "twill/ir/user_function.h"
 #include "twill/support/check.h"
@@ -146,79 +147,6 @@ class LeafLowering {
 
   // --- Functions of the user's ------------------------------------------------------------------
 
-  /// A node as words of ir::Formula, of the elements of `arguments`.
-  Result<void> add_words(std::size_t index, const std::vector<tasks::ElementArgument>& arguments,
-                         std::size_t& count, std::string& out) const {
-    constexpr std::size_t kMostWords = 4096;
-    const Node& node = leaf_.nodes[index];
-    if (++count > kMostWords) {
-      return fail_task("T15", leaf_.external->where, "its meaning has more than 4096 functions");
-    }
-    for (std::size_t a = 0; a < arguments.size(); ++a) {
-      if (arguments[a].node != index) continue;
-      out += fmt::format("x{} ", a);
-      return {};
-    }
-    if (node.function == Function::constant) {
-      out += fmt::format("{} ", static_cast<float>(node.number));
-      return {};
-    }
-    const auto rounding = [](Scalar scalar) {
-      const bool rounds = scalar == Scalar::f16 || scalar == Scalar::bf16;
-      return rounds ? std::string(name_of(scalar)) + " " : std::string();
-    };
-    std::string of_operands;  // what numbers among the operands are rounded to
-    for (const std::size_t operand : node.operands) {
-      if (!types_[operand].is_constant) of_operands = rounding(types_[operand].scalar);
-    }
-    for (const std::size_t operand : node.operands) {
-      TWILL_TRY_VOID(add_words(operand, arguments, count, out));
-      if (types_[operand].is_constant) out += of_operands;
-    }
-    if (node.function != Function::cast) out += std::string(word_of(node.function)) + " ";
-    out += rounding(types_[index].scalar);
-    return {};
-  }
-
-  static std::string_view word_of(Function function) {
-    switch (function) {
-      case Function::add:
-        return "add";
-      case Function::sub:
-        return "sub";
-      case Function::mul:
-        return "mul";
-      case Function::div:
-        return "div";
-      case Function::neg:
-        return "neg";
-      case Function::less:
-        return "lt";
-      case Function::less_equal:
-        return "le";
-      case Function::greater:
-        return "gt";
-      case Function::greater_equal:
-        return "ge";
-      case Function::equal:
-        return "eq";
-      case Function::unequal:
-        return "ne";
-      default:
-        return tasks::spelling_of(function).name;
-    }
-  }
-
-  /// A string of MLIR, without its quotes.
-  static std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-      const bool plain = c >= ' ' && c <= '~' && c != '"' && c != '\\';
-      out += plain ? std::string(1, c) : fmt::format("\\{:02X}", static_cast<unsigned char>(c));
-    }
-    return out;
-  }
-
   /// A call of the user's function for each element.
   Result<std::string> called(const tasks::External& external, const TileType& type,
                              const tasks::Output& output) {
@@ -232,9 +160,7 @@ class LeafLowering {
       operands.push_back(spread(from, of, output.where));
       types.push_back(tensor_text(of));
     }
-    std::string meaning;
-    std::size_t count = 0;
-    TWILL_TRY_VOID(add_words(output.node, arguments, count, meaning));
+    TWILL_TRY(const std::string meaning, formula_of(leaf_, types_, arguments));
     const std::string text = fmt::format(
         "tt.extern_elementwise {} {{libname = \"{}\", libpath = \"{}\", pure = true, symbol = "
         "\"{}\", {} = \"{}\"}} : ({}) -> {}",

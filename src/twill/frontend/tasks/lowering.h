@@ -32,7 +32,7 @@ struct Place {
 struct Cell {
   std::string name;
   TileType type;
-  std::string value;  ///< empty: nobody has written it
+  std::string value;  ///< empty: not written yet
 };
 
 /// A descriptor or pointer that the kernel takes.
@@ -57,7 +57,7 @@ struct Frame {
   tasks::SizeMap sizes;  ///< its names, by sizes and indices of the kernel
   std::map<std::string, Place> tensors;
   std::size_t launches = 0;
-  /// Of each prange around it that is carried out at once: what its index tells apart, by tensor.
+  /// A map for each prange around it that is carried out at once.
   std::vector<Axes> parts = {};
 };
 

@@ -85,8 +85,8 @@ void Lowering::split(const tasks::Range& range, const std::string& counter, Fram
 }
 
 /// A prange within a block: parts for several warpgroups, for warps or for threads. Leaves that go
-/// by these parts are carried out on all of them at once, since who does which is chosen later,
-/// with proof, or is the tensor core's.
+/// by these parts are carried out on all of them at once. Warpgroups get theirs later, with proof,
+/// and warps and threads as the tensor core has them.
 Result<void> Lowering::parts(const tasks::Range& range, Frame& frame) {
   const auto refuse = [&](const std::string& why) {
     return fail_task("M08", range.where,
@@ -138,7 +138,7 @@ Result<void> Lowering::parts(const tasks::Range& range, Frame& frame) {
   return {};
 }
 
-/// A variant below pranges that are carried out at once: a leaf has to be the same on the whole,
+/// A variant below pranges that are carried out at once. A leaf has to be the same on the whole,
 /// and an inner variant makes parts of parts.
 Result<void> Lowering::check_parts(const Frame& frame, const Where& where) const {
   if (frame.parts.empty()) return {};
