@@ -1,7 +1,6 @@
 #include "twill/run/role_steps.h"
 
 #include <algorithm>
-#include <set>
 
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
@@ -152,29 +151,6 @@ std::string RoleSteps::pass(const Placed& placed) {
   return step.op ? check_computed(placed) : std::string();
 }
 
-namespace {
-
-/// Whether a value is made of indices and constants alone. Roles make such a value where they want
-/// it, with no regard to the plan: it needs nothing that others have to make first.
-bool is_of_indices(const ir::Program& program, ir::ValueId value, std::set<ir::ValueId>& seen) {
-  if (!seen.insert(value).second) return true;
-  const ir::Op* op = ir::defining_op(program, value);
-  if (op == nullptr) return !ir::is_tensor(ir::type_of(program, value));
-  switch (ir::class_of(op->kind)) {
-    case ir::OpClass::value:
-    case ir::OpClass::elementwise:
-    case ir::OpClass::view:
-    case ir::OpClass::rearrangement:
-      return std::all_of(op->operands.begin(), op->operands.end(), [&](ir::ValueId operand) {
-        return is_of_indices(program, operand, seen);
-      });
-    default:
-      return false;
-  }
-}
-
-}  // namespace
-
 /// The arithmetic that the step stands for has been done, on the step's iteration.
 std::string RoleSteps::check_computed(const Placed& placed) {
   const plan::Step& step = *placed.step;
@@ -186,8 +162,7 @@ std::string RoleSteps::check_computed(const Placed& placed) {
     const ir::Type type = ir::type_of(all_.what.kernel, op.results.front());
     const bool tile =
         type->kind == ir::TypeKind::tensor && type->element->kind == ir::TypeKind::floating;
-    std::set<ir::ValueId> seen;
-    if (!tile || is_of_indices(all_.what.kernel, op.results.front(), seen)) continue;
+    if (!tile || is_of_indices(all_.what.kernel, op.results.front())) continue;
     const auto found = std::find_if(computed_.begin(), computed_.end(), [&](const Computed& it) {
       return it.kind == op.kind &&
              (!it.iteration || is_made_of(*step.op, placed.iteration, it.iteration));

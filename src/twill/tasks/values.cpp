@@ -109,11 +109,12 @@ tl::expected<std::optional<Block>, std::string> united(Block block, const std::s
     return tl::unexpected("'mma' has " + std::to_string(parts_of(block)) +
                           " parts, and there are " + to_string(count) + " iterations");
   }
-  if (block.cut != Cut::blocks || !chosen) return tl::unexpected("it is no block of rows");
+  if (block.cut != Cut::blocks || !chosen)
+    return tl::unexpected(std::string("it is no block of rows"));
   block.tile[0] = block.tile[0] * count;
   block.index[0] = Size(0);
   for (const Size& at : block.index) {
-    if (names_in(at).count(index) > 0) return tl::unexpected("it is no block of rows");
+    if (names_in(at).count(index) > 0) return tl::unexpected(std::string("it is no block of rows"));
   }
   return block;
 }
