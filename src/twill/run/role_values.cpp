@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "twill/ir/loop.h"
 #include "twill/run/role_steps.h"
@@ -7,6 +8,33 @@
 namespace twill::run {
 
 using ir::OpKind;
+
+namespace {
+
+bool is_made_of_indices(const ir::Program& program, ir::ValueId value,
+                        std::set<ir::ValueId>& seen) {
+  if (!seen.insert(value).second) return true;
+  const ir::Op* op = ir::defining_op(program, value);
+  if (op == nullptr) return !ir::is_tensor(ir::type_of(program, value));
+  switch (ir::class_of(op->kind)) {
+    case ir::OpClass::value:
+    case ir::OpClass::elementwise:
+    case ir::OpClass::view:
+    case ir::OpClass::rearrangement:
+      return std::all_of(op->operands.begin(), op->operands.end(), [&](ir::ValueId operand) {
+        return is_made_of_indices(program, operand, seen);
+      });
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool is_of_indices(const ir::Program& program, ir::ValueId value) {
+  std::set<ir::ValueId> seen;
+  return is_made_of_indices(program, value, seen);
+}
 
 /// The latest iteration of what a step's value is made from: products, and tiles in shared memory.
 /// `held`: the role takes what it wrote itself from its registers.
@@ -19,8 +47,8 @@ std::optional<std::int64_t> RoleSteps::latest_in(plan::OpId op, std::int64_t ite
     const std::int64_t from = iteration - it.distance;
     const plan::Mechanism how = plan_.mechanisms[it.from.index()];
     const auto buffer = plan::read_from(plan_, it.from, op);
-    const bool shared = buffer && plan_[*buffer].residence == plan::Residence::shared &&
-                        !(held && writes(*buffer));
+    const bool shared =
+        buffer && plan_[*buffer].residence == plan::Residence::shared && !(held && writes(*buffer));
     std::optional<std::int64_t> made;
     if (shared || how == plan::Mechanism::wgmma) {
       made = from;
