@@ -1,5 +1,7 @@
-// Protects: a certificate of a tuned mapping is about its choices, kernels, bounds and best. Whatever
-// is dropped or changed in it is refused with a reason.
+// Protects: a certificate of a tuned mapping is about its choices, kernels, bounds and best.
+// Whatever is dropped or changed in it is refused with a reason.
+
+#include "twill/certify/tiles.h"
 
 #include <fstream>
 #include <sstream>
@@ -9,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include "driver/request.h"
-#include "twill/certify/tiles.h"
 #include "twill/driver/tune.h"
 
 namespace twill::driver {
@@ -27,7 +28,7 @@ std::string map_file() {
 }
 
 /// The certificate, made once.
-const Files& good() {
+const Files& good_files() {
   static const Files files = [] {
     Request request;
     request.choice.map = map_file();
@@ -41,10 +42,10 @@ const Files& good() {
   return files;
 }
 
-const std::string& tiles_text() { return good().at(std::string(certify::kTilesFile)); }
+const std::string& tiles_text() { return good_files().at(std::string(certify::kTilesFile)); }
 
 /// Why the files are not accepted for the input of `good`; empty if they are.
-std::string objection(const Files& files) {
+std::string objection_to_tiles(const Files& files) {
   const auto anew = certify::parse_tiles(tiles_text(), "anew");
   EXPECT_TRUE(anew);
   const auto checked = certify::check_tiles(files, anew ? &*anew : nullptr);
@@ -74,14 +75,14 @@ std::string joined(const Strings& all, const char* between) {
 }
 
 std::string with_tiles(const std::vector<std::string>& lines) {
-  Files files = good();
+  Files files = good_files();
   files[std::string(certify::kTilesFile)] = joined(lines, "\n");
-  return objection(files);
+  return objection_to_tiles(files);
 }
 
 TEST(TilesCertificate, IsAcceptedForItsInput) {
-  EXPECT_EQ(objection(good()), "");
-  const auto checked = check_tiles(good(), kTask, map_file(), "");
+  EXPECT_EQ(objection_to_tiles(good_files()), "");
+  const auto checked = check_tiles(good_files(), kTask, map_file(), "");
   ASSERT_TRUE(checked) << to_string(checked.error());
   EXPECT_FALSE(checked->rejection) << checked->rejection->reason;
   ASSERT_EQ(checked->lines.size(), 3U);
@@ -120,43 +121,43 @@ TEST(TilesCertificate, NumbersThatAreOthers) {
 }
 
 TEST(TilesCertificate, FilesThatAreMissingOrSwapped) {
-  for (const auto& [name, text] : good()) {
-    Files fewer = good();
+  for (const auto& [name, text] : good_files()) {
+    Files fewer = good_files();
     fewer.erase(name);
-    EXPECT_NE(objection(fewer), "") << name;
+    EXPECT_NE(objection_to_tiles(fewer), "") << name;
   }
   for (const std::string file : {"claims", "problem.loop"}) {
-    Files swapped = good();
+    Files swapped = good_files();
     std::swap(swapped.at("tile-1-pool-1/" + file), swapped.at("tile-3-pool-1/" + file));
-    EXPECT_NE(objection(swapped), "") << file;
+    EXPECT_NE(objection_to_tiles(swapped), "") << file;
   }
-  Files both = good();
+  Files both = good_files();
   for (const std::string file : {"claims", "problem.loop"}) {
     std::swap(both.at("tile-1-pool-1/" + file), both.at("tile-3-pool-1/" + file));
   }
-  EXPECT_EQ(objection(both).substr(0, 5), "hash:");
+  EXPECT_EQ(objection_to_tiles(both).substr(0, 5), "hash:");
 }
 
 // A bound that is too high has no proof, and one that is too low no longer rules the choice out.
 TEST(TilesCertificate, BoundsThatAreOthers) {
-  const std::string claims = good().at("tile-1-pool-1/claims");
+  const std::string claims = good_files().at("tile-1-pool-1/claims");
   const std::size_t at = claims.find("at-least interval ");
   ASSERT_NE(at, std::string::npos) << claims;
   const std::size_t from = at + std::string("at-least interval ").size();
   const std::size_t to = claims.find(' ', from);
   const long long bound = std::stoll(claims.substr(from, to - from));
   for (const long long other : {bound + 1, bound - 1}) {
-    Files files = good();
+    Files files = good_files();
     files["tile-1-pool-1/claims"] =
         claims.substr(0, from) + std::to_string(other) + claims.substr(to);
-    EXPECT_NE(objection(files), "") << other;
+    EXPECT_NE(objection_to_tiles(files), "") << other;
   }
 }
 
 TEST(TilesCertificate, OtherMappingsAndMachines) {
   const std::string path = testing::TempDir() + "tiles_test_other.map";
   std::ofstream(path) << "map m for gemm on h200 { U = {64, 128} V = {64, 128, 256} W = 64 }";
-  const auto other = check_tiles(good(), kTask, path, "");
+  const auto other = check_tiles(good_files(), kTask, path, "");
   ASSERT_TRUE(other) << to_string(other.error());
   ASSERT_TRUE(other->rejection);
   EXPECT_EQ(other->rejection->reason.substr(0, 6), "input:");
