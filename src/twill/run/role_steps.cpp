@@ -120,7 +120,7 @@ std::optional<plan::BufferId> RoleSteps::written_by(const plan::Step& step) cons
 /// Whether the text has an op of its own for the step, in that place.
 bool RoleSteps::shows(const Placed& placed) const {
   const plan::Step& step = *placed.step;
-  const bool once = step.instance.from == plan::Instance::From::tile && !all_.walks;
+  const bool once = step.instance.from == plan::Instance::From::tile && all_.walks == 0;
   const bool boxed = step.op && plan_.mechanisms[step.op->index()] == Mechanism::bulk_store;
   if (boxed && step.kind == StepKind::stage) return false;  // into a box, for a helper
   switch (step.kind) {
@@ -167,10 +167,14 @@ std::string RoleSteps::check_computed(const Placed& placed) {
       return it.kind == op.kind &&
              (!it.iteration || is_made_of(*step.op, placed.iteration, it.iteration));
     });
+    const bool in_parts = all_.what.origins[step.op->index()].part >= 0;
+    const auto once = std::pair(source.op, placed.iteration);
     if (found != computed_.end()) {
+      if (in_parts && found->shape == type->shape) for_all_parts_.insert(once);
       computed_.erase(found);
       continue;
     }
+    if (in_parts && for_all_parts_.contains(once)) continue;
     return "the plan has \"" + words(placed) + "\" here, and the text has no " + op.name +
            " of that iteration";
   }
@@ -185,7 +189,7 @@ std::string RoleSteps::to_next() {
       if (!difference.empty()) return difference;
       ++next_;
     }
-    if (next_ < steps_.size() || !all_.walks) return {};
+    if (next_ < steps_.size() || all_.walks == 0) return {};
     add_tile();
   }
 }
@@ -196,7 +200,7 @@ bool RoleSteps::is_beside(const concurrent::Role& state) const {
                   [&](const Placed& placed) { return !placed.is_per_tile && shows(placed); });
   if (in_sections) return false;
   const auto count = std::count_if(state.frames.begin(), state.frames.end(), is_loop_frame);
-  if (count <= (all_.walks ? 1 : 0)) return false;
+  if (count <= all_.walks) return false;
   const auto inner = std::find_if(state.frames.rbegin(), state.frames.rend(), is_loop_frame);
   return inner->op != loop_;
 }

@@ -22,7 +22,7 @@ namespace twill::run {
 struct Comparison {
   const Translated& what;
   std::int64_t trips = 0;  ///< of each tile
-  bool walks = false;      ///< the roles walk over tiles
+  int walks = 0;           ///< loops over tiles that the roles have around the planned one
   /// Memory that is not the plan's: an allocation, or what it is when looked at with another type.
   std::set<std::pair<const execute::Tile*, std::size_t>> of_helpers;
   Bindings bindings;
@@ -52,6 +52,7 @@ class RoleSteps {
   struct Computed {
     ir::OpKind kind = ir::OpKind::other;
     std::optional<std::int64_t> iteration;
+    std::vector<std::int64_t> shape = {};  ///< of the result
   };
   /// A read of a copy in shared memory: of a value of an iteration, or of an invariant tile.
   struct Read {
@@ -107,7 +108,9 @@ class RoleSteps {
   bool fenced_ = false;           ///< since the last step that shows
   std::int64_t open_products_ = 0;
   std::vector<Computed> computed_;  ///< since the last step that shows
-  std::vector<Spot> read_here_;     ///< by threads, since then
+  /// Ops of the kernel that one part has done on a whole tile, for all parts, and in which iteration.
+  std::set<std::pair<ir::OpId, std::int64_t>> for_all_parts_;
+  std::vector<Spot> read_here_;  ///< by threads, since then
   std::map<ir::ValueId, std::int64_t> made_in_;
   std::deque<Read> read_;  ///< by steps that are past
   /// Fillings of channels that loops beside the planned one have used: up to now, and before the

@@ -88,7 +88,7 @@ void RoleSteps::carry(ir::OpId id) {
   if (product) latest = steps_[next_ - 1].iteration;
   const ir::OpClass of = ir::class_of(op.kind);
   if (of == ir::OpClass::elementwise || of == ir::OpClass::reduction) {
-    computed_.push_back({op.kind, latest});
+    computed_.push_back({op.kind, latest, ir::type_of(module, op.results.front())->shape});
   }
   for (const ir::ValueId result : op.results) {
     made_in_.erase(result);

@@ -1,6 +1,7 @@
 #include "twill/run/translation.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -40,12 +41,27 @@ std::int64_t longest_spread(const plan::Plan& plan) {
   return spread;
 }
 
+/// Loops around the planned one in the kernel's text. Some op of the plan stands for what is in no
+/// other loop.
+int loops_over_tiles(const Translated& what) {
+  int fewest = std::numeric_limits<int>::max();
+  for (const extract::OpOrigin& origin : what.origins) {
+    for (const extract::Source& source : origin.sources) {
+      int loops = -1;  // the planned one
+      for (auto at = ir::parent(what.kernel, source.op); at; at = ir::parent(what.kernel, *at)) {
+        if (ir::is_loop(what.kernel.op(*at).kind)) ++loops;
+      }
+      fewest = std::min(fewest, loops);
+    }
+  }
+  return std::max(1, fewest);
+}
+
 class Comparer {
  public:
   explicit Comparer(const Translated& what)
       : what_(what), program_(what.module), period_(period_of(what.plan)) {
-    const auto tiles = what.plan.kernel->tiles;
-    walks_ = tiles == plan::Tiles::program_loop;
+    if (what.plan.kernel->tiles == plan::Tiles::program_loop) walks_ = loops_over_tiles(what);
     find_helpers();
   }
 
@@ -244,7 +260,7 @@ class Comparer {
   const Translated& what_;
   const ir::Program& program_;
   std::int64_t period_;
-  bool walks_ = false;
+  int walks_ = 0;
   std::set<ir::ValueId> of_helpers_;
   concurrent::Guide guide_;
   bool compared_ = false;  ///< the last run came to roles
