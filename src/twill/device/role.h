@@ -14,8 +14,8 @@
 
 /// Internal to the room: one role of a kernel, from its steps.
 ///
-/// There is one mechanism: `want` gives the value that an operation of the Program makes in an
-/// iteration, for some of its rows, and adds the nodes that make it if there is none yet. A window
+/// There is one mechanism: `want` gives the value of an operation of the Program in an iteration,
+/// for some of its rows. If there is none yet, `want` adds the nodes that make the value. A window
 /// that wants a value of an earlier window makes the loop carry it; what follows the loop makes it
 /// a result. A role is built again and again until nothing new is wanted. Prologue, drain, short
 /// trip counts, values in several copies, and slots and phases of rings all follow from that.
@@ -250,7 +250,7 @@ class RoleBuilder {
   std::set<int> ring_depths_;                   ///< of rings that go on from tile to tile
   std::set<int> tile_depths_;                   ///< of rings with a copy per tile
   std::set<ir::ValueId> by_tiles_;              ///< scalars that loops over tiles carry
-  std::map<ir::OpId, std::set<Rows>> ordered_;  ///< loads around the loop, done at their step
+  std::map<ir::OpId, std::set<Rows>> ordered_;  ///< loads of per-tile ops, done at their step
   std::map<ValueId, ValueId> captures_;
 
   // The pass at hand.
@@ -259,7 +259,7 @@ class RoleBuilder {
   Nodes* now_ = nullptr;
   std::map<std::pair<std::int64_t, ir::Type>, ValueId> constants_;
   std::map<Key, ValueId> made_;       ///< in the section at hand
-  std::map<Key, ValueId> invariant_;  ///< around the loop
+  std::map<Key, ValueId> invariant_;  ///< outside of the loop
   std::map<std::pair<ValueId, ir::Type>, std::pair<ValueId, const Nodes*>> relaid_;
   std::map<std::tuple<ValueId, At, const Nodes*>, ValueId> elements_;  ///< of rings
   std::map<std::pair<Thing, At>, ValueId> counted_;  ///< slots, phases and the loop's counter

@@ -7,7 +7,7 @@
 /// Internal to the room: what a role knows while it builds the block of a region.
 namespace twill::device {
 
-/// Nodes of a block and what is known there, which nobody may use behind it.
+/// Nodes of a block, and knowledge that holds in this block only.
 class RoleBuilder::Inside {
  public:
   Inside(RoleBuilder& role, ir::OpId region, Nodes& nodes)

@@ -65,8 +65,8 @@ class Sketch {
   /// The value of an op of the plan that other groups read: of what it stands for, the last one
   /// that something else reads.
   std::optional<ir::ValueId> value_of(OpId op) const;
-  /// The tile that an op of the plan moves into shared memory where the text has no buffer: an
-  /// operand that a product has in registers.
+  /// The tile that an op of the plan moves into shared memory, though the text has no buffer for
+  /// it. It is an operand that a product has in registers.
   std::optional<ir::ValueId> moved_by(OpId op) const;
   /// The tile that an op of the plan takes from another group and keeps in other registers.
   std::optional<ir::ValueId> received_by(OpId op) const;
