@@ -190,6 +190,7 @@ class RoleBuilder {
   bool is_remade(ir::OpId op, ir::ValueId value, Rows rows, ir::Type type) const;
   /// Does an operation again, for some rows, its first result in `type` if that is given.
   Want clone(ir::OpId op, Rows rows, At at, ir::Type type = nullptr);
+  Result<ir::Attribute> stored_layout(const ir::Op& store, Rows rows) const;
   Result<ir::Type> operand_type(ir::OpId op, std::size_t index, Rows rows, ir::Type result) const;
   void enter(ir::ValueId value, Rows rows, At at, ValueId made);
   Rows own_rows(ir::ValueId value, Rows rows) const;

@@ -364,11 +364,34 @@ RoleBuilder::Want RoleBuilder::loaded(ir::ValueId value, Rows rows, At at, ir::T
   return made_[{value, rows, at, nullptr}] = tile;
 }
 
+/// The layout in which threads store rows of a product without shared memory; null where the text's
+/// own is better or needs none. That takes neighbours in a row that lie together, and addresses
+/// that cost next to nothing to compute again.
+Result<ir::Attribute> RoleBuilder::stored_layout(const ir::Op& store, Rows rows) const {
+  constexpr std::int64_t kLeastBits = 64;  // of neighbours, for stores of whole sectors
+  const auto access = ir::memory_access(store);
+  if (!access || !access->source) return nullptr;
+  const ir::ValueId tile = sketch_.behind_relayouts(*access->source);
+  for (const ir::ValueId operand : store.operands) {
+    if (operand != *access->source && sketch_.depends(operand)) return nullptr;
+  }
+  TWILL_TRY(const ir::Type own, own_type(*access->source, rows));
+  TWILL_TRY(const ir::Type made, own_type(tile, rows));
+  const auto neighbours = dialect::neighbours_of(own->encoding);
+  const bool in_row = neighbours && neighbours->dimension == 1 &&
+                      neighbours->count * ir::element_bits(own) >= kLeastBits;
+  return in_row ? dialect::in_rows(sketch_.types(), made) : nullptr;
+}
+
 /// The type in which an operation wants an operand, so that its result comes out in `result`.
 Result<ir::Type> RoleBuilder::operand_type(ir::OpId id, std::size_t index, Rows rows,
                                            ir::Type result) const {
   const ir::Op& op = sketch_.program().op(id);
   TWILL_TRY(const ir::Type own, own_type(op.operands[index], rows));
+  if (op.kind == OpKind::store && is_tile(own)) {
+    TWILL_TRY(const ir::Attribute layout, stored_layout(op, rows));
+    return layout == nullptr ? own : sketch_.with_layout(own, layout);
+  }
   if (!is_tile(own) || result == nullptr || !is_tile(result)) return own;
   if (is_elementwise(op) || op.kind == OpKind::broadcast) {
     return sketch_.with_layout(own, result->encoding);

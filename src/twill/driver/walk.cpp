@@ -411,9 +411,12 @@ class Walk {
   Diagnostic printed_instead(const report::Outcome& chosen) const {
     Diagnostic why = *print_refusal_;
     const bool other = chosen.strategy != first_->strategy;
-    why.message +=
-        fmt::format(" in pool {}; printed is the kernel of pool {}{}", first_->pool, chosen.pool,
-                    other ? " by strategy " + chosen.strategy : std::string());
+    const std::string instead =
+        chosen.pool == first_->pool ? "another of that pool" : "one of pool " + chosen.pool;
+    why.message =
+        fmt::format("the fastest schedule (pool {}) is not printed: {}; printed instead is {}{}",
+                    first_->pool, why.message, instead,
+                    other ? ", by strategy " + chosen.strategy : std::string());
     return why;
   }
 

@@ -68,6 +68,8 @@ class RoleSteps {
   bool is_laid(plan::ChannelId channel) const;
   bool shows(const Placed& placed) const;
   std::string pass(const Placed& placed);
+  bool is_of_shape(const std::vector<std::int64_t>& shape,
+                   const std::vector<std::int64_t>& whole) const;
   std::string check_computed(const Placed& placed);
   std::string to_next();
   bool is_beside(const concurrent::Role& state) const;
