@@ -27,10 +27,9 @@ std::pair<ValueId, ValueId> RoleBuilder::position(int depth, int iteration) {
 RoleBuilder::Want RoleBuilder::of_tiles(ir::ValueId value, const ir::Loop& outer) {
   const auto known = tile_values_.find(value);
   if (known != tile_values_.end()) return known->second;
-  const auto carried =
-      std::find_if(outer.carried.begin(), outer.carried.end(), [&](const ir::Carried& it) {
-        return it.argument == value || it.result == value;
-      });
+  const auto carried = std::find_if(
+      outer.carried.begin(), outer.carried.end(),
+      [&](const ir::Carried& it) { return it.argument == value || it.result == value; });
   if (carried == outer.carried.end()) {
     return sketch_.refuse(outer.op, "leaves a value that is wanted before it is there");
   }

@@ -74,9 +74,9 @@ Diagnostic printed_instead(Diagnostic why, const report::Outcome& answer,
   const bool other = answer.strategy != printed.strategy;
   const std::string instead =
       printed.pool == answer.pool ? "another of that pool" : "one of pool " + printed.pool;
-  why.message =
-      fmt::format("the answer (pool {}) is not printed: {}; printed instead is {}{}", answer.pool,
-                  why.message, instead, other ? ", by strategy " + printed.strategy : std::string());
+  why.message = fmt::format("the answer (pool {}) is not printed: {}; printed instead is {}{}",
+                            answer.pool, why.message, instead,
+                            other ? ", by strategy " + printed.strategy : std::string());
   return why;
 }
 

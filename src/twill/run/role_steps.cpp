@@ -172,8 +172,8 @@ bool RoleSteps::is_of_shape(const std::vector<std::int64_t>& shape,
                     [&](std::int64_t a, std::int64_t b) { return a == b || a * parts == b; });
 }
 
-/// The arithmetic that the step stands for has been done, on the step's iteration. A branch may have
-/// gone its other way.
+/// The arithmetic that the step stands for has been done, on the step's iteration. A branch may
+/// have gone its other way.
 std::string RoleSteps::check_computed(const Placed& placed) {
   const plan::Step& step = *placed.step;
   if (step.kind != StepKind::compute || all_.what.origins[step.op->index()].forwards) return {};

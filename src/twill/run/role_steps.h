@@ -113,7 +113,8 @@ class RoleSteps {
   bool fenced_ = false;           ///< since the last step that shows
   std::int64_t open_products_ = 0;
   std::vector<Computed> computed_;  ///< since the last step that shows
-  /// Ops of the kernel that one part has done on a whole tile, for all parts, and in which iteration.
+  /// Ops of the kernel that one part has done on a whole tile, for all parts, and in which
+  /// iteration.
   std::set<std::pair<ir::OpId, std::int64_t>> for_all_parts_;
   std::vector<Spot> read_here_;  ///< by threads, since then
   std::map<ir::ValueId, std::int64_t> made_in_;
