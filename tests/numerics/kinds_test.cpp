@@ -66,8 +66,8 @@ TEST(Kinds, BothSidesOfABranchAreRun) {
   }
 }
 
-// Protects: of a branch with work on both sides, the side that the plan has no ops of is computed
-// as well, whichever side the flags choose; and what one iteration keeps of another's load.
+// Protects: of a branch with work on both sides, the side that has no ops of the plan is computed
+// as well, whichever the flags choose. An iteration may keep what another one loaded.
 TEST(Kinds, WorkOnBothSidesOfABranchComputesWhatTheTextDoes) {
   struct Case {
     std::string kind, array;

@@ -54,9 +54,9 @@ void add_check_command(CLI::App& app, Session& session) {
       ->add_option("FOLDER", choices->path,
                    "Folder that `twill schedule --certificate FOLDER` wrote")
       ->required();
-  CLI::Option* input = command->add_option(
-      "--input", choices->input,
-      "The TTGIR, .task or .loop file that the answer is about: its problems are posed anew and compared");
+  CLI::Option* input = command->add_option("--input", choices->input,
+                                           "The TTGIR, .task or .loop file that the answer is "
+                                           "about: its problems are posed anew and compared");
   command
       ->add_option("--machine", choices->machine,
                    "Name (see `twill machines`) or JSON file [by the TTGIR's target]")

@@ -161,8 +161,8 @@ std::string RoleSteps::pass(const Placed& placed) {
   return step.op ? check_computed(placed) : std::string();
 }
 
-/// The arithmetic that the step stands for has been done, on the step's iteration. A branch may have
-/// gone its other way.
+/// The arithmetic that the step stands for has been done, on the step's iteration. A branch may
+/// have gone its other way.
 std::string RoleSteps::check_computed(const Placed& placed) {
   const plan::Step& step = *placed.step;
   if (step.kind != StepKind::compute || all_.what.origins[step.op->index()].forwards) return {};
@@ -200,9 +200,8 @@ std::string RoleSteps::to_next() {
     }
     if (next_ < steps_.size() || !all_.walks) return {};
     add_tile();
-    const bool works = std::any_of(steps_.begin(), steps_.end(),
-                                   [&](const Placed& placed) { return shows(placed); });
-    if (!works) return "the plan has no step any more";
+    const auto has_op = [&](const Placed& placed) { return shows(placed); };
+    if (std::ranges::none_of(steps_, has_op)) return "the plan has no step any more";
   }
 }
 

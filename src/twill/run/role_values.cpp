@@ -19,8 +19,8 @@ std::optional<std::int64_t> RoleSteps::latest_in(plan::OpId op, std::int64_t ite
     const std::int64_t from = iteration - it.distance;
     const plan::Mechanism how = plan_.mechanisms[it.from.index()];
     const auto buffer = plan::read_from(plan_, it.from, op);
-    const bool shared = buffer && plan_[*buffer].residence == plan::Residence::shared &&
-                        !(held && writes(*buffer));
+    const bool shared =
+        buffer && plan_[*buffer].residence == plan::Residence::shared && !(held && writes(*buffer));
     std::optional<std::int64_t> made;
     if (shared || how == plan::Mechanism::wgmma) {
       made = from;
