@@ -66,7 +66,7 @@ TEST(Kinds, BothSidesOfABranchAreRun) {
   }
 }
 
-// Protects: of a branch with work on both sides, the side that has no ops of the plan is computed
+// Protects: of a branch with work on both sides, the side that the plan lacks is computed
 // as well, whichever the flags choose. An iteration may keep what another one loaded.
 TEST(Kinds, WorkOnBothSidesOfABranchComputesWhatTheTextDoes) {
   struct Case {
