@@ -209,6 +209,8 @@ class RoleBuilder {
   Result<void> store_box(OpId op, At at);
   bool stores_boxes() const;
   bool keeps_memory_order() const;
+  void fence();
+  void wait_stores(std::int64_t pending);
   bool sends_to_readers() const;
   bool writes_for_copies() const;
   Result<void> put(OpId op, ir::OpId allocation, At at);

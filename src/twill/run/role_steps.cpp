@@ -171,9 +171,8 @@ std::string RoleSteps::to_next() {
     }
     if (next_ < steps_.size() || all_.walks == 0) return {};
     add_tile();
-    const bool works = std::any_of(steps_.begin(), steps_.end(),
-                                   [&](const Placed& placed) { return shows(placed); });
-    if (!works) return "the plan has no step any more";
+    const auto has_op = [&](const Placed& placed) { return shows(placed); };
+    if (std::ranges::none_of(steps_, has_op)) return "the plan has no step any more";
   }
 }
 
