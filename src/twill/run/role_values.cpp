@@ -19,8 +19,8 @@ std::optional<std::int64_t> RoleSteps::latest_in(plan::OpId op, std::int64_t ite
     const std::int64_t from = iteration - it.distance;
     const plan::Mechanism how = plan_.mechanisms[it.from.index()];
     const auto buffer = plan::read_from(plan_, it.from, op);
-    const bool shared = buffer && plan_[*buffer].residence == plan::Residence::shared &&
-                        !(held && writes(*buffer));
+    const bool shared =
+        buffer && plan_[*buffer].residence == plan::Residence::shared && !(held && writes(*buffer));
     std::optional<std::int64_t> made;
     if (shared || how == plan::Mechanism::wgmma) {
       made = from;
@@ -59,7 +59,7 @@ void RoleSteps::hand_on(std::span<const ir::ValueId> from, std::span<const ir::V
   }
 }
 
-void RoleSteps::carry(ir::OpId id) {
+void RoleSteps::carry(ir::OpId id, bool left_aside) {
   const ir::Program& module = all_.what.module;
   const ir::Op& op = module.op(id);
   if (const auto loop = ir::as_loop(module, id)) {
@@ -86,6 +86,7 @@ void RoleSteps::carry(ir::OpId id) {
   auto latest = iteration_of(op);
   const bool product = op.kind == OpKind::wgmma && next_ > 0;
   if (product) latest = steps_[next_ - 1].iteration;
+  if (product && left_aside) latest.reset();
   const ir::OpClass of = ir::class_of(op.kind);
   if (of == ir::OpClass::elementwise || of == ir::OpClass::reduction) {
     computed_.push_back({op.kind, latest});
