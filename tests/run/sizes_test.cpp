@@ -31,6 +31,31 @@ TEST_P(Sizes, MakeTheLoopAsLongAsWanted) {
   }
 }
 
+// Protects: trip counts that lie in an array are filled so that each number of iterations occurs.
+// No value is drawn by which a division fails or the loop does not go on.
+TEST(ChosenSizes, OfLoadedBoundsDivisorsAndSteps) {
+  for (const std::string path : {"tests/run/loaded_ends.ttgir", "tests/run/step_argument.ttgir"}) {
+    const auto made = emitted(path);
+    ASSERT_NE(made, nullptr);
+    const Kernel kernel = made->kernel();
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+      for (std::int64_t trips = 0; trips <= 4; ++trips) {
+        const auto chosen = choose(kernel, {}, trips, seed);
+        ASSERT_TRUE(chosen.has_value()) << path << to_string(chosen.error());
+        ASSERT_TRUE(chosen->has_value()) << path << " " << trips;
+        EXPECT_EQ((*chosen)->trips, trips) << path << ", seed " << seed;
+        for (const char* const divisor : {"G", "SPLITS"}) {
+          const auto& all = (*chosen)->launch.arguments;
+          const auto given = all.find(divisor);
+          const bool is_zero =
+              given != all.end() ? given->second == 0.0 : (*chosen)->launch.size == 0;
+          EXPECT_FALSE(is_zero) << path;
+        }
+      }
+    }
+  }
+}
+
 std::string name_of(const ::testing::TestParamInfo<std::string>& info) {
   std::string name = info.param.substr(info.param.find('/') + 1);
   for (char& c : name) c = (std::isalnum(static_cast<unsigned char>(c)) != 0) ? c : '_';

@@ -191,6 +191,7 @@ class RoleBuilder {
   Result<ir::Type> operand_type(ir::OpId op, std::size_t index, Rows rows, ir::Type result) const;
   void enter(ir::ValueId value, Rows rows, At at, ValueId made);
   bool makes(const std::vector<OpId>& makers, Rows rows) const;
+  bool reads(OpId op) const;
   bool receives(ir::ValueId value, Rows rows) const;
   bool is_mine(OpId op) const { return mine_.contains(op); }
 
@@ -204,6 +205,8 @@ class RoleBuilder {
   Result<void> store_box(OpId op, At at);
   bool stores_boxes() const;
   bool keeps_memory_order() const;
+  bool sends_to_readers() const;
+  bool writes_for_copies() const;
   Result<void> put(OpId op, ir::OpId allocation, At at);
   Result<void> stage(OpId op, At at);
   Result<void> write_part(OpId op, ir::ValueId value, plan::BufferId buffer, At at);

@@ -71,4 +71,25 @@ bool RoleBuilder::keeps_memory_order() const {
   });
 }
 
+/// Whether others have to see in global memory what bulk stores of the role write.
+bool RoleBuilder::sends_to_readers() const {
+  const plan::Plan& plan = sketch_.plan();
+  const auto& edges = plan.problem.dependences();
+  return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
+    return it.through_memory && is_mine(it.from) &&
+           plan.mechanisms[it.from.index()] == plan::Mechanism::bulk_store;
+  });
+}
+
+/// Whether bulk copies have to see in global memory what threads of the role write.
+bool RoleBuilder::writes_for_copies() const {
+  const plan::Plan& plan = sketch_.plan();
+  const auto& edges = plan.problem.dependences();
+  return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
+    const plan::Mechanism how = plan.mechanisms[it.to.index()];
+    return it.through_memory && is_mine(it.from) &&
+           (how == plan::Mechanism::tma_load || how == plan::Mechanism::bulk_store);
+  });
+}
+
 }  // namespace twill::device

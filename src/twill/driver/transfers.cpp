@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "twill/driver/answers.h"
-#include "twill/plan/make.h"
+#include "twill/problem/staging.h"
 #include "twill/problem/transfer.h"
 #include "twill/schedule/bounds.h"
 
@@ -111,7 +111,7 @@ std::optional<Problem> without_transfers(const Problem& problem) {
   return *std::move(posed);
 }
 
-Amount transferred_bytes(const Problem& problem, const schedule::Schedule& schedule) {
+Transferred transferred_bytes(const Problem& problem, const schedule::Schedule& schedule) {
   const Cycles interval = schedule.initiation_interval;
   const auto alternative_of = [&](OpId op) -> const problem::Alternative& {
     return problem[op].alternatives[static_cast<std::size_t>(schedule.ops[op.index()].alternative)];
@@ -128,32 +128,33 @@ Amount transferred_bytes(const Problem& problem, const schedule::Schedule& sched
     at->second.first = std::min(at->second.first, read);
     at->second.second = std::max(at->second.second, read + hold);
   }
-  Amount bytes = 0;
+  Transferred bytes;
   for (const auto& [value, wait] : waits) {
     const int warps = problem[schedule.ops[value.index()].group].warps;
-    bytes +=
-        plan::staged_bytes(problem[value], warps) * ((wait.second - wait.first) / interval + 1);
+    const Amount copy = problem::staged_bytes(problem[value], warps);
+    bytes.once += copy;
+    bytes.in_all += copy * ((wait.second - wait.first) / interval + 1);
   }
   return bytes;
 }
 
 bool leave_share(const Problem& problem, const schedule::Schedule& schedule, double share) {
-  const Amount bytes = transferred_bytes(problem, schedule);
+  const Amount bytes = transferred_bytes(problem, schedule).in_all;
   if (bytes == 0) return true;
-  const auto memory = plan::staging_memory(problem);
+  const auto memory = problem::staging_memory(problem);
   if (!memory) return false;
   const auto capacity = static_cast<double>(problem[*memory].capacity);
   return static_cast<double>(bytes) <= (1 - share) * capacity;
 }
 
 std::optional<Problem> with_room(const Problem& problem, Amount bytes) {
-  const auto memory = plan::staging_memory(problem);
+  const auto memory = problem::staging_memory(problem);
   if (!memory || problem[*memory].capacity <= bytes) return std::nullopt;
   Parts parts = problem.parts();
   parts.memories[memory->index()].capacity -= bytes;
   keep_whole_rings(parts);
   auto posed = problem::pose(std::move(parts));
-  if (!posed || *posed == problem) return std::nullopt;
+  if (!posed) return std::nullopt;
   return *std::move(posed);
 }
 

@@ -119,6 +119,11 @@ Result<std::optional<std::string>> note_without_staging(bool tokens, Drafts& dra
 constexpr const char* kNoTurns =
     "no ping-pong barriers: simulated, the loop is as fast without them";
 
+/// A loop with more changes of turn than there are barriers for them.
+constexpr const char* kNoRoomForTurns =
+    "no barriers for turns at units, which these roles have too many of: they go first come, first "
+    "served";
+
 /// Adds the settings that the schedule, the kernel and the request decide.
 Result<void> add_kernel(const Request& request, const Kernel& kernel,
                         const report::Outcome& outcome, Trial& trial) {
@@ -165,8 +170,10 @@ Result<void> choose_draft(const Request& request, const Reading& reading,
     TWILL_TRY(tokens, needs_turns(outcome, staging, drafts));
   }
   TWILL_TRY(const Drafts::Draft* chosen, drafts.with(tokens, staging));
-  if (!chosen->plan && may_take_turns && !tokens) {
-    TWILL_TRY(chosen, drafts.with(true, staging));
+  if (!chosen->plan && may_take_turns) {
+    TWILL_TRY(const Drafts::Draft* otherwise, drafts.with(!tokens, staging));
+    if (otherwise->plan && tokens) trial.notes.push_back(kNoRoomForTurns);
+    if (otherwise->plan || is_kernel) chosen = otherwise;
   }
   auto other = depth_refusal(kernel, *chosen);
   if (other && staging) {  // which may take the memory of a copy

@@ -400,21 +400,10 @@ class Walk {
     for (report::Candidate& it : out.outcome.candidates) {  // one figure for one plan
       if (it.chosen && out.plan) it.simulated = out.outcome.built->simulated;
     }
-    if (printable_ && print_refusal_) out.outcome.warnings.push_back(printed_instead(out.outcome));
     if (!printable_) out.unprinted = print_refusal_;
     if (!best_) out.refusal = refused();
     out.seconds.plan += watch_.lap();
     return out;
-  }
-
-  /// That the kernel is not that of the first schedule.
-  Diagnostic printed_instead(const report::Outcome& chosen) const {
-    Diagnostic why = *print_refusal_;
-    const bool other = chosen.strategy != first_->strategy;
-    why.message +=
-        fmt::format(" in pool {}; printed is the kernel of pool {}{}", first_->pool, chosen.pool,
-                    other ? " by strategy " + chosen.strategy : std::string());
-    return why;
   }
 
   Diagnostic refused() const {

@@ -15,7 +15,7 @@ bool RoleSteps::is_around(ir::OpKind kind) {
   const auto is_left = [&](const Placed& placed) {
     const bool drained =
         placed.step->kind == plan::StepKind::drain_groups && open_products_ <= placed.step->pending;
-    return !placed.around && shows(placed) && !drained;
+    return !placed.is_per_tile && shows(placed) && !drained;
   };
   const auto next = steps_.begin() + static_cast<std::ptrdiff_t>(next_);
   const auto left = std::find_if(next, steps_.end(), is_left);

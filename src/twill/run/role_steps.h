@@ -18,6 +18,10 @@
 /// Internal to the room: one role of a module beside the steps of its plan.
 namespace twill::run {
 
+/// Whether a value is made of indices and constants alone. Roles make such a value where they want
+/// it, with no regard to the plan: it needs nothing that others have to make first.
+bool is_of_indices(const ir::Program& program, ir::ValueId value);
+
 /// Facts that all roles of a run share.
 struct Comparison {
   const Translated& what;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "twill/ir/loop.h"
 #include "twill/run/role_steps.h"
@@ -7,6 +8,33 @@
 namespace twill::run {
 
 using ir::OpKind;
+
+namespace {
+
+bool is_made_of_indices(const ir::Program& program, ir::ValueId value,
+                        std::set<ir::ValueId>& seen) {
+  if (!seen.insert(value).second) return true;
+  const ir::Op* op = ir::defining_op(program, value);
+  if (op == nullptr) return !ir::is_tensor(ir::type_of(program, value));
+  switch (ir::class_of(op->kind)) {
+    case ir::OpClass::value:
+    case ir::OpClass::elementwise:
+    case ir::OpClass::view:
+    case ir::OpClass::rearrangement:
+      return std::all_of(op->operands.begin(), op->operands.end(), [&](ir::ValueId operand) {
+        return is_made_of_indices(program, operand, seen);
+      });
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool is_of_indices(const ir::Program& program, ir::ValueId value) {
+  std::set<ir::ValueId> seen;
+  return is_made_of_indices(program, value, seen);
+}
 
 /// The latest iteration of what a step's value is made from: products, and tiles in shared memory.
 /// `held`: the role takes what it wrote itself from its registers.
@@ -84,6 +112,12 @@ void RoleSteps::carry(ir::OpId id, bool left_aside) {
   }
   if (op.results.empty() || op.kind == OpKind::shared_load) return;
   auto latest = iteration_of(op);
+  if (op.kind == OpKind::branch) {  // may not be entered, where roles notice nothing of it
+    for (const ir::OpId inner : ir::walk(module, id)) {
+      const auto of_inner = iteration_of(module.op(inner));
+      if (of_inner) latest = std::max(latest.value_or(*of_inner), *of_inner);
+    }
+  }
   const bool product = op.kind == OpKind::wgmma && next_ > 0;
   if (product) latest = steps_[next_ - 1].iteration;
   if (product && left_aside) latest.reset();

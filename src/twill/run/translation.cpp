@@ -1,7 +1,9 @@
 #include "twill/run/translation.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "twill/concurrent/forms.h"
@@ -75,17 +77,18 @@ class Comparer {
   Result<TranslationCheck> compare() {
     TranslationCheck made;
     TWILL_TRY(guide_, concurrent::make_guide(program_, what_.function, 0));
-    const auto counted = planned_loop();
-    if (!counted) return made;
-    if (counted->form == guide_.zero) {  // the text says how many, and there are no others
-      TWILL_TRY(made.difference, compare_with(*counted, counted->more));
-      made.most = counted->more;
+    const std::map<std::size_t, std::int64_t> counted = planned_loops();
+    if (counted.empty()) return made;
+    const auto known = counted.find(guide_.zero);
+    if (known != counted.end()) {  // the text says how many, and there are no others
+      TWILL_TRY(made.difference, compare_with(counted, known->second));
+      made.most = known->second;
       made.every_trip = compared_ && made.difference.empty();
       return made;
     }
     const std::int64_t most = longest_spread(what_.plan) + std::min(period_, kLongestPeriod) + 1;
     for (std::int64_t trips = 0; trips <= most; ++trips) {
-      TWILL_TRY(made.difference, compare_with(*counted, trips));
+      TWILL_TRY(made.difference, compare_with(counted, trips));
       if (!made.difference.empty() || !compared_) return made;
       made.most = trips;
     }
@@ -94,17 +97,19 @@ class Comparer {
   }
 
  private:
-  /// The quantity of the planned loop, and what its trips are more than that.
-  struct Counted {
-    std::size_t form = 0;
-    std::int64_t more = 0;
-  };
+  /// Quantities of the planned loop, and what its trips are more than each. Roles have one, or each
+  /// its own where it loads the number of trips.
+  using Counted = std::map<std::size_t, std::int64_t>;
 
   /// Integers that a loop carries, by iteration.
   using Rounds = std::vector<std::vector<std::int64_t>>;
 
-  /// The first loop in which a role of the plan waits.
-  std::optional<Counted> planned_loop() const {
+  /// The first loop in which a role of the plan waits, and for roles without a loop of so many trips
+  /// their own first one.
+  Counted planned_loops() const {
+    Counted found;
+    std::map<std::size_t, Counted> by_role;  // loops in which roles of the plan wait
+    std::map<std::size_t, std::size_t> first;
     for (const auto& [op, loop] : guide_.loops) {
       const auto ops = ir::walk(program_, op);
       const auto count = [&](OpKind kind) {
@@ -112,12 +117,20 @@ class Comparer {
                              [&](ir::OpId inner) { return program_.op(inner).kind == kind; });
       };
       if (count(OpKind::for_loop) > 1 || count(OpKind::barrier_wait) == 0) continue;
-      if (plan_role(concurrent::role_of(program_, op)) == nullptr) continue;
+      const std::size_t role = concurrent::role_of(program_, op);
+      if (plan_role(role) == nullptr) continue;
       const auto lower = concurrent::known_integer(program_, *ir::as_loop(program_, op)->lower);
       if (!lower || loop.step != 1) continue;
-      return Counted{loop.form, *lower - loop.first};
+      by_role[role].emplace(loop.form, *lower - loop.first);
+      first.emplace(role, loop.form);
+      if (found.empty()) found.emplace(loop.form, *lower - loop.first);
     }
-    return std::nullopt;
+    for (const auto& [role, loops] : by_role) {
+      const bool shares = std::any_of(loops.begin(), loops.end(),
+                                      [&](const auto& it) { return found.contains(it.first); });
+      if (!shares) found.emplace(first.at(role), loops.at(first.at(role)));
+    }
+    return found;
   }
 
   /// Values of buffers and mbarriers that helpers use: the plan knows nothing of them.
@@ -199,9 +212,9 @@ class Comparer {
     while (difference.empty()) {
       TWILL_TRY(const auto question, machine.follow());
       if (!question) break;
-      const bool planned = machine.quantity(*question).form == counted.form;
-      const bool more = planned ? trips - counted.more > question->threshold
-                                : others && question->threshold < kOtherTrips;
+      const auto planned = counted.find(machine.quantity(*question).form);
+      const bool more = planned != counted.end() ? trips - planned->second > question->threshold
+                                                 : others && question->threshold < kOtherTrips;
       machine.answer(*question, more);
     }
     compared_ = !roles.empty();

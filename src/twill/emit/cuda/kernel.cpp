@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,8 @@
 #include "twill/emit/cuda/role.h"
 #include "twill/emit/cuda/text.h"
 #include "twill/emit/cuda/view.h"
+#include "twill/ir/source_words.h"
+#include "twill/ir/user_function.h"
 
 namespace twill::emit {
 namespace cuda {
@@ -127,6 +130,17 @@ Result<void> check(const View& view) {
   return {};
 }
 
+/// Code of functions of the user's, each once, as it was given.
+void print_user_code(Text& text, const View& view) {
+  std::set<std::string_view> printed;
+  for (const ir::OpId id : ir::walk(view.program(), view.program().module())) {
+    const auto user = ir::user_function(view.program().op(id));
+    if (!user || !printed.insert(user->code).second) continue;
+    text.paste(user->code);
+    text.blank();
+  }
+}
+
 void print_head(Text& text, const View& view) {
   const plan::Plan& plan = view.plan();
   text.line("// Printed by twill from " + view.input() + " (" + plan.kernel->loop + ").");
@@ -157,6 +171,7 @@ void print_head(Text& text, const View& view) {
     text.line(fmt::format("#include \"runtime/{}.cuh\"", header));
   }
   text.blank();
+  print_user_code(text, view);
 }
 
 void print_kernel(Text& text, const View& view, const Maps& maps) {
@@ -193,11 +208,14 @@ Result<void> check_target(const ir::Program& program) {
   constexpr int kHopper = 9;
   const auto target = ir::launch_traits(program).cuda_target;
   if (!target || *target / 10 == kHopper) return {};
+  const std::vector<ir::OpId> functions = ir::functions(program);
+  const ir::OpId named = functions.empty() ? program.module() : functions.front();
   return fail(
-      {program.file()},
-      fmt::format("cannot be printed as CUDA: the kernel is for sm_{}, and there is no "
+      functions.empty() ? Location{program.file()} : ir::text_location(program, named),
+      fmt::format("cannot be printed as CUDA: the kernel{} is for sm_{}, and there is no "
                   "emitter for {} yet",
-                  *target, *target / 10 == 10 ? "Blackwell" : "that GPU"),
+                  ir::source_words(program, named), *target,
+                  *target / 10 == 10 ? "Blackwell" : "that GPU"),
       "kernels for Hopper (sm_90) are printed; `twill plan` and `twill simulate` take this one");
 }
 

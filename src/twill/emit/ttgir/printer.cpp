@@ -182,11 +182,23 @@ class Printer : Names {
       case NodeKind::wait_stores:
         line(fmt::format("ttng.async_tma_store_wait {{pendings = {} : i32}}", node.numbers[0]));
         return {};
+      case NodeKind::global_fence:
+        return assembly(node, "fence.proxy.async;"), Result<void>();
+      case NodeKind::end_stores:
+        return assembly(node, fmt::format("cp.async.bulk.wait_group {};", node.numbers[0])),
+               Result<void>();
       case NodeKind::product:
         return product(node), Result<void>();
       default:
         return spelled_node(node), Result<void>();
     }
+  }
+
+  /// An instruction that TTGIR has no op for; each thread runs it. The dialect wants a result.
+  void assembly(const Node& node, const std::string& instruction) {
+    line(fmt::format("{}tt.elementwise_inline_asm \"{} mov.u32 $0, 0;\" {{constraints = \"=r\", "
+                     "packed_element = 1 : i32, pure = false}} -> i32",
+                     defined(node.results), instruction));
   }
 
   void constant(const Node& node) {
