@@ -104,8 +104,8 @@ class Comparer {
   /// Integers that a loop carries, by iteration.
   using Rounds = std::vector<std::vector<std::int64_t>>;
 
-  /// The first loop in which a role of the plan waits, and for roles without a loop of so many trips
-  /// their own first one.
+  /// The first loop in which a role of the plan waits, and for roles without a loop of so many
+  /// trips their own first one.
   Counted planned_loops() const {
     Counted found;
     std::map<std::size_t, Counted> by_role;  // loops in which roles of the plan wait
