@@ -96,7 +96,7 @@ TEST(Gluon, AddedIterationsDoNotMultiplyStates) {
   EXPECT_LT(made.proof.every_trip->states, 1000U);
 }
 
-/// What breaks in the third tile of a flattened loop is seen by runs, too: they make several tiles.
+/// A rule that breaks in the third tile of a flattened loop is seen by runs, too.
 TEST(Gluon, FlattenedLoopsAreRunWithSeveralTiles) {
   auto input = driver::read_input(std::string(TWILL_SOURCE_DIR) +
                                   "/kernels/gemm_persistent/sm_100/128x256x64_flat_ws.ws100.ttgir");
