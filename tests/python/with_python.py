@@ -7,6 +7,7 @@ import sys
 environment, test = map(pathlib.Path, sys.argv[1:])
 python = environment / "bin" / "python"
 if not python.exists():
-    print(f"no {environment}: tools/{'triton-venvs' if environment.name.startswith('triton') else 'python-venv'}.sh makes it")
+    makers = {"triton": "tools/triton-venvs.sh makes it", "torch": "pip install torch into a new one"}
+    print(f"no {environment}: {makers.get(environment.name.split('-')[0], 'tools/python-venv.sh makes it')}")
     sys.exit(77)
 sys.exit(subprocess.run([str(python), "-B", "-W", "ignore", str(test)], check=False).returncode)

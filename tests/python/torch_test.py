@@ -1,0 +1,100 @@
+"""Inductor's own classes, without a GPU: a worker process compiles a template's kernel under TWILL=1 and hands it to its parent, which launches it.
+
+PyTorch takes 3 GB, so its environment, build/torch-2.11.0, is made by hand (`pip install torch==2.11.0`); without it this is skipped.
+"""
+
+import os
+import pathlib
+import pickle
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+import torch._inductor.runtime.triton_helpers
+import triton
+from kernels_under_test import HERE, generated_product
+from no_gpu import Array, no_gpu
+from torch._inductor.runtime import triton_heuristics
+from torch._inductor.runtime.hints import DeviceProperties
+
+import twill_gpu
+from twill_gpu.dropin import contest, inductor, later, records
+
+H100 = DeviceProperties(type="cuda", index=0, multi_processor_count=132, cc=90, major=9, regs_per_multiprocessor=65536, max_threads_per_multi_processor=2048,
+                        max_threads_per_block=1024, warp_size=32)
+PACKAGE = pathlib.Path(twill_gpu.__file__).resolve().parent.parent
+
+
+def template():
+    """A product as Inductor decorates it."""
+    signature = {**dict.fromkeys(("a_ptr", "b_ptr", "bias_ptr", "c_ptr"), "*fp16"), **dict.fromkeys("MNK", "i32"),
+                 **dict.fromkeys(("GROUP", "BM", "BN", "BK"), "constexpr")}
+    meta = {"signature": signature, "device": H100, "constants": {"GROUP": 8, "BM": 128, "BN": 128, "BK": 64},
+            "configs": [{(number, ): [["tt.divisibility", 16]] for number in range(7)}]}
+    decorate = triton_heuristics.template(num_stages=3, num_warps=8, triton_meta=meta, filename=str(HERE / "kernels_under_test.py"),
+                                          inductor_meta={"kernel_name": "generated_product", "grid_type": "FixedGrid", "fixed_grid": ["32", "1", "1"]})
+    return decorate(generated_product)
+
+
+def work():
+    """What a worker of Inductor's does: compile_tasks._worker_compile_triton, with the kernel at hand."""
+    with mock.patch.object(torch._inductor.runtime.triton_helpers, "set_driver_to_gpu", lambda: None):
+        kernel = template()
+        kernel.precompile(warm_cache_only=True)
+    kernel.prepare_for_pickle()
+    sys.stdout.buffer.write(pickle.dumps(kernel.compile_results))
+    sys.stdout.flush()
+    twill_gpu.wait()
+
+
+class Inductor(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        triton.knobs.cache.dir = self.folder.name
+        records.clear()
+        later.clear()
+
+    def results(self, **switches):
+        """What a worker hands over under switches of the environment."""
+        made = pathlib.Path(self.folder.name) / "twill_gpu-0.dist-info"
+        made.mkdir()
+        (made / "METADATA").write_text("Metadata-Version: 2.1\nName: twill-gpu\nVersion: 0\n")
+        (made / "entry_points.txt").write_text("[triton.backends]\ntwill = twill_gpu.plugin\n")
+        environment = {**os.environ, **switches, "TRITON_CACHE_DIR": self.folder.name, "PYTHONPATH": f"{self.folder.name}:{PACKAGE}:{HERE}"}
+        done = subprocess.run([sys.executable, "-W", "ignore", __file__, "work"], check=True, capture_output=True, env=environment)
+        return pickle.loads(done.stdout)
+
+    def test_the_question_that_is_put_before_inductors_is_there(self):
+        """Protects the setting inductor=True: the names that are looked for are those of this PyTorch."""
+        self.assertTrue(callable(getattr(getattr(sys.modules[inductor._MODULE], inductor._CLASS), inductor._QUESTION)))
+
+    def test_a_kernel_of_a_worker_is_raced_by_its_parent(self):
+        """Protects templates: what a worker compiled names Twill's kernel also where it was pickled, and the parent's launcher finds it."""
+        result, = self.results(TWILL="1", TWILL_INDUCTOR="1")
+        self.assertTrue(result.kernel.metadata.twill_kernel["key"])
+        with no_gpu() as driver, mock.patch.object(contest, "timer_on", lambda stream: None), \
+                mock.patch.object(contest, "decide", lambda *_: contest.Verdict(True, (1e-6, 1e-6), (2e-6, 2e-6), 8)), \
+                twill_gpu.enabled(inductor=True, persistent=False):
+            kernel = result.kernel
+            launcher = kernel.run
+            arrays = [Array((4096, 4096), "fp16", at) for at in (4096, 8192, 12288, 16384)]
+            self.assertTrue(twill_gpu.wait())
+            launcher(32, 1, 1, 77, kernel.function, kernel.packed_metadata, None, None, None, *arrays, 4096, 4096, 4096, 8, 128, 128, 64)
+            self.assertEqual(len(driver.utils.loaded), 2)
+            row, = twill_gpu.report().races
+            self.assertEqual((row.kernel, row.takes), ("generated_product", "twill"))
+
+    def test_otherwise_inductors_launcher_has_tritons_kernel_alone(self):
+        """Protects Inductor's launches, which are cheap, where they were not asked to race."""
+        result, = self.results(TWILL="1")
+        self.assertIsInstance(result, triton_heuristics.StaticTritonCompileResult)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["work"]:
+        work()
+    else:
+        unittest.main()
