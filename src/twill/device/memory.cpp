@@ -96,6 +96,22 @@ class Layout {
     return sketch_.refuse(id, "is copied into shared memory, and is no load");
   }
 
+  /// Whether each role that a moved tile is staged for reads the copy itself, from its ring.
+  bool is_read_from_ring(OpId move) const {
+    const auto& edges = plan().problem.dependences();
+    const auto reads_copy = [&](std::optional<plan::RoleId> role) {
+      return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& copy) {
+        if (!copy.carries_value || copy.to != move) return false;
+        return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
+          return it.carries_value && it.from == copy.from && plan::role_of(plan(), it.to) == role;
+        });
+      });
+    };
+    return std::all_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
+      return !it.carries_value || it.from != move || reads_copy(plan::role_of(plan(), it.to));
+    });
+  }
+
   /// Tiles that roles write in the loop: operands of products, and values for other roles.
   Result<void> written() {
     for (std::size_t i = 0; i < plan().values.size(); ++i) {
@@ -116,7 +132,7 @@ class Layout {
       }
       if (!value.staged) continue;
       const ir::OpId blamed = sketch_.origin(op).sources.front().op;
-      if (sketch_.origin(op).forwards) {
+      if (sketch_.origin(op).forwards && !is_read_from_ring(op)) {
         return sketch_.refuse(blamed, "reads what a group moves on to another group",
                               "choose a pool with fewer groups (--pool)");
       }
