@@ -68,8 +68,8 @@ TEST(Transfers, NarrowerProblemsDemandMore) {
   EXPECT_FALSE(with_room(whole, 40000)) << "no byte is left";
 }
 
-// The backward pass in one softmax group has to transfer a tile, for which 2802 cycles leave no
-// memory. No schedule that leaves it takes less than 4580.
+// The backward pass in one softmax group has to hand over a tile. 2802 cycles leave no memory for
+// the tile, and no schedule that does takes less than 4580.
 TEST(Transfers, ABoundForSchedulesWithRoomForThem) {
   const auto answer = answer_loop(request_for("loops/bwd_b1.loop"));
   ASSERT_TRUE(answer && answer->plan);

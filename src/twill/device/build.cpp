@@ -11,11 +11,12 @@
 #include "twill/device/memory.h"
 #include "twill/device/role.h"
 #include "twill/device/sketch.h"
+#include "twill/ir/user_function.h"
 
 namespace twill::device {
 namespace {
 
-/// Registers per thread of a warp that only stores boxes.
+/// Registers per thread of a warp that only stores boxes, or does nothing.
 constexpr int kStoreRegisters = 24;
 /// Warps that Triton launches for a kernel, beside those of partitions.
 constexpr int kLaunchWarps = 4;
@@ -167,14 +168,10 @@ Result<void> check_memory_order(const Sketch& sketch) {
   return {};
 }
 
-/// Name of the warp that stores boxes, which no role of the plan has.
-std::string name_of_boxes_role(const plan::Plan& plan) {
-  const auto is_of_plan = [&](const std::string& name) {
-    return std::any_of(plan.roles.begin(), plan.roles.end(),
-                       [&](const plan::Role& role) { return role.name == name; });
-  };
-  std::string name = "STORE";
-  while (is_of_plan(name)) name += "_BOXES";
+/// `name`, or one like it that no role of the plan has.
+std::string new_role(const plan::Plan& plan, std::string name) {
+  const auto has_it = [&](const plan::Role& role) { return role.name == name; };
+  while (std::any_of(plan.roles.begin(), plan.roles.end(), has_it)) name += "_OWN";
   return name;
 }
 
@@ -188,6 +185,13 @@ Result<Kernel> build(const Parts& parts) {
                                      "powers of two",
                                      odd->second),
                          "`twill emit cuda` takes any tile");
+  }
+  for (const ir::OpId id : ir::walk(parts.program, sketch.function())) {
+    const auto user = ir::user_function(parts.program.op(id));
+    if (!user) continue;
+    return sketch.refuse(
+        id, fmt::format("calls '{}' of CUDA C++, which Triton does not compile", user->name),
+        "let the mapping take the leaf that says what it means");
   }
   const plan::Plan& plan = sketch.plan();
   if (plan.kernel->tiles == plan::Tiles::persistent) {
@@ -222,10 +226,6 @@ Result<Kernel> build(const Parts& parts) {
   }
   std::move(memory.setup.begin(), memory.setup.end(), std::back_inserter(kernel.setup));
   TWILL_TRY(const std::vector<std::size_t> order, order_of_roles(sketch));
-  if (order.size() == 1 && memory.boxes.empty()) {
-    return sketch.refuse(parts.loop,
-                         "is planned for one role, and Triton specializes no warps for that");
-  }
   std::vector<std::map<ValueId, ValueId>> used;
   for (const std::size_t index : order) {
     const plan::Role& role = plan.roles[index];
@@ -236,11 +236,15 @@ Result<Kernel> build(const Parts& parts) {
     used.push_back(builder.captures());
   }
   if (!memory.boxes.empty()) {
-    const std::string name = name_of_boxes_role(plan);
+    const std::string name = new_role(plan, "STORE");
     RoleBuilder builder(sketch, memory, kernel, name, 1, true);
     TWILL_TRY(Block body, builder.build_stores());
     kernel.roles.push_back({name, 1, kStoreRegisters, std::move(body)});
     used.push_back(builder.captures());
+  }
+  if (kernel.roles.size() == 1) {  // a plan of one role: Triton wants a second
+    kernel.roles.push_back({new_role(plan, "IDLE"), 1, kStoreRegisters, {}});
+    used.emplace_back();
   }
   pass_captures(kernel, used);
   TWILL_TRY_VOID(check_definitions(sketch, parts.loop, kernel));

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "twill/dialect/register_layouts.h"
+
 namespace twill::device {
 namespace {
 
@@ -19,7 +21,10 @@ std::int64_t scratch_of(const Kernel& kernel, const Block& block) {
     if (node.kind == NodeKind::relayout) {
       const ir::Type to = kernel[node.results[0]].type;
       const bool operand = ir::dot_operand_encoding(to->encoding).has_value();
-      if (!operand) most = std::max(most, ir::element_count(to) * ir::element_bits(to) / 8);
+      const auto in_warps =
+          dialect::scratch_in_warps(kernel[node.operands[0]].type->encoding, to->encoding);
+      const std::int64_t all = ir::element_count(to) * ir::element_bits(to) / 8;
+      if (!operand) most = std::max(most, std::min(all, in_warps.value_or(all)));
     }
     for (const Block& inner : node.blocks) most = std::max(most, scratch_of(kernel, inner));
   }

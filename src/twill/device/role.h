@@ -64,7 +64,8 @@ class RoleBuilder {
         kernel_(kernel),
         name_(std::move(name)),
         warps_(warps),
-        isolated_(isolated) {}
+        isolated_(isolated),
+        around_(sketch.around().size()) {}
 
   /// Builds the body of a role of the plan.
   Result<Block> build(const plan::Role& role);
@@ -101,9 +102,10 @@ class RoleBuilder {
 
   // --- The loop over tiles (role_tiles.cpp) ---------------------------------------------------
   Result<void> tiles(const std::function<Result<void>()>& tile);
+  Result<void> tiles_of(std::size_t level, const std::function<Result<void>()>& tile);
   Result<void> test_tile(const ir::Loop& outer, Node& node);
   std::pair<ValueId, ValueId> position(int depth, int iteration);
-  Want carried_by_tiles(const ir::Carried& carried);
+  Want of_tiles(ir::ValueId value, const ir::Loop& outer);
 
   // --- Passes and sections (role_sections.cpp) -----------------------------------------------
   Result<void> once(const plan::Role& role);
@@ -188,8 +190,10 @@ class RoleBuilder {
   bool is_remade(ir::OpId op, ir::ValueId value, Rows rows, ir::Type type) const;
   /// Does an operation again, for some rows, its first result in `type` if that is given.
   Want clone(ir::OpId op, Rows rows, At at, ir::Type type = nullptr);
+  Result<ir::Attribute> stored_layout(const ir::Op& store, Rows rows) const;
   Result<ir::Type> operand_type(ir::OpId op, std::size_t index, Rows rows, ir::Type result) const;
   void enter(ir::ValueId value, Rows rows, At at, ValueId made);
+  Rows own_rows(ir::ValueId value, Rows rows) const;
   bool makes(const std::vector<OpId>& makers, Rows rows) const;
   bool reads(OpId op) const;
   bool receives(ir::ValueId value, Rows rows) const;
@@ -205,6 +209,8 @@ class RoleBuilder {
   Result<void> store_box(OpId op, At at);
   bool stores_boxes() const;
   bool keeps_memory_order() const;
+  void fence();
+  void wait_stores(std::int64_t pending);
   bool sends_to_readers() const;
   bool writes_for_copies() const;
   Result<void> put(OpId op, ir::OpId allocation, At at);
@@ -249,12 +255,13 @@ class RoleBuilder {
   std::vector<Carry> results_;
   std::set<int> ring_depths_;                   ///< of rings that go on from tile to tile
   std::set<int> tile_depths_;                   ///< of rings with a copy per tile
-  std::vector<ir::Carried> by_tiles_;           ///< scalars that the loop over tiles carries
+  std::set<ir::ValueId> by_tiles_;              ///< scalars that loops over tiles carry
   std::map<ir::OpId, std::set<Rows>> ordered_;  ///< loads of per-tile ops, done at their step
   std::map<ValueId, ValueId> captures_;
 
   // The pass at hand.
-  Nodes head_, once_, before_, middle_, behind_;
+  Nodes head_, before_, middle_, behind_;
+  std::vector<Nodes> around_;  ///< by the level of what stands there (`Sketch::level_of`)
   Nodes* now_ = nullptr;
   std::map<std::pair<std::int64_t, ir::Type>, ValueId> constants_;
   std::map<Key, ValueId> made_;       ///< in the section at hand
@@ -265,6 +272,7 @@ class RoleBuilder {
   std::vector<Key> in_flight_;                       ///< products that are not waited for
   std::set<Key> consumed_;                           ///< products whose result another adds to
   At::From section_ = At::From::tile;
+  int part_ = -1;  ///< of the step at hand; -1: of none
   bool behind_loop_ = false;
   int short_trips_ = 0;
   std::optional<ValueId> window_;  ///< the loop's counter
@@ -272,7 +280,7 @@ class RoleBuilder {
   std::vector<ValueId> result_values_;
   std::map<int, std::pair<ValueId, ValueId>> first_;    ///< of the tile: slot and phase, by depth
   std::map<int, std::pair<ValueId, ValueId>> of_tile_;  ///< the same of rings with a copy per tile
-  std::map<ir::ValueId, ValueId> tile_values_;  ///< the counter of tiles, and what they carry
+  std::map<ir::ValueId, ValueId> tile_values_;  ///< counters of tiles, what they carry and leave
   std::map<std::pair<ir::ValueId, Rows>, ValueId> inside_;  ///< values of open regions
   std::vector<ir::OpId> regions_;                           ///< that are open, outermost first
   std::optional<ir::OpId> ringed_;  ///< the other loop at hand whose loads come through rings

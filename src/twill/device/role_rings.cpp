@@ -24,7 +24,7 @@ At RoleBuilder::at(const plan::Step& step) const {
 ValueId RoleBuilder::slot(int depth, At at) {
   if (depth == 1) return number(0);
   if (at.from == At::From::tile) {
-    if (!sketch_.outer()) return number(0);
+    if (!sketch_.walks()) return number(0);
     tile_depths_.insert(depth);
     return of_tile_.contains(depth) ? of_tile_.at(depth).first : number(0);
   }
@@ -34,7 +34,7 @@ ValueId RoleBuilder::slot(int depth, At at) {
 }
 
 ValueId RoleBuilder::parity(int depth, At at, bool inverse) {
-  const bool one_tile = !sketch_.outer();
+  const bool one_tile = !sketch_.walks();
   if (at.from == At::From::tile && one_tile) return number(inverse ? 1 : 0);
   if (at.from == At::From::first && one_tile) {
     return number((at.offset / depth % 2) ^ (inverse ? 1 : 0));

@@ -46,7 +46,8 @@ Result<Block> RoleBuilder::in_passes(const std::function<Result<void>()>& pass) 
 }
 
 void RoleBuilder::begin_pass() {
-  for (Nodes* nodes : {&head_, &once_, &before_, &middle_, &behind_}) nodes->clear();
+  for (Nodes* nodes : {&head_, &before_, &middle_, &behind_}) nodes->clear();
+  around_.assign(sketch_.around().size(), {});
   captures_.clear();
   constants_.clear();
   made_.clear();

@@ -38,6 +38,7 @@ std::string RoleBuilder::remark(const plan::Step& step, At at) const {
 Result<void> RoleBuilder::step(const plan::Step& step) {
   const At where = at(step);
   const std::size_t mark = now_->size();
+  part_ = step.op ? sketch_.origin(*step.op).part : -1;
   TWILL_TRY_VOID(take(step, where));
   if (step.op && (step.kind == StepKind::issue || step.kind == StepKind::compute)) {
     for (const auto& [unit, part] : sketch_.following(*step.op)) {
@@ -48,12 +49,13 @@ Result<void> RoleBuilder::step(const plan::Step& step) {
     (*now_)[mark].remark = remark(step, where);
     (*now_)[mark].span = now_->size() - mark;
   }
+  part_ = -1;
   return {};
 }
 
 Result<void> RoleBuilder::take(const plan::Step& step, At where) {
   const bool tile = where.from == At::From::tile;
-  const bool once = tile && !sketch_.outer();
+  const bool once = tile && !sketch_.walks();
   if (step.drains_first) {
     return sketch_.refuse(sketch_.origin(*step.op).sources.front().op,
                           "runs in few of the iterations, which is not printed as TTGIR yet");
@@ -88,18 +90,10 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       return stage(*step.op, where);
     case StepKind::drain_groups:
       if (step.queue == plan::Mechanism::wgmma) return drain(step.pending);
-      if (stores_boxes()) emit(NodeKind::wait_stores, {}, {}, {step.pending});
-      if (sends_to_readers()) {
-        make(NodeKind::end_stores, {}, "stored", sketch_.i32(), {step.pending});
-      }
+      wait_stores(step.pending);
       return {};
     case StepKind::fence:
-      if (step.fence != plan::Fence::proxy || (tile && behind_loop_)) return {};
-      if (writes_for_copies()) {
-        make(NodeKind::global_fence, {}, "fenced", sketch_.i32());
-      } else {
-        emit(NodeKind::proxy_fence);
-      }
+      if (step.fence == plan::Fence::proxy && !(tile && behind_loop_)) fence();
       return {};
     case StepKind::pass:
     case StepKind::take:
@@ -114,12 +108,6 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       return {};
   }
   return {};
-}
-
-Rows RoleBuilder::rows_of(OpId op, ir::ValueId value) const {
-  const int part = sketch_.origin(op).part;
-  const int cut = part < 0 ? -1 : sketch_.cut_of(value);
-  return cut < 0 ? Rows{} : Rows{cut, part};
 }
 
 /// Does a branch of the loop, or an effect there, as a whole.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iterator>
 
 #include "twill/device/role_inside.h"
@@ -8,7 +9,7 @@ namespace twill::device {
 
 /// Slot and phase of iteration `iteration` of the tile at hand.
 std::pair<ValueId, ValueId> RoleBuilder::position(int depth, int iteration) {
-  if (!sketch_.outer()) return {number(iteration % depth), number(iteration / depth % 2)};
+  if (!sketch_.walks()) return {number(iteration % depth), number(iteration / depth % 2)};
   ring_depths_.insert(depth);
   if (!first_.contains(depth)) return {number(0), number(0)};  // of a pass that is done again
   if (iteration == 0) return first_.at(depth);
@@ -22,15 +23,21 @@ std::pair<ValueId, ValueId> RoleBuilder::position(int depth, int iteration) {
   return made;
 }
 
-/// A scalar that the loop over tiles carries.
-RoleBuilder::Want RoleBuilder::carried_by_tiles(const ir::Carried& carried) {
-  const auto known = tile_values_.find(carried.argument);
+/// A scalar that a loop over tiles counts, carries or leaves.
+RoleBuilder::Want RoleBuilder::of_tiles(ir::ValueId value, const ir::Loop& outer) {
+  const auto known = tile_values_.find(value);
   if (known != tile_values_.end()) return known->second;
-  if (sketch_.depends(carried.argument) || is_tile(ir::type_of(sketch_.program(), carried.init))) {
-    return sketch_.refuse(sketch_.outer()->op, "carries tiles from tile to tile");
+  const auto carried = std::find_if(
+      outer.carried.begin(), outer.carried.end(),
+      [&](const ir::Carried& it) { return it.argument == value || it.result == value; });
+  if (carried == outer.carried.end()) {
+    return sketch_.refuse(outer.op, "leaves a value that is wanted before it is there");
   }
-  by_tiles_.push_back(carried);
-  return add_value("new", ir::type_of(sketch_.program(), carried.argument));
+  if (sketch_.depends(value) || is_tile(ir::type_of(sketch_.program(), carried->init))) {
+    return sketch_.refuse(outer.op, "carries tiles from tile to tile");
+  }
+  by_tiles_.insert(carried->argument);
+  return add_value("new", ir::type_of(sketch_.program(), value));
 }
 
 /// The part of a `while` loop over tiles that says whether it goes on. All that such a loop carries
@@ -58,19 +65,27 @@ Result<void> RoleBuilder::test_tile(const ir::Loop& outer, Node& node) {
   return {};
 }
 
-/// Does all tiles: one, or those of a loop of the text's own, with what it carries and with slots
-/// and phases of the rings.
+/// Does all tiles: one, or those of loops of the text's own.
 Result<void> RoleBuilder::tiles(const std::function<Result<void>()>& tile) {
-  if (!sketch_.outer()) return tile();
-  const ir::Loop& outer = *sketch_.outer();
+  return sketch_.walks() ? tiles_of(0, tile) : tile();
+}
+
+/// Does all tiles of the loop at that level, with what it carries and with slots and phases of the
+/// rings.
+Result<void> RoleBuilder::tiles_of(std::size_t level, const std::function<Result<void>()>& tile) {
+  const ir::Loop& outer = sketch_.around()[level];
+  const bool innermost = level + 1 == sketch_.around().size();
   const ir::Program& program = sketch_.program();
   const bool counts = outer.induction.has_value();
-  const std::vector<ir::Carried> carries = counts ? by_tiles_ : outer.carried;
+  std::vector<ir::Carried> carries;
+  std::copy_if(outer.carried.begin(), outer.carried.end(), std::back_inserter(carries),
+               [&](const ir::Carried& it) { return !counts || by_tiles_.contains(it.argument); });
   const std::set<int> ring_depths = ring_depths_, tile_depths = tile_depths_;
-  now_ = &once_;
+  now_ = &around_[level];
   Node node{counts ? NodeKind::loop : NodeKind::repeat};
   node.blocks.resize(counts ? 1 : 2);
   Block &test = node.blocks.front(), &body = node.blocks.back();
+  std::vector<std::pair<ir::ValueId, ValueId>> left;  // what the loop leaves
   const auto argument = [&](const std::string& name, ir::Type type) {
     node.results.push_back(add_value(name, type));
     body.arguments.push_back(add_value(name, type));
@@ -94,40 +109,70 @@ Result<void> RoleBuilder::tiles(const std::function<Result<void>()>& tile) {
       TWILL_TRY(const ValueId first, want_scalar(carried.init));
       tile_values_[carried.argument] =
           carry(program.value(carried.argument).name, type_of(first), first);
+      if (carried.result) left.emplace_back(*carried.result, node.results.back());
     }
   } else {
     TWILL_TRY_VOID(test_tile(outer, node));
     for (const ir::Forwarded& it : outer.forwarded) {
       tile_values_[it.argument] =
           argument(program.value(it.argument).name, ir::type_of(program, it.argument));
+      left.emplace_back(it.result, node.results.back());
     }
   }
-  const auto carry_positions = [&](const std::set<int>& depths, const std::string& of, auto& to) {
+  // Slots and phases go on from the last tile in front of this loop.
+  const auto carry_positions = [&](const std::set<int>& depths, const std::string& of, auto& at,
+                                   auto& later) {
     for (const int depth : depths) {
-      to[depth].first = depth == 1 ? number(0) : carry(of + "slot", sketch_.i32(), number(0));
-      to[depth].second = carry(of + "phase", sketch_.i32(), number(0));
+      auto& [slot, phase] = at[depth];
+      const auto go_on = [&](const char* name, ValueId& now, ValueId& then) {
+        now = carry(of + name, sketch_.i32(), level == 0 ? number(0) : now);
+        then = node.results.back();
+      };
+      if (depth == 1) {
+        slot = later[depth].first = number(0);
+      } else {
+        go_on("slot", slot, later[depth].first);
+      }
+      go_on("phase", phase, later[depth].second);
     }
   };
-  carry_positions(ring_depths, "", first_);
-  carry_positions(tile_depths, "tile_", of_tile_);
-  now_ = &before_;
-  TWILL_TRY_VOID(tile());
-  now_ = &behind_;
+  std::map<int, std::pair<ValueId, ValueId>> first_later, tile_later;
+  carry_positions(ring_depths, "", first_, first_later);
+  carry_positions(tile_depths, "tile_", of_tile_, tile_later);
+  if (innermost) {
+    now_ = &before_;
+    TWILL_TRY_VOID(tile());
+    now_ = &behind_;
+  } else {
+    TWILL_TRY_VOID(tiles_of(level + 1, tile));
+    now_ = &around_[level + 1];
+  }
   for (const ir::Carried& carried : carries) {
     TWILL_TRY(body.yields.emplace_back(), want_scalar(carried.yielded));
   }
-  TWILL_TRY_VOID(find_positions(ring_depths));
-  const auto yield = [&](int depth, std::pair<ValueId, ValueId> position) {
-    if (depth > 1) body.yields.push_back(position.first);
-    body.yields.push_back(position.second);
+  if (innermost) {
+    TWILL_TRY_VOID(find_positions(ring_depths));
+    for (const int depth : ring_depths) first_[depth] = positions_.at(depth);
+    for (const int depth : tile_depths) of_tile_[depth] = advanced(depth, of_tile_.at(depth));
+  }
+  const auto yield = [&](const std::set<int>& depths, const auto& positions) {
+    for (const int depth : depths) {
+      if (depth > 1) body.yields.push_back(positions.at(depth).first);
+      body.yields.push_back(positions.at(depth).second);
+    }
   };
-  for (const int depth : ring_depths) yield(depth, positions_.at(depth));
-  for (const int depth : tile_depths) yield(depth, advanced(depth, of_tile_.at(depth)));
-  for (Nodes* nodes : {&before_, &middle_, &behind_}) {
+  yield(ring_depths, first_);
+  yield(tile_depths, of_tile_);
+  std::vector<Nodes*> lists = {&before_, &middle_, &behind_};
+  if (!innermost) lists = {&around_[level + 1]};
+  for (Nodes* nodes : lists) {
     std::move(nodes->begin(), nodes->end(), std::back_inserter(body.nodes));
     nodes->clear();
   }
-  before_.push_back(std::move(node));
+  first_ = std::move(first_later);
+  of_tile_ = std::move(tile_later);
+  for (const auto& [value, result] : left) tile_values_[value] = result;
+  around_[level].push_back(std::move(node));
   return {};
 }
 

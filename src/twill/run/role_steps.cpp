@@ -130,7 +130,7 @@ std::optional<plan::BufferId> RoleSteps::written_by(const plan::Step& step) cons
 /// Whether the text has an op of its own for the step, in that place.
 bool RoleSteps::shows(const Placed& placed) const {
   const plan::Step& step = *placed.step;
-  const bool once = step.instance.from == plan::Instance::From::tile && !all_.walks;
+  const bool once = step.instance.from == plan::Instance::From::tile && all_.walks == 0;
   const bool boxed = step.op && plan_.mechanisms[step.op->index()] == Mechanism::bulk_store;
   if (boxed && step.kind == StepKind::stage) return false;  // into a box, for a helper
   switch (step.kind) {
@@ -145,7 +145,8 @@ bool RoleSteps::shows(const Placed& placed) const {
     case StepKind::drain_groups:
       return step.queue == Mechanism::wgmma;
     default:
-      return is_copy(plan_, step) || is_product(plan_, step) || written_by(step).has_value();
+      if (is_copy(plan_, step)) return true;
+      return (is_product(plan_, step) || written_by(step).has_value()) && !is_of_branch(placed);
   }
 }
 
@@ -161,35 +162,6 @@ std::string RoleSteps::pass(const Placed& placed) {
   return step.op ? check_computed(placed) : std::string();
 }
 
-/// The arithmetic that the step stands for has been done, on the step's iteration. A branch may have
-/// gone its other way.
-std::string RoleSteps::check_computed(const Placed& placed) {
-  const plan::Step& step = *placed.step;
-  if (step.kind != StepKind::compute || all_.what.origins[step.op->index()].forwards) return {};
-  for (const extract::Source& source : all_.what.origins[step.op->index()].sources) {
-    const ir::Op& op = all_.what.kernel.op(source.op);
-    const auto around = ir::parent(all_.what.kernel, source.op);
-    if (around && all_.what.kernel.op(*around).kind == OpKind::branch) continue;
-    const ir::OpClass of = ir::class_of(op.kind);
-    if (of != ir::OpClass::elementwise && of != ir::OpClass::reduction) continue;
-    const ir::Type type = ir::type_of(all_.what.kernel, op.results.front());
-    const bool tile =
-        type->kind == ir::TypeKind::tensor && type->element->kind == ir::TypeKind::floating;
-    if (!tile) continue;
-    const auto found = std::find_if(computed_.begin(), computed_.end(), [&](const Computed& it) {
-      return it.kind == op.kind &&
-             (!it.iteration || is_made_of(*step.op, placed.iteration, it.iteration));
-    });
-    if (found != computed_.end()) {
-      computed_.erase(found);
-      continue;
-    }
-    return "the plan has \"" + words(placed) + "\" here, and the text has no " + op.name +
-           " of that iteration";
-  }
-  return {};
-}
-
 /// Goes to the next step that shows.
 std::string RoleSteps::to_next() {
   while (true) {
@@ -198,11 +170,10 @@ std::string RoleSteps::to_next() {
       if (!difference.empty()) return difference;
       ++next_;
     }
-    if (next_ < steps_.size() || !all_.walks) return {};
+    if (next_ < steps_.size() || all_.walks == 0) return {};
     add_tile();
-    const bool works = std::any_of(steps_.begin(), steps_.end(),
-                                   [&](const Placed& placed) { return shows(placed); });
-    if (!works) return "the plan has no step any more";
+    const auto has_op = [&](const Placed& placed) { return shows(placed); };
+    if (std::ranges::none_of(steps_, has_op)) return "the plan has no step any more";
   }
 }
 
@@ -212,7 +183,7 @@ bool RoleSteps::is_beside(const concurrent::Role& state) const {
                   [&](const Placed& placed) { return !placed.is_per_tile && shows(placed); });
   if (in_sections) return false;
   const auto count = std::count_if(state.frames.begin(), state.frames.end(), is_loop_frame);
-  if (count <= (all_.walks ? 1 : 0)) return false;
+  if (count <= all_.walks) return false;
   const auto inner = std::find_if(state.frames.rbegin(), state.frames.rend(), is_loop_frame);
   return inner->op != loop_;
 }
@@ -255,11 +226,11 @@ std::string RoleSteps::take(const concurrent::Role& state, ir::OpId id) {
   const bool reads = op.kind == OpKind::shared_load;
   const bool works = reads || op.kind == OpKind::shared_store || op.kind == OpKind::wgmma ||
                      op.kind == OpKind::wgmma_wait;
-  const bool around = own && !beside && works && is_around(op.kind);
+  const bool around = own && !beside && works && (is_around(op.kind) || is_in_branch(state));
   if (own && !beside && !around) difference = reads ? take_read(state, id) : match(state, id);
   if (around && reads) static_cast<void>(take_read(state, id));  // of a tile that the plan has
   if (beside && op.kind == OpKind::barrier_wait) difference = take_beside(state, id);
-  carry(id);
+  carry(id, around);
   return difference;
 }
 

@@ -18,16 +18,24 @@
 /// Internal to the room: one role of a module beside the steps of its plan.
 namespace twill::run {
 
+/// Whether a value is made of indices and constants alone. Roles make such a value where they want
+/// it, with no regard to the plan: it needs nothing that others have to make first.
+bool is_of_indices(const ir::Program& program, ir::ValueId value);
+
 /// Facts that all roles of a run share.
 struct Comparison {
   const Translated& what;
   std::int64_t trips = 0;        ///< of each tile
-  bool walks = false;            ///< the roles walk over tiles
+  int walks = 0;                 ///< loops over tiles that the roles have around the planned one
   bool products_around = false;  ///< the kernel has products in no loop, of which no plan has steps
+  std::set<ir::OpId> branches;   ///< of the module: what stands there is done in one piece
   /// Memory that is not the plan's: an allocation, or what it is when looked at with another type.
   std::set<std::pair<const execute::Tile*, std::size_t>> of_helpers;
   Bindings bindings;
 };
+
+/// Whether the op stands in a branch, within the loop that it stands in.
+bool stands_in_branch(const ir::Program& program, ir::OpId op);
 
 /// Follows a role op by op, and the plan's role step by step.
 class RoleSteps {
@@ -53,6 +61,7 @@ class RoleSteps {
   struct Computed {
     ir::OpKind kind = ir::OpKind::other;
     std::optional<std::int64_t> iteration;
+    std::vector<std::int64_t> shape = {};  ///< of the result
   };
   /// A read of a copy in shared memory: of a value of an iteration, or of an invariant tile.
   struct Read {
@@ -68,10 +77,14 @@ class RoleSteps {
   bool is_laid(plan::ChannelId channel) const;
   bool shows(const Placed& placed) const;
   std::string pass(const Placed& placed);
+  bool is_of_shape(const std::vector<std::int64_t>& shape,
+                   const std::vector<std::int64_t>& whole) const;
   std::string check_computed(const Placed& placed);
   std::string to_next();
   bool is_beside(const concurrent::Role& state) const;
   bool is_around(ir::OpKind kind);
+  bool is_in_branch(const concurrent::Role& state) const;
+  bool is_of_branch(const Placed& placed) const;
   std::optional<plan::BufferId> written_by(const plan::Step& step) const;
   bool writes(plan::BufferId buffer) const;
   std::vector<Read> read_by(const Placed& placed) const;
@@ -92,7 +105,7 @@ class RoleSteps {
   std::optional<Spot> spot(const concurrent::Role& state, ir::ValueId value) const;
   bool is_of_helpers(const concurrent::Role& state, ir::OpId op) const;
 
-  void carry(ir::OpId op);
+  void carry(ir::OpId op, bool left_aside);
   void hand_on(std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);
   std::optional<std::int64_t> iteration_of(const ir::Op& op) const;
   std::optional<std::int64_t> latest_in(plan::OpId op, std::int64_t iteration, bool held);
@@ -110,7 +123,10 @@ class RoleSteps {
   bool fenced_ = false;           ///< since the last step that shows
   std::int64_t open_products_ = 0;
   std::vector<Computed> computed_;  ///< since the last step that shows
-  std::vector<Spot> read_here_;     ///< by threads, since then
+  /// Ops of the kernel that one part has done on a whole tile, for all parts, and in which
+  /// iteration.
+  std::set<std::pair<ir::OpId, std::int64_t>> for_all_parts_;
+  std::vector<Spot> read_here_;  ///< by threads, since then
   std::map<ir::ValueId, std::int64_t> made_in_;
   std::deque<Read> read_;  ///< by steps that are past
   /// Fillings of channels that loops beside the planned one have used: up to now, and before the

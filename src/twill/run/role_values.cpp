@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "twill/ir/loop.h"
 #include "twill/run/role_steps.h"
@@ -7,6 +8,33 @@
 namespace twill::run {
 
 using ir::OpKind;
+
+namespace {
+
+bool is_made_of_indices(const ir::Program& program, ir::ValueId value,
+                        std::set<ir::ValueId>& seen) {
+  if (!seen.insert(value).second) return true;
+  const ir::Op* op = ir::defining_op(program, value);
+  if (op == nullptr) return !ir::is_tensor(ir::type_of(program, value));
+  switch (ir::class_of(op->kind)) {
+    case ir::OpClass::value:
+    case ir::OpClass::elementwise:
+    case ir::OpClass::view:
+    case ir::OpClass::rearrangement:
+      return std::all_of(op->operands.begin(), op->operands.end(), [&](ir::ValueId operand) {
+        return is_made_of_indices(program, operand, seen);
+      });
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool is_of_indices(const ir::Program& program, ir::ValueId value) {
+  std::set<ir::ValueId> seen;
+  return is_made_of_indices(program, value, seen);
+}
 
 /// The latest iteration of what a step's value is made from: products, and tiles in shared memory.
 /// `held`: the role takes what it wrote itself from its registers.
@@ -19,8 +47,8 @@ std::optional<std::int64_t> RoleSteps::latest_in(plan::OpId op, std::int64_t ite
     const std::int64_t from = iteration - it.distance;
     const plan::Mechanism how = plan_.mechanisms[it.from.index()];
     const auto buffer = plan::read_from(plan_, it.from, op);
-    const bool shared = buffer && plan_[*buffer].residence == plan::Residence::shared &&
-                        !(held && writes(*buffer));
+    const bool shared =
+        buffer && plan_[*buffer].residence == plan::Residence::shared && !(held && writes(*buffer));
     std::optional<std::int64_t> made;
     if (shared || how == plan::Mechanism::wgmma) {
       made = from;
@@ -59,7 +87,7 @@ void RoleSteps::hand_on(std::span<const ir::ValueId> from, std::span<const ir::V
   }
 }
 
-void RoleSteps::carry(ir::OpId id) {
+void RoleSteps::carry(ir::OpId id, bool left_aside) {
   const ir::Program& module = all_.what.module;
   const ir::Op& op = module.op(id);
   if (const auto loop = ir::as_loop(module, id)) {
@@ -92,14 +120,65 @@ void RoleSteps::carry(ir::OpId id) {
   }
   const bool product = op.kind == OpKind::wgmma && next_ > 0;
   if (product) latest = steps_[next_ - 1].iteration;
+  if (product && left_aside) latest.reset();
   const ir::OpClass of = ir::class_of(op.kind);
   if (of == ir::OpClass::elementwise || of == ir::OpClass::reduction) {
-    computed_.push_back({op.kind, latest});
+    computed_.push_back({op.kind, latest, ir::type_of(module, op.results.front())->shape});
   }
   for (const ir::ValueId result : op.results) {
     made_in_.erase(result);
     if (latest) made_in_[result] = *latest;
   }
+}
+
+/// Whether a tile has the shape of a whole one, or of a part of it.
+bool RoleSteps::is_of_shape(const std::vector<std::int64_t>& shape,
+                            const std::vector<std::int64_t>& whole) const {
+  int parts = 1;
+  for (const extract::OpOrigin& origin : all_.what.origins) {
+    parts = std::max(parts, origin.part + 1);
+  }
+  return std::equal(shape.begin(), shape.end(), whole.begin(), whole.end(),
+                    [&](std::int64_t a, std::int64_t b) { return a == b || a * parts == b; });
+}
+
+/// The arithmetic that the step stands for has been done, on the step's iteration. A branch may
+/// have gone its other way.
+std::string RoleSteps::check_computed(const Placed& placed) {
+  const plan::Step& step = *placed.step;
+  if (is_of_branch(placed)) return {};
+  if (step.kind != plan::StepKind::compute || all_.what.origins[step.op->index()].forwards)
+    return {};
+  for (const extract::Source& source : all_.what.origins[step.op->index()].sources) {
+    const ir::Op& op = all_.what.kernel.op(source.op);
+    const auto around = ir::parent(all_.what.kernel, source.op);
+    if (around && all_.what.kernel.op(*around).kind == OpKind::branch) continue;
+    const ir::OpClass of = ir::class_of(op.kind);
+    if (of != ir::OpClass::elementwise && of != ir::OpClass::reduction) continue;
+    const ir::Type type = ir::type_of(all_.what.kernel, op.results.front());
+    const bool tile =
+        type->kind == ir::TypeKind::tensor && type->element->kind == ir::TypeKind::floating;
+    if (!tile) continue;
+    const auto is_it = [&](const Computed& it) {
+      return it.kind == op.kind &&
+             (!it.iteration || is_made_of(*step.op, placed.iteration, it.iteration));
+    };
+    auto found = std::find_if(computed_.begin(), computed_.end(), [&](const Computed& it) {
+      return is_of_shape(it.shape, type->shape) && is_it(it);
+    });
+    if (found == computed_.end()) found = std::find_if(computed_.begin(), found, is_it);
+    const bool in_parts = all_.what.origins[step.op->index()].part >= 0;
+    const auto once = std::pair(source.op, placed.iteration);
+    if (found != computed_.end()) {
+      if (in_parts && found->shape == type->shape) for_all_parts_.insert(once);
+      computed_.erase(found);
+      continue;
+    }
+    if (in_parts && for_all_parts_.contains(once)) continue;
+    return "the plan has \"" + words(placed) + "\" here, and the text has no " + op.name +
+           " of that iteration";
+  }
+  return {};
 }
 
 }  // namespace twill::run
