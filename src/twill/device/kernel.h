@@ -62,7 +62,7 @@ enum class NodeKind : unsigned char {
   // Maps of TMA in global memory, which descriptors are.
   scratch,        ///< `numbers[0]` bytes of global memory of the CTA's own
   create_map,     ///< map, base, then box, extents, strides and steps, innermost first; `numbers`:
-                  ///< rank, and of the driver's enumerations type, swizzle and fill
+                  ///< rank, and of the driver's enumerations type, fill and swizzle
   acquire_map,    ///< TMA sees what was written
   as_descriptor,  ///< the same memory
   // Barriers: the first operand.
@@ -74,8 +74,8 @@ enum class NodeKind : unsigned char {
   meet,          ///< the role's warps wait for each other, and see what they did to memory
   // Asynchronous work.
   proxy_fence,    ///< what threads wrote in shared memory, bulk copies and products may read
-  load_box,       ///< descriptor, buffer, barrier, whether to load, coordinates
-  store_box,      ///< descriptor, buffer, coordinates; adds or the like where the `source` does
+  load_box,       ///< descriptor, coordinates, barrier, buffer, whether to load
+  store_box,      ///< descriptor, coordinates, buffer; adds or the like where the `source` does
   wait_stores,    ///< until at most `numbers[0]` bulk stores are not done
   copy,           ///< pointers, buffer, then mask and other where the `source` has them
   arrive_copied,  ///< each thread arrives once the copies that it began are done
@@ -102,6 +102,15 @@ struct Node {
   std::string remark = {};  ///< the step of the plan that begins here, for people
   std::size_t span = 0;     ///< of the step: this node and those behind it
 };
+
+/// Calls `visit` for each node, and for those in its blocks.
+template <class Visit>
+void walk(const std::vector<Node>& nodes, const Visit& visit) {
+  for (const Node& node : nodes) {
+    visit(node);
+    for (const Block& block : node.blocks) walk(block.nodes, visit);
+  }
+}
 
 /// Warps that run one block.
 struct Role {

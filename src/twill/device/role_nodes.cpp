@@ -53,19 +53,31 @@ RoleBuilder::Want RoleBuilder::relayout(ValueId value, ir::Type type) {
   const ir::Type have = type_of(value);
   if (type == nullptr || have == type || !is_tile(have)) return value;
   if (have->shape != type->shape || have->element != type->element) {
-    return fail({sketch_.program().file()},
-                "bug of Twill's: " + have->text + " is wanted as " + type->text);
+    return fail({program_.file()}, "bug of Twill's: " + have->text + " is wanted as " + type->text);
   }
-  const auto known = relaid_.find({value, type});
-  if (known != relaid_.end() && known->second.second == now_) return known->second.first;
-  const ValueId made = make(NodeKind::relayout, {value}, kernel_[value].name, type);
-  relaid_[{value, type}] = {made, now_};
-  return made;
+  const auto known = derived_.find({value, {}, type, now_});
+  if (known != derived_.end()) return known->second;
+  return derived_[{value, {}, type, now_}] =
+             make(NodeKind::relayout, {value}, kernel_[value].name, type);
+}
+
+/// Has a loop carry a value, from `first` on. Gives it in the body, which is the last block; what
+/// it is behind the loop is the last result.
+ValueId RoleBuilder::carry(Node& node, const std::string& name, ir::Type type, ValueId first) {
+  node.operands.push_back(first);
+  node.results.push_back(add_value(name, type));
+  if (node.kind == NodeKind::repeat) {  // the test passes it on
+    Block& test = node.blocks.front();
+    test.arguments.push_back(add_value(name, type));
+    test.yields.push_back(test.arguments.back());
+  }
+  node.blocks.back().arguments.push_back(add_value(name, type));
+  return node.blocks.back().arguments.back();
 }
 
 /// Whether the order of the role's own accesses to global memory matters.
 bool RoleBuilder::keeps_memory_order() const {
-  const auto& edges = sketch_.plan().problem.dependences();
+  const auto& edges = plan_.problem.dependences();
   return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
     return it.through_memory && is_mine(it.to);
   });

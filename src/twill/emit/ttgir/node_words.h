@@ -1,7 +1,7 @@
 #pragma once
 
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "twill/device/kernel.h"
 
@@ -9,9 +9,10 @@
 namespace twill::emit::ttgir {
 
 struct NodeWords {
-  const char* op;
-  std::vector<std::string>
-      roles;  ///< of the operands; the last one is that of all further operands
+  std::string op;
+  /// What the node's numbers are in the text, in their order: `count` an attribute, `-` none, and
+  /// `offsets[]` all of them in one. `count=1:i32` is always that, and `flag!` has no value.
+  std::string_view attributes = {};
 };
 
 /// Precondition: the printer has no function of its own for nodes of this kind.
