@@ -121,12 +121,27 @@ def rewrite(path, outputs):
     path.write_text("\n".join(lines) + "\n")
 
 
+def anchors_of(text):
+    """What a link may name behind '#': each heading, in the words that GitHub makes of it."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", re.sub(r"\]\([^)]*\)", "]", it)).strip().lower().replace(" ", "-") for it in headings}
+
+
+def broken_links(path, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", line):
+            if "://" in target:
+                continue
+            to = path.parent / target if target else path
+            if not to.exists():
+                yield number, f"the link {target} leads nowhere"
+            elif anchor and to.suffix == ".md" and anchor not in anchors_of(to.read_text()):
+                yield number, f"the link {target}#{anchor} names no heading there"
+
+
 def check_document(path, program, write=False):
     text = path.read_text()
-    for number, line in enumerate(text.splitlines(), 1):
-        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", line):
-            if "://" not in target and not (path.parent / target).exists():
-                yield number, f"the link {target} leads nowhere"
+    yield from broken_links(path, text)
     commands = commands_of(text)
     if not commands:
         return

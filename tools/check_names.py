@@ -4,6 +4,7 @@
 - A type that headers of two rooms or more define under one name is in docs/reference/type-names.md, with exactly these rooms.
 - No type of a header is named by a word that docs/reference/glossary.md calls old.
 - Files and folders in the last column of the glossary exist.
+- Headers and sources that comments and documents name exist.
 - A type or constant in an anonymous namespace occurs once in a room: presets compile a room's sources together.
 
 A type is a struct, a class, an enum class or an alias at the beginning of a line, so one of a namespace.
@@ -81,6 +82,24 @@ def places_of(glossary):
                 yield number, path
 
 
+def files_named(text, is_code):
+    """The line and the name of each header or source, without folders, that a comment or a document names."""
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.partition("//")[2] if is_code else " ".join(re.findall(r"`([^`]*)`", line))
+        for name in re.findall(r"(?<![\w-])[a-z][\w-]+\.(?:h|cpp|cuh)\b", words):
+            yield number, name
+
+
+def missing_files():
+    sources = [path for folder in ("src", "runtime", "tests", "bench") for path in (ROOT / folder).rglob("*")]
+    names = {path.name for path in sources}
+    code = [path for path in sources if path.suffix in (".h", ".cpp", ".cuh")]
+    for path in sorted([*code, ROOT / "ARCHITECTURE.md", *(ROOT / "docs").rglob("*.md")]):
+        for line, name in files_named(path.read_text(), path in code):
+            if name not in names:
+                yield f"{path.relative_to(ROOT)}:{line}: there is no {name}"
+
+
 def private_names(text):
     """Types and constants that an anonymous namespace at the beginning of a line defines."""
     for inside in re.findall(r"^namespace \{$(.*?)^\}  // namespace$", text, re.MULTILINE | re.DOTALL):
@@ -115,6 +134,7 @@ def main():
     wrong += [f"src/twill: {it}" for it in old_names_among(rooms, old_words(glossary))]
     wrong += [f"{list_of_words}:{line}: there is no {path}" for line, path in places_of(glossary)
               if not (SOURCES / path).exists() and not (ROOT / path).exists()]
+    wrong += missing_files()
     wrong += [f"src/twill/{it}" for it in defined_twice(sources_by_room())]
     print("\n".join(wrong) or f"{len(rooms)} type names, and the glossary's places, are as listed")
     return 1 if wrong else 0

@@ -1,17 +1,13 @@
 #!/usr/bin/env python3
-"""Holds the project to words that anybody understands. Usage: check_words.py [--list]
+"""Holds the project to words that anybody understands. Usage: check_words.py
 
 - A block of comment lines begins with a verb or a noun, never with What, Who, Whose, Of, Nothing or Nobody.
 - Comments and documents name the thing, never nobody, somebody, anybody or whoever.
 - A sentence of a comment has at most 25 words. Indented lines are drawings and formulas, and not counted.
 - A sentence of the documents has at most 40 words. Code, tables of numbers and links' targets are no words.
 - Documents use the glossary's names, not the old ones that REPLACED has; code and file formats may.
-
-ALLOWED says how many there may be, in a folder or a document; --list prints each place.
 """
 
-import argparse
-import collections
 import pathlib
 import re
 import sys
@@ -25,28 +21,6 @@ REPLACED = {"hand-off": "transfer op", "hand-over": "transfer", "errand": "trans
 OF_THEIR_TIME = ("docs/hardware-log.md", "docs/reference/glossary.md")  # a log, and the page that lists old names
 SOURCES = {".h": "//", ".cpp": "//", ".cuh": "//", ".cu": "//", ".py": "#", ".sh": "#", ".cmake": "#"}
 FOLDERS = ("src/twill", "runtime", "tests", "tools", "bench", "python", "cmake")
-
-# Room for work that is under way: by document, by folder, and by folder and "comments" or "persons". Numbers may only fall.
-ALLOWED = {
-    "src/twill/certify persons": 3,
-    "src/twill/concurrent comments": 3,
-    "src/twill/concurrent persons": 4,
-    "src/twill/device comments": 4,
-    "src/twill/device persons": 2,
-    "src/twill/driver comments": 7,
-    "src/twill/driver persons": 2,
-    "src/twill/emit persons": 1,
-    "src/twill/frontend comments": 2,
-    "src/twill/frontend persons": 1,
-    "src/twill/ir persons": 1,
-    "src/twill/problem persons": 1,
-    "src/twill/machine comments": 1,
-    "src/twill/run comments": 1,
-    "src/twill/run persons": 1,
-    "src/twill/solve persons": 1,
-    "src/twill/tasks comments": 8,
-    "src/twill/tasks persons": 9,
-}
 
 
 def comment_blocks(text, mark):
@@ -62,12 +36,6 @@ def comment_blocks(text, mark):
             block, begin = [], 0
 
 
-def folder_of(path):
-    """A room, or the folder below ROOT and one more."""
-    parts = path.relative_to(ROOT).parts
-    return "/".join(parts[:3] if parts[0] == "src" else parts[:2] if len(parts) > 2 else parts[:1])
-
-
 def begins_badly(words):
     return re.match(r"[\w-]*", words)[0] in OPENERS
 
@@ -79,7 +47,7 @@ def bad_openers():
                 continue
             for line, words in comment_blocks(path.read_text(errors="replace"), SOURCES[path.suffix]):
                 if begins_badly(words):
-                    yield folder_of(path), path, line, words[:100]
+                    yield path, line, words[:100]
 
 
 def comment_prose(text, mark):
@@ -107,7 +75,7 @@ def long_comments():
                 for sentence in sentences_of(prose):
                     count = len(words_in(sentence))
                     if count > MOST_IN_COMMENT:
-                        yield folder_of(path) + " comments", path, line, f"{count} words: {sentence[:90]}"
+                        yield path, line, f"{count} words: {sentence[:90]}"
 
 
 def persons():
@@ -117,12 +85,11 @@ def persons():
                 continue
             for line, prose in comment_prose(path.read_text(errors="replace"), SOURCES[path.suffix]):
                 for name in PERSON.findall(re.sub(r"`[^`]*`", "code", prose)):
-                    yield folder_of(path) + " persons", path, line, f"'{name}' in: {prose[:80]}"
+                    yield path, line, f"'{name}' in: {prose[:80]}"
     for path in documents():
-        where = str(path.relative_to(ROOT))
         for line, prose in prose_of(path.read_text()):
             for name in PERSON.findall(re.sub(r"`[^`]*`", "code", prose)):
-                yield where, path, line, f"'{name}' in: {prose[:80]}"
+                yield path, line, f"'{name}' in: {prose[:80]}"
 
 
 def prose_of(text):
@@ -168,7 +135,7 @@ def long_sentences():
             for sentence in sentences_of(prose):
                 count = len(words_in(sentence))
                 if count > MOST_WORDS:
-                    yield str(path.relative_to(ROOT)), path, line, f"{count} words: {sentence[:90]}"
+                    yield path, line, f"{count} words: {sentence[:90]}"
 
 
 def old_names_in(prose):
@@ -178,32 +145,18 @@ def old_names_in(prose):
 
 def old_names():
     for path in documents():
-        where = str(path.relative_to(ROOT))
-        if where in OF_THEIR_TIME:
+        if str(path.relative_to(ROOT)) in OF_THEIR_TIME:
             continue
         for line, prose in prose_of(path.read_text()):
             for name in old_names_in(prose):
-                yield where, path, line, f"'{name}' is called {REPLACED[name.lower().rstrip('s')]} (docs/reference/glossary.md)"
+                yield path, line, f"'{name}' is called {REPLACED[name.lower().rstrip('s')]} (docs/reference/glossary.md)"
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--list", action="store_true")
-    listed = parser.parse_args().list
-    found = collections.defaultdict(list)
-    for where, path, line, what in [*bad_openers(), *persons(), *long_comments(), *long_sentences(), *old_names()]:
-        found[where].append(f"{path.relative_to(ROOT)}:{line}: {what}")
-    failed = False
-    for where, places in found.items():
-        too_many = len(places) > ALLOWED.get(where, 0)
-        failed |= too_many
-        if too_many or listed:
-            print("\n".join(places))
-        if too_many:
-            print(f"{where}: {len(places)}, and {ALLOWED.get(where, 0)} are allowed")
-    if listed:
-        print({where: len(places) for where, places in found.items()})
-    return 1 if failed else 0
+    found = [*bad_openers(), *persons(), *long_comments(), *long_sentences(), *old_names()]
+    for path, line, what in found:
+        print(f"{path.relative_to(ROOT)}:{line}: {what}")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

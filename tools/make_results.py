@@ -97,7 +97,7 @@ FORCED_HEAD = """
 
 The order, stages and groups of Flash Attention 3 and 4 (`loops/published`, or written down in the tool), forced on the
 problem that Twill extracts. The table has the least II they can reach, beside the optimum over all structures for the same pool, at
-both ends of the costs. Published orders compute every exponential on the MUFU, where the optimum may have
+both rates. Published orders compute every exponential on the MUFU, where the optimum may have
 alternatives.
 
 | structure | kernel | pool | rates | its least II | optimum | cost |

@@ -2,7 +2,7 @@
 """Answers lie between what is proven and what is kept: bracket.py --program build/ci/twill [--sample N] [--write]
 
 Protects: of every bundled kernel and loop, by every strategy, what has a schedule has a plan, no plan is simulated to be faster than what
-is proven for every schedule, and none to be slower than the upper end that the answer names. What fails is listed, with the figures.
+is proven for every schedule, and none to be slower than the upper bound that the answer names. What fails is listed, with the figures.
 
 The answers by strategy twill are those of answers.txt, verdict by verdict and bound by bound: whoever changes one has --write change the
 list, and says why. A proof that was lost is a line there, and so are units of work that were gained: they are the same on every machine.

@@ -61,11 +61,11 @@ TEST(Claims, TheCertificateHasTheBoundOfTheAnswer) {
 // A given schedule of a kernel may have the slowest costs while its plan runs at others. The bound
 // beside its simulated figure is the one of all schedules (3169 was proven beside 2421.8
 // simulated).
-TEST(Claims, NoBoundStandsAboveAGivenScheduleThatIsFaster) {
+TEST(Claims, NoBoundStandsAboveAnImportedScheduleThatIsFaster) {
   Request request = request_for("kernels/fa_fwd/sm_90/d128.pre.ttgir");
   const auto answer = answer_loop(request);
   ASSERT_TRUE(answer && answer->plan);
-  request.given = Input{"given.json", report::schedule_json(answer->outcome, {})};
+  request.imported = Input{"given.json", report::schedule_json(answer->outcome, {})};
   const auto again = answer_loop(request);
   ASSERT_TRUE(again && again->plan && again->outcome.built);
   EXPECT_EQ(again->outcome.built->simulated, answer->outcome.built->simulated);

@@ -61,9 +61,11 @@ TEST(Orders, OfTransfers) {
     ASSERT_TRUE(taken.has_value()) << to_string(taken.error());
     const Schedule& least = *taken->answer.schedule;
     EXPECT_LE(least.initiation_interval, answer.schedule->initiation_interval);
-    const problem::Residual left = problem::reduced(problem, schedule::groups_of(*answer.schedule));
+    const problem::Residual left =
+        problem::residual_of(problem, schedule::groups_of(*answer.schedule));
     EXPECT_EQ(taken->problem, left.problem);
-    const std::string order = order_text(left.problem, schedule::reduced(left, *answer.schedule));
+    const std::string order =
+        order_text(left.problem, schedule::in_residual(left, *answer.schedule));
     const auto read =
         verify_schedule({"order.loop", print_loop(schedule::loop_text_of(problem)) + "\n" + order});
     ASSERT_TRUE(read.has_value()) << to_string(read.error());

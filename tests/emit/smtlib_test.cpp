@@ -49,7 +49,7 @@ std::string pinned(const Problem& problem, const Schedule& schedule) {
                         stage_of(schedule, id), op.name, slot_of(schedule, id));
     text += fmt::format("(assert in!{}!{})\n", op.name, problem[at.group].name);
     if (op.alternatives.size() == 1) continue;
-    text += fmt::format("(assert way!{}!{})\n", op.name,
+    text += fmt::format("(assert alternative!{}!{})\n", op.name,
                         op.alternatives[static_cast<std::size_t>(at.alternative)].name);
   }
   return text;
@@ -88,7 +88,7 @@ struct Compared {
   int unknown = 0;
 };
 
-bool hands_over(const Problem& problem, const Schedule& schedule) {
+bool transfers_values(const Problem& problem, const Schedule& schedule) {
   return std::any_of(problem.transfers().begin(), problem.transfers().end(),
                      [&](const auto& it) { return schedule.ops[it.store.index()].exists; });
 }
@@ -108,7 +108,7 @@ void compare(const Problem& problem, Compared& compared) {
   }
   ASSERT_EQ(answer.verdict, Verdict::optimal);
   if (answer.lower_bound.kind == schedule::BoundKind::search) ++compared.above_bound;
-  if (hands_over(problem, *answer.schedule)) ++compared.crossing;
+  if (transfers_values(problem, *answer.schedule)) ++compared.crossing;
   const Cycles ii = answer.schedule->initiation_interval;
   EXPECT_EQ(z3_answer(smtlib(problem, ii), pinned(problem, *answer.schedule)), true);
   expect(ii + 1, true);  // the stretch lemma

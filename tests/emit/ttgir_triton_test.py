@@ -3,10 +3,12 @@
 
 Protects: what `twill emit ttgir` prints is compiled to a cubin by the Triton of that version: every bundled Hopper kernel but
 those of REFUSED, which must say why, and kernels of other kinds (ttgir_kinds.py); for Tritons that SPILLS does not name, SAMPLE
-alone. No more shared memory than an SM has, no product serialized by ptxas, nothing spilled but where SPILLS says so. Exits with 77,
-which ctest reports as skipped, where there is no such Triton.
+alone. No more shared memory than an SM has, no product serialized by ptxas, nothing spilled but where SPILLS says so. Equal texts are
+compiled once by an environment, which keeps what came out. Exits with 77, which ctest reports as skipped, where there is no such Triton.
 """
+import hashlib
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -69,6 +71,30 @@ def printed(twill, version, folder):
     return complaints, files
 
 
+def compiled(python, files, folder):
+    """By file, what became of it (compile_ttgir.py), and what was said of files that are missing."""
+    script = pathlib.Path(__file__).with_name("compile_ttgir.py")
+    kept = pathlib.Path(python).parents[1] / "compiled"
+    kept.mkdir(exist_ok=True)
+    places = {file: kept / (hashlib.sha256(script.read_bytes() + pathlib.Path(file).read_bytes()).hexdigest() + ".json") for file in files}
+    found = {file: json.loads(place.read_text()) for file, place in places.items() if place.exists()}
+    new = [file for file in files if file not in found]
+    if not new:
+        return found, []
+    done = subprocess.run([python, "-B", str(script), *new], capture_output=True, text=True,
+                          env={"TRITON_CACHE_DIR": folder + "/cache", "HOME": folder})
+    for line in filter(lambda it: it.startswith("{"), done.stdout.splitlines()):
+        facts = json.loads(line)
+        file = facts.pop("file")
+        found[file] = facts
+        if "error" not in facts:
+            written = places[file].with_suffix(f".{os.getpid()}")
+            written.write_text(json.dumps(facts))
+            written.replace(places[file])
+    said = f"compile_ttgir.py ended with {done.returncode} after {len(found)} of {len(files)}:\n{done.stderr[-2000:]}"
+    return found, [said] if len(found) != len(files) else []
+
+
 def complaint(name, facts, version):
     if "error" in facts:
         return f"{name}: {facts['error'][:2000]}"
@@ -91,12 +117,8 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as folder:
         complaints, files = printed(twill, version, pathlib.Path(folder))
-        script = str(pathlib.Path(__file__).with_name("compile_ttgir.py"))
-        done = subprocess.run([python, "-B", script, *files], capture_output=True, text=True, env={"TRITON_CACHE_DIR": folder + "/cache", "HOME": folder})
-        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        if len(lines) != len(files):
-            complaints.append(f"compile_ttgir.py ended with {done.returncode} after {len(lines)} of {len(files)}:\n{done.stderr[-2000:]}")
-        complaints += filter(None, (complaint(files[facts.pop("file")], facts, version) for facts in lines))
+        found, missing = compiled(python, files, folder)
+        complaints += missing + list(filter(None, (complaint(files[file], facts, version) for file, facts in found.items())))
     for line in complaints:
         print(line)
     print(f"{len(files)} kernels printed and compiled with Triton {version}")

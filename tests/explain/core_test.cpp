@@ -132,9 +132,9 @@ TEST(Core, NamesATransfer) {
           {Kind::transfer_costs, 0}, {Kind::issue, 0}, {Kind::issue, 1}, {Kind::dependence, 0}}));
 }
 
-// Protects the proof that each member of a core is needed. Dropping a member may only add
-// schedules, and with all members the Problem is unchanged.
-TEST(Members, DroppingOneNeverHurts) {
+// Protects the proof that each requirement of a core is needed. Dropping one may only add
+// schedules, and with all of them the Problem is unchanged.
+TEST(Requirements, DroppingOneNeverHurts) {
   std::mt19937 random(32);
   const auto least = [](const Problem& problem) {
     const Answer answer = solve::solve(problem);
@@ -157,7 +157,7 @@ TEST(Members, DroppingOneNeverHurts) {
   }
 }
 
-/// The members of the loop's largest bound, reduced for one cycle less.
+/// The requirements of the loop's largest bound, reduced for one cycle less.
 Core core_of_bound(const Problem& problem, Cycles ii) {
   const Limits limits;
   Asker asker(limits);
@@ -165,8 +165,8 @@ Core core_of_bound(const Problem& problem, Cycles ii) {
                       asker);
 }
 
-// Bounds need no search, so their members must leave no schedule by the bounds alone; and a low II
-// needs fewer of them.
+// Bounds need no search, so their requirements must leave no schedule by the bounds alone; and a
+// low II needs fewer of them.
 TEST(Core, OfABoundIsThatBound) {
   const Problem unit = bundled("fwd_b2");
   const Core all = core_of_bound(unit, 2063);

@@ -23,7 +23,7 @@ using solve_test::with_transfer_ops;
 const WhatIf& what_if_named(const std::vector<WhatIf>& what_ifs, const std::string& what) {
   const auto at = std::find_if(what_ifs.begin(), what_ifs.end(),
                                [&](const WhatIf& it) { return it.what == what; });
-  if (at == what_ifs.end()) throw std::runtime_error("no knob " + what);
+  if (at == what_ifs.end()) throw std::runtime_error("no what-if " + what);
   return *at;
 }
 

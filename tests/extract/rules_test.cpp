@@ -430,7 +430,7 @@ TEST(Rules, UnknownOpsWarnOrAreRefused) {
 }
 
 // Tiles that live through the loop are taken from the capacity.
-TEST(Rules, ResidentTilesReduceTheCapacity) {
+TEST(Rules, InvariantBuffersReduceTheCapacity) {
   const std::string before = R"(
     %qt = tt.descriptor_load %a_desc[%c0, %c0] : !tt.tensordesc<tensor<128x64xf16, #shared>> -> tensor<128x64xf16, #blocked>
     %a = ttg.local_alloc %qt : (tensor<128x64xf16, #blocked>) -> !ttg.memdesc<128x64xf16, #shared, #smem>

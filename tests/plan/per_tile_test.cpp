@@ -73,7 +73,7 @@ std::string kinds(const Plan& plan, const std::vector<Step>& steps) {
   return text;
 }
 
-TEST(PerTileRequest, IsDoneInStepsByThoseWhoHoldTheRows) {
+TEST(PerTile, IsDoneInStepsByThoseWhoHoldTheRows) {
   Plan plan = kernel_plan(Tiles::persistent);
   EXPECT_EQ(kinds(plan, role_named(plan, "L").before),
             "acquire Q [t]; expect Q [t]; issue copy @ 1:1 [t]; ");
@@ -109,7 +109,7 @@ TEST(Rematerialized, IsOwnedByTheRolesThatNeedIt) {
   expect_rule(plan, "well-formed");
 }
 
-TEST(PerTileRequest, IsProvenHoweverTilesCome) {
+TEST(PerTile, IsProvenHoweverTilesCome) {
   for (const Tiles tiles : {Tiles::one_per_cta, Tiles::program_loop, Tiles::persistent}) {
     for (const bool same : {true, false}) {
       const Plan plan = kernel_plan(tiles, same);
@@ -122,7 +122,7 @@ TEST(PerTileRequest, IsProvenHoweverTilesCome) {
   }
 }
 
-TEST(PerTileRequest, CopiesByThreadsAreFencedByTheirReaders) {
+TEST(PerTile, CopiesByThreadsAreFencedByTheirReaders) {
   for (const Tiles tiles : {Tiles::one_per_cta, Tiles::program_loop, Tiles::persistent}) {
     Plan plan = kernel_plan(tiles, false, Mechanism::cp_async);
     EXPECT_EQ(kinds(plan, role_named(plan, "L").before), "acquire Q [t]; issue copy @ 1:1 [t]; ");
@@ -143,7 +143,7 @@ TEST(PerTileRequest, CopiesByThreadsAreFencedByTheirReaders) {
 
 // A row sum is kept in parts where one role has all of it in its registers. A plan that says so in
 // another case does not hold.
-TEST(PerTileRequest, KeepsRowSumsInParts) {
+TEST(PerTile, KeepsRowSumsInParts) {
   const Plan plan = kernel_plan(Tiles::persistent);
   ASSERT_EQ(plan.kernel->partial_sums.size(), 1U);
   EXPECT_EQ(plan.kernel->partial_sums[0],
@@ -165,7 +165,7 @@ TEST(PerTileRequest, KeepsRowSumsInParts) {
 }
 
 // Each step that belongs to the tile is there for a reason.
-TEST(PerTileRequest, NoStepCanBeLeftOut) {
+TEST(PerTile, NoStepCanBeLeftOut) {
   struct Case {
     const char* role;
     const char* step;  ///< as printed
@@ -199,7 +199,7 @@ TEST(PerTileRequest, NoStepCanBeLeftOut) {
   }
 }
 
-TEST(PerTileRequest, SomebodyDoesIt) {
+TEST(PerTile, SomebodyDoesIt) {
   Plan plan = kernel_plan(Tiles::one_per_cta);
   auto& steps = role_named(plan, "C").before;
   std::erase_if(steps, [](const Step& step) { return step.per_tile_op == 1U; });
@@ -210,7 +210,7 @@ TEST(PerTileRequest, SomebodyDoesIt) {
 
 // The two meetings of the warps around the staging: before it, so that the warp that waited for the
 // last store speaks for all; after it, so that all rows are there.
-TEST(PerTileRequest, BothMeetingsOfAStoreAreNeeded) {
+TEST(PerTile, BothMeetingsOfAStoreAreNeeded) {
   const Plan good = kernel_plan(Tiles::persistent);
   std::vector<std::string> rules;
   const std::size_t steps = role_named(const_cast<Plan&>(good), "C").after.size();
@@ -226,7 +226,7 @@ TEST(PerTileRequest, BothMeetingsOfAStoreAreNeeded) {
 
 // Moving any step of a tile elsewhere, in its own list, either does not matter or is found. Nothing
 // crashes, and an accepted list keeps each release behind the last read.
-TEST(PerTileRequest, NeighboursThatAreSwappedAreFoundOrHarmless) {
+TEST(PerTile, NeighboursThatAreSwappedAreFoundOrHarmless) {
   const Plan good = kernel_plan(Tiles::persistent, false);
   int found = 0;
   for (std::size_t r = 0; r < good.roles.size(); ++r) {
@@ -244,7 +244,7 @@ TEST(PerTileRequest, NeighboursThatAreSwappedAreFoundOrHarmless) {
   EXPECT_EQ(found, 6);
 }
 
-TEST(PerTileRequest, ResidentsShareTheirPlaceWithNothing) {
+TEST(PerTile, InvariantBuffersShareTheirPlaceWithNothing) {
   const Plan good = kernel_plan(Tiles::persistent);
   for (std::size_t b = 0; b < good.buffers.size(); ++b) {
     if (!good.buffers[b].invariant_buffer) continue;
@@ -290,7 +290,7 @@ mmB -> mmB in-place distance 1
 
 // Where memory is short, the staging of a CTA's only tile lies in a ring. Each role waits until the
 // other is done with the ring, and no part of that can be left out.
-TEST(PerTileRequest, StagingLiesInARingWhereMemoryIsShort) {
+TEST(PerTile, StagingLiesInARingWhereMemoryIsShort) {
   const auto copies = [](const Plan& plan) { return plan[*plan.values[0].home].depth; };
   const Plan apart = two_stores(16);
   EXPECT_EQ(copies(apart), 8);
@@ -327,13 +327,13 @@ TEST(PerTileRequest, StagingLiesInARingWhereMemoryIsShort) {
 }
 
 // An invariant buffer must be given back after its last reader, wherever that is.
-TEST(PerTileRequest, AResidentIsHeldWhileSomethingReadsIt) {
+TEST(PerTile, AnInvariantBufferIsHeldWhileSomethingReadsIt) {
   Plan plan = kernel_plan(Tiles::persistent);
   plan.kernel->per_tile_ops[2].reads = {plan.kernel->per_tile_ops[0].buffers[0]};
   EXPECT_EQ(rule_of(plan), "overwrite");  // released before the truncation that reads it now
 }
 
-TEST(PerTileRequest, StepsOfTilesAndOfIterationsAreNotMixed) {
+TEST(PerTile, StepsOfTilesAndOfIterationsAreNotMixed) {
   Plan plan = kernel_plan(Tiles::persistent);
   for (Channel& channel : plan.channels) channel.counts = Channel::Counts::iterations;
   EXPECT_EQ(rule_of(plan), "well-formed");
@@ -346,7 +346,7 @@ TEST(PerTileRequest, StepsOfTilesAndOfIterationsAreNotMixed) {
 }
 
 // Where staging has no room, the plan says so and the threads store.
-TEST(PerTileRequest, WithoutRoomThreadsStore) {
+TEST(PerTile, WithoutRoomThreadsStore) {
   const auto loop = schedule::parse_loop(kRegisters, "test");
   const auto answer = solve::solve(loop->problem, {});
   Setting setting;

@@ -140,7 +140,7 @@ std::string in_words(const Plan& plan, const std::vector<Step>& steps) {
   return text;
 }
 
-TEST(TensorAround, IsDoneByWarpsThatReachAllLanesAndHandedOver) {
+TEST(TensorPerTile, IsDoneByWarpsThatReachAllLanesAndHandedOver) {
   Plan plan = kernel_plan(kProduct, Tiles::persistent);
   EXPECT_EQ(plan.kernel->tiles, Tiles::persistent);
   EXPECT_TRUE(plan.notes.empty()) << plan.notes.front();
@@ -156,7 +156,7 @@ TEST(TensorAround, IsDoneByWarpsThatReachAllLanesAndHandedOver) {
 }
 
 // Without a step that fills it, the place is given back when it has been read.
-TEST(TensorAround, WhatIsReadIsGivenBack) {
+TEST(TensorPerTile, WhatIsReadIsGivenBack) {
   Plan plan = kernel_plan(kFresh, Tiles::persistent, false);
   EXPECT_EQ(in_words(plan, role_named(plan, "M").before),
             "acquire mm of M [t]; fence tensor-after; ");
@@ -167,7 +167,7 @@ TEST(TensorAround, WhatIsReadIsGivenBack) {
             "fence tensor-before; release mm of M [t]; compute store @ 4:1 [t]; ");
 }
 
-TEST(TensorAround, IsProvenHoweverTilesCome) {
+TEST(TensorPerTile, IsProvenHoweverTilesCome) {
   for (const char* text : {kProduct, kFresh, kRescaled}) {
     for (const Tiles tiles : {Tiles::one_per_cta, Tiles::program_loop, Tiles::persistent}) {
       for (const bool same : {true, false}) {
@@ -185,7 +185,7 @@ TEST(TensorAround, IsProvenHoweverTilesCome) {
 
 // Roles that read a tile release it when they have read it, even if others read it later. (A
 // product of the loop released none that others read behind the loop.)
-TEST(TensorAround, EachRoleGivesBackWhatItHasRead) {
+TEST(TensorPerTile, EachRoleGivesBackWhatItHasRead) {
   for (const Tiles tiles : {Tiles::one_per_cta, Tiles::persistent}) {
     Plan plan = kernel_plan(kProduct, tiles, true, false, true);
     const auto proven = prove(plan);
@@ -196,14 +196,14 @@ TEST(TensorAround, EachRoleGivesBackWhatItHasRead) {
 }
 
 // Products of one queue may add to one accumulator in turn, however many there are.
-TEST(TensorAround, ThreeProductsShareAnAccumulator) {
+TEST(TensorPerTile, ThreeProductsShareAnAccumulator) {
   const Plan plan = plan_of(kThree);
   const auto proven = prove(plan);
   EXPECT_TRUE(proven.has_value()) << text_of(proven.error()) << to_text(plan);
 }
 
 // Contents that no step writes are unknown: a note says so, and a CTA does not go on with them.
-TEST(TensorAround, WhatNoStepFillsIsSaid) {
+TEST(TensorPerTile, WhatNoStepFillsIsSaid) {
   const Plan plan = kernel_plan(kProduct, Tiles::persistent, false);
   EXPECT_EQ(plan.kernel->tiles, Tiles::one_per_cta);
   ASSERT_EQ(plan.notes.size(), 2U) << plan.notes.back();
@@ -211,7 +211,7 @@ TEST(TensorAround, WhatNoStepFillsIsSaid) {
   EXPECT_TRUE(prove(plan).has_value());
 }
 
-TEST(TensorAround, NoStepCanBeLeftOut) {
+TEST(TensorPerTile, NoStepCanBeLeftOut) {
   for (const char* text : {kProduct, kFresh}) {
     const Plan good = kernel_plan(text, Tiles::persistent, text == kProduct);
     ASSERT_EQ(rule_of(good), "");
@@ -233,7 +233,7 @@ TEST(TensorAround, NoStepCanBeLeftOut) {
 }
 
 // An end without a waiting step would turn a phase twice.
-TEST(TensorAround, NothingButALoadCompletesAChannel) {
+TEST(TensorPerTile, NothingButALoadCompletesAChannel) {
   const Plan good = kernel_plan(kProduct, Tiles::persistent);
   for (std::size_t r = 0; r < good.roles.size(); ++r) {
     for (std::size_t k = 0; k < good.roles[r].after.size(); ++k) {
@@ -250,7 +250,7 @@ TEST(TensorAround, NothingButALoadCompletesAChannel) {
 }
 
 // A one-warp role, or one that does not begin with a warpgroup, leaves lanes out.
-TEST(TensorAround, LanesAreReachedByWarpgroupsOnly) {
+TEST(TensorPerTile, LanesAreReachedByWarpgroupsOnly) {
   Plan plan = kernel_plan(kProduct, Tiles::one_per_cta);
   Role& reader = role_named(plan, "E");
   for (const int warps : {1, 3, 4}) {
@@ -263,7 +263,7 @@ TEST(TensorAround, LanesAreReachedByWarpgroupsOnly) {
   }
 }
 
-TEST(TensorAround, ThePlaceIsSharedWithNothing) {
+TEST(TensorPerTile, ThePlaceIsSharedWithNothing) {
   Plan plan = kernel_plan(kProduct, Tiles::one_per_cta);
   Buffer other = plan[plan.kernel->per_tile_ops[1].tensor.front().buffer];
   other.name = "other";
@@ -276,7 +276,7 @@ TEST(TensorAround, ThePlaceIsSharedWithNothing) {
 }
 
 // The first product is not done when a thread of its role has gone on.
-TEST(TensorAround, ThreadsDoNotSpeakForTheUnit) {
+TEST(TensorPerTile, ThreadsDoNotSpeakForTheUnit) {
   Plan plan = kernel_plan(kProduct, Tiles::one_per_cta);
   for (Step& step : role_named(plan, "M").after) step.arrival = Arrival::threads;
   EXPECT_EQ(rule_of(plan), "read-before-write");

@@ -80,7 +80,7 @@ TEST(Transfers, AreThereIfTheGroupsDiffer) {
   const GroupId g(0);
   const GroupId h(1);
   const auto left = [&](GroupId value, GroupId reader, GroupId other) {
-    return reduced(problem, {value, reader, other, value, reader, other});
+    return residual_of(problem, {value, reader, other, value, reader, other});
   };
   EXPECT_EQ(names(left(g, g, g).problem), (std::vector<std::string>{"value", "reader", "other"}));
   EXPECT_EQ(names(left(g, h, g).problem),

@@ -30,7 +30,7 @@ class Questions {
   struct Answer {
     Outcome outcome = Outcome::stopped;
     std::uint64_t conflicts = 0;
-    ClauseTransfer lessons;  ///< those taught, and more
+    ClauseTransfer learned;  ///< those taught, and more
   };
 
   Answer ask(Cycles ii, const ClauseTransfer& taught) {
@@ -40,7 +40,7 @@ class Questions {
     Answer answer;
     answer.outcome = encoding.solve(kTrue, budget, {});
     answer.conflicts = budget.conflicts();
-    answer.lessons = encoding.lessons();
+    answer.learned = encoding.clause_transfer();
     if (answer.outcome == Outcome::satisfied) {
       EXPECT_TRUE(keeps_order(instance_, encoding.schedule())) << "at " << ii;
     }
@@ -67,18 +67,18 @@ TEST(ClauseTransfer, HoldAtSmallerIntervals) {
     const Cycles least = solve_test::optimal_interval(problem);
     if (least <= 0) continue;
     Questions questions(problem);
-    ClauseTransfer lessons;
+    ClauseTransfer learned;
     for (Cycles ii = least + 3 + round % 4; ii >= std::max(least - 1, questions.load()); --ii) {
-      taught += lessons.clauses.size();
-      const auto answer = questions.ask(ii, lessons);
+      taught += learned.clauses.size();
+      const auto answer = questions.ask(ii, learned);
       ASSERT_EQ(answer.outcome, ii >= least ? Outcome::satisfied : Outcome::refuted) << "II " << ii;
-      lessons = answer.lessons;
+      learned = answer.learned;
     }
   }
   EXPECT_GT(taught, 1000U) << "nothing was handed on";
 }
 
-// The same where searches are longer, with the lessons of one II handed to several others.
+// The same where searches are longer, with the learned of one II handed to several others.
 TEST(ClauseTransfer, HoldInBundledLoops) {
   for (const char* name : {"bwd_h2", "bwd_b1", "fwd_b2", "meta_bwd"}) {
     SCOPED_TRACE(name);
@@ -86,15 +86,15 @@ TEST(ClauseTransfer, HoldInBundledLoops) {
     const Cycles least = solve_test::optimal_interval(problem);
     ASSERT_GT(least, 0);
     Questions questions(problem);
-    ClauseTransfer lessons;
+    ClauseTransfer learned;
     for (const Cycles ii : {least + least / 8, least + least / 50 + 1, least, least}) {
-      const auto answer = questions.ask(ii, lessons);
+      const auto answer = questions.ask(ii, learned);
       EXPECT_EQ(answer.outcome, Outcome::satisfied) << "II " << ii;
-      EXPECT_FALSE(answer.lessons.clauses.empty());
-      lessons = answer.lessons;
+      EXPECT_FALSE(answer.learned.clauses.empty());
+      learned = answer.learned;
     }
     if (least == questions.load()) continue;
-    EXPECT_EQ(questions.ask(least - 1, lessons).outcome, Outcome::refuted);
+    EXPECT_EQ(questions.ask(least - 1, learned).outcome, Outcome::refuted);
   }
 }
 

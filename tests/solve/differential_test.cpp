@@ -72,7 +72,7 @@ struct Compared {
   int unknown = 0;
 };
 
-bool hands_over(const Problem& problem, const Schedule& schedule) {
+bool transfers_values(const Problem& problem, const Schedule& schedule) {
   return std::any_of(problem.transfers().begin(), problem.transfers().end(),
                      [&](const auto& it) { return schedule.ops[it.store.index()].exists; });
 }
@@ -91,7 +91,7 @@ void compare_with_z3(const Problem& problem, Compared& compared) {
   expect_honest(problem, answer);
   const Cycles ii = answer.schedule->initiation_interval;
   if (answer.lower_bound.kind == schedule::BoundKind::search) ++compared.above_bound;
-  if (hands_over(problem, *answer.schedule)) ++compared.crossing;
+  if (transfers_values(problem, *answer.schedule)) ++compared.crossing;
   const auto expect_refuted = [&](Cycles at, const std::vector<std::int64_t>& values,
                                   std::optional<std::int64_t> limit) {
     const std::optional<bool> feasible = solve_test::z3_feasible(problem, at, values, limit);

@@ -50,43 +50,43 @@ Problem unroll(const Problem& loop, int turns) {
 }
 
 // The paper's loops, also those with sub-tiles that look alike, are found again.
-TEST(Roll, FindsTheLoopThatWasUnrolled) {
+TEST(Reroll, FindsTheLoopThatWasUnrolled) {
   for (const char* name : {"fig1", "gemm", "fwd_h1", "fwd_h2", "fwd_b1", "fwd_b2", "bwd_h1",
                            "bwd_h2", "bwd_b1", "bwd_b2", "meta_fwd", "meta_fwdsub"}) {
     const Problem loop = bundled(name);
     for (const int turns : {2, 3, 4, 7}) {
-      const auto rolled = roll(unroll(loop, turns));
-      ASSERT_TRUE(rolled.has_value()) << name << " x " << turns;
-      EXPECT_EQ(rolled->turns % static_cast<std::size_t>(turns), 0) << name;
-      EXPECT_EQ(rolled->loop.ops().size() * rolled->turns,
+      const auto rerolled = reroll(unroll(loop, turns));
+      ASSERT_TRUE(rerolled.has_value()) << name << " x " << turns;
+      EXPECT_EQ(rerolled->turns % static_cast<std::size_t>(turns), 0) << name;
+      EXPECT_EQ(rerolled->loop.ops().size() * rerolled->turns,
                 loop.ops().size() * static_cast<std::size_t>(turns));
-      if (rolled->turns != static_cast<std::size_t>(turns)) continue;
-      EXPECT_EQ(schedule::min_ii(rolled->loop).value, schedule::min_ii(loop).value) << name;
+      if (rerolled->turns != static_cast<std::size_t>(turns)) continue;
+      EXPECT_EQ(schedule::min_ii(rerolled->loop).value, schedule::min_ii(loop).value) << name;
     }
   }
 }
 
 // A loop that is unrolled but for one number is another loop.
-TEST(Roll, LeavesOtherLoopsAlone) {
+TEST(Reroll, LeavesOtherLoopsAlone) {
   for (const char* name : {"fig1", "gemm", "fwd_h1", "fwd_h2", "bwd_b2", "meta_fwdsub"}) {
-    EXPECT_FALSE(roll(bundled(name)).has_value()) << name;
+    EXPECT_FALSE(reroll(bundled(name)).has_value()) << name;
   }
   const Problem twice = unroll(bundled("fwd_h1"), 2);
   for (std::size_t op = 0; op < twice.ops().size(); ++op) {
     Parts parts = twice.parts();
     ++parts.ops[op].alternatives[0].latency;
-    EXPECT_FALSE(roll(*problem::pose(std::move(parts))).has_value()) << twice.ops()[op].name;
+    EXPECT_FALSE(reroll(*problem::pose(std::move(parts))).has_value()) << twice.ops()[op].name;
   }
   for (std::size_t it = 0; it < twice.dependences().size(); ++it) {
     Parts parts = twice.parts();
     ++parts.dependences[it].transfer;
-    EXPECT_FALSE(roll(*problem::pose(std::move(parts))).has_value()) << it;
+    EXPECT_FALSE(reroll(*problem::pose(std::move(parts))).has_value()) << it;
   }
 }
 
 // A schedule of the loop, once per turn, keeps all rules of the unrolled loop but placement. The
 // verifier decides, on random loops with a little of everything.
-TEST(Roll, TurnsOfAScheduleKeepTheRules) {
+TEST(Reroll, TurnsOfAScheduleKeepTheRules) {
   std::mt19937 random(20261123);
   int checked = 0;
   for (int round = 0; round < solve_test::rounds(1200); ++round) {
@@ -95,9 +95,9 @@ TEST(Roll, TurnsOfAScheduleKeepTheRules) {
     if (round % 4 == 0) loop = solve_test::with_register_budget(random, loop);
     const int turns = 2 + round % 3;
     const Problem longer = unroll(loop, turns);
-    const auto rolled = roll(longer);
-    if (!rolled) continue;
-    const schedule::Answer one = solve(rolled->loop);
+    const auto rerolled = reroll(longer);
+    if (!rerolled) continue;
+    const schedule::Answer one = solve(rerolled->loop);
     if (!one.schedule) continue;
     Parts parts = longer.parts();
     if (longer.in_force(problem::Rule::placement)) {
@@ -105,7 +105,7 @@ TEST(Roll, TurnsOfAScheduleKeepTheRules) {
       std::sort(parts.relaxed.begin(), parts.relaxed.end());
     }
     const auto result =
-        verify::verify(*problem::pose(std::move(parts)), unrolled(*rolled, *one.schedule));
+        verify::verify(*problem::pose(std::move(parts)), unrolled(*rerolled, *one.schedule));
     ASSERT_TRUE(result.has_value()) << round << ": " << result.error().front().message;
     ++checked;
   }
@@ -114,7 +114,7 @@ TEST(Roll, TurnsOfAScheduleKeepTheRules) {
 
 // 160 to 320 ops, of which the search alone finds no schedule within twice the bound: now the least
 // II, proven, with little work.
-TEST(Roll, LargeUnrolledLoopsGetTheirLeastInterval) {
+TEST(Reroll, LargeUnrolledLoopsGetTheirLeastInterval) {
   const std::pair<const char*, int> loops[] = {{"fwd_b2", 5}, {"fwd_h2", 13}, {"fwd_b2", 10}};
   for (const auto& [name, turns] : loops) {
     const Problem loop = unroll(bundled(name), turns);

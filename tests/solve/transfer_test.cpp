@@ -70,7 +70,7 @@ std::optional<Problem> pinned(const Problem& problem, const std::vector<GroupId>
       if (groups[op.index()] != groups[set.front().index()]) return std::nullopt;
     }
   }
-  const problem::Residual left = problem::reduced(problem, groups);
+  const problem::Residual left = problem::residual_of(problem, groups);
   Parts parts = left.problem.parts();
   for (std::size_t g = 0; g < parts.groups.size(); ++g) {
     parts.groups[g].warps = 100 + static_cast<int>(g);

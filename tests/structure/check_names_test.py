@@ -48,6 +48,10 @@ class CheckNames(unittest.TestCase):
         wrong = list(check_names.defined_twice({"solve": {"a.cpp": one, "b.cpp": one.replace("Step", "Walk")}}))
         self.assertEqual([it.split(":")[1] for it in wrong], [" kMost is defined in a.cpp and b.cpp"])
 
+    def test_files_are_named_by_comments_and_documents(self):
+        self.assertEqual(list(check_names.files_named('#include "aa.h"\nint x;  // see plan/bb.h, cc.cpp, x.h\n', True)), [(2, "bb.h"), (2, "cc.cpp")])
+        self.assertEqual(list(check_names.files_named("`plan/bb.h` and dd.h", False)), [(1, "bb.h")])
+
     def test_places_are_those_of_tables_that_say_where(self):
         self.assertEqual(list(check_names.places_of(GLOSSARY)), [(3, "problem/hand_off.h"), (3, "plan")])
 

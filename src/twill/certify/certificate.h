@@ -67,7 +67,7 @@ struct AtLeast {
 struct Case {
   bool any = false;  ///< by any alternatives
   std::vector<std::pair<std::size_t, std::size_t>>
-      alternatives;             ///< op and way, of every op with several
+      alternatives;             ///< op and alternative, of every op with several
   std::vector<AtLeast> bounds;  ///< in the order of the levels
   std::optional<Reason> never;  ///< there is none at any interval
   friend bool operator==(const Case&, const Case&) = default;

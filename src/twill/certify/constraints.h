@@ -23,7 +23,7 @@ namespace twill::certify {
 /// docs/reference/certificate.md lists all constraints, each with its argument.
 class Constraints {
  public:
-  /// Everything outlives this. Precondition: every op has one way.
+  /// Everything outlives this. Precondition: every op has one alternative.
   Constraints(const problem::Problem& problem, const Subject& subject, UnitPropagation& clauses);
   Constraints(const Constraints&) = delete;
   Constraints& operator=(const Constraints&) = delete;

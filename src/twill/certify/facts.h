@@ -46,7 +46,7 @@ struct Reading {
 
 /// Values at one range of addresses: one value, or all that in-place dependences tie together.
 struct BufferFacts {
-  std::vector<std::size_t> ops;  ///< whose values somebody reads, ascending
+  std::vector<std::size_t> ops;  ///< ascending; each has a value with readers
   std::int64_t size = 0;         ///< of one copy, the largest of them
 };
 
@@ -70,7 +70,7 @@ bool may_run(const problem::Problem& problem, const problem::Op& op, const probl
 /// Whether the rule `minimum-groups` counts the group.
 bool computes(const problem::Problem& problem, std::size_t group);
 
-/// Precondition: every op has one way.
+/// Precondition: every op has one alternative.
 Facts facts_of(const problem::Problem& problem);
 
 /// By pair of ops, the longest path of dependences within one iteration from the first to the

@@ -75,8 +75,8 @@ Result<Proof> parse_proof(std::string_view text, const std::string& file,
 /// The line of the printed text on which a step stands. Precondition: it is a step of the proof.
 int line_of_step(const Proof& proof, std::size_t step);
 
-/// Checks every step. Precondition: every op of the Problem has one way. `line` of a rejection is
-/// that of the printed text. Cost: about that of the search that found the proof.
+/// Checks every step. Precondition: every op of the Problem has one alternative. `line` of a
+/// rejection is that of the printed text. Cost: about that of the search that found the proof.
 tl::expected<void, Rejection> check_proof(const problem::Problem& problem, const Proof& proof);
 
 /// Checks every step, and returns the part of the proof that the refutation needs, with clauses

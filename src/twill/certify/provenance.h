@@ -7,8 +7,8 @@
 #include "twill/certify/words.h"
 #include "twill/support/diagnostic.h"
 
-/// Origin of the Problems of a certificate. With the input and the machine, anybody can pose them
-/// again and compare.
+/// Origin of the Problems of a certificate. With the input and the machine they can be posed
+/// again and compared.
 namespace twill::certify {
 
 /// A Problem that the input is posed as.

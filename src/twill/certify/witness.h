@@ -7,7 +7,7 @@
 
 #include "twill/certify/certificate.h"
 
-/// Reasons that need no proof: sums and paths that anybody can add up.
+/// Reasons that need no proof: sums and paths, to be added up.
 namespace twill::certify {
 
 /// Least value of the level by this reason, for all alternatives; an objection if the reason does

@@ -30,7 +30,7 @@ constexpr const char* kFooter = R"(Examples:
   twill schedule kernel.ttgir --machine h100 -o s.json  the schedule as JSON, for other programs
   twill loop kernel.ttgir --machine h200                the problem as .loop text, to edit
   twill emit smtlib loops/fig1.loop --ii 2 | z3 -in     ask another solver
-  twill verify s.json                                   check a schedule, whoever made it
+  twill verify s.json                                   check a schedule of any origin
   twill emit cuda kernel.ttgir -o k && twill run k      the printed kernel, run without a GPU
 
 Exit codes: 0 an answer, 1 a bug of ours, 2 usage, 3 bad input, 4 proven infeasible, 5 undecided

@@ -51,10 +51,10 @@ std::optional<driver::TimedLaunch> timed_launch(const BoundChoices& choices, int
 }
 
 int exit_code_of_limits(const report::Limits& limits) {
-  for (const report::RatedBounds& end : limits.ends) {
+  for (const report::RatedBounds& end : limits.rates) {
     if (end.infeasible) return kInfeasible;
   }
-  return limits.given && !limits.given->violations.empty() ? kUnverified : kAnswer;
+  return limits.imported && !limits.imported->violations.empty() ? kUnverified : kAnswer;
 }
 
 int run(BoundChoices choices) {

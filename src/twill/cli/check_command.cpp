@@ -50,7 +50,9 @@ void add_check_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand(
       "check",
       "Check a certificate: constraints anew, every proof step, the schedule by simulation");
-  command->add_option("FOLDER", choices->path, "What `twill schedule --certificate FOLDER` wrote")
+  command
+      ->add_option("FOLDER", choices->path,
+                   "Folder that `twill schedule --certificate FOLDER` wrote")
       ->required();
   CLI::Option* input = command->add_option(
       "--input", choices->input,
@@ -63,7 +65,7 @@ void add_check_command(CLI::App& app, Session& session) {
   command->footer(
       "Examples:\n"
       "  twill schedule kernel.ttgir --certificate proof && twill check proof\n"
-      "  twill check proof --input kernel.ttgir --machine h200    and that it is about this kernel");
+      "  twill check proof --input kernel.ttgir --machine h200    also: it is about this kernel");
   command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
 }
 

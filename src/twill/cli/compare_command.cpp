@@ -101,7 +101,7 @@ void add_compare_command(CLI::App& app, Session& session) {
   command->add_flag("--json", choices->json, "Print JSON instead of the table");
   CLI::Option* page = add_html_options(*command, choices->html);
   command->get_option("--measured")
-      ->description("Cycles per iteration that the kernel was measured to take, for a row")
+      ->description("Measured cycles per iteration of the kernel, for a row of its own")
       ->remove_needs(page);
   command->footer(kCompareFooter);
   command->callback([choices, command, &session] {

@@ -165,12 +165,12 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
       "Folder for kernel.cu, runtime/ and status.json [kernel.cu to standard output]");
   CLI::Option* compile = command->add_flag_callback(
       "--compile", [choices] { choices->compile = Compile::always; },
-      "Compile it with nvcc, which must be there; emit anew where ptxas does not follow the plan, "
+      "Compile it; nvcc must be there. Print it again where ptxas does not follow the plan, "
       "else refuse it [where there is an nvcc]");
   command
       ->add_flag_callback(
           "--no-compile", [choices] { choices->compile = Compile::never; },
-          "Print it as it is: spills and machine code are not checked")
+          "Print it without a check of spills and machine code")
       ->excludes(compile);
   const std::map<std::string, emit::Stamps> stamps = {{"sections", emit::Stamps::sections},
                                                       {"steps", emit::Stamps::steps}};

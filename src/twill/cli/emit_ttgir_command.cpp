@@ -105,7 +105,7 @@ void add_emit_ttgir(CLI::App& emit, Session& session) {
           [choices, spellings](const std::string& version) {
             choices->spelling = spellings.at(version);
           },
-          "Triton that is to read the module [the one that made the input]")
+          "Triton that will read the module [the one that made the input]")
       ->check(CLI::IsMember(spellings));
   command->add_option(
       "--python", choices->python,

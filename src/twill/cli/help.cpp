@@ -51,8 +51,9 @@ const std::array<OptionGroup, 6>& option_groups() {
 
 constexpr const char* kOtherOptions = "Other options";
 
-/// The group that the option's command gave it, or that of its name.
+/// The group that the option's command gave it, or that of its name. Empty: the option is hidden.
 std::string group_of(const CLI::Option& option) {
+  if (option.get_group().empty()) return "";
   for (const OptionGroup& group : option_groups()) {
     if (option.get_group() == group.title) return option.get_group();
   }

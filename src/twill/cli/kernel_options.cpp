@@ -13,14 +13,14 @@ namespace twill::cli {
 
 CLI::Option* add_map_option(CLI::App& command, std::string& map) {
   return command.add_option(
-      "--map", map, "Of a .task file: a .map file, or a name of its own mappings [the first]");
+      "--map", map, "Mapping of a .task file: a .map file, or the name of one in it [the first]");
 }
 
 void add_kernel_options(CLI::App& command, driver::Request& request, const std::string& pool_help) {
   command.add_option("--machine", request.machine,
                      "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
   command.add_option("--kernel", request.choice.kernel,
-                     "Of a dump with several kernels the one of this name [the only one]");
+                     "Name of the kernel, in a dump with several [the only one]");
   add_map_option(command, request.choice.map);
   command.add_option(
       "--loop", request.loop,
@@ -33,7 +33,7 @@ void add_kernel_options(CLI::App& command, driver::Request& request, const std::
   command.add_flag("--strict", request.strict,
                    "Refuse operations that the machine has no price for, instead of warning");
   command.add_flag("--may-overlap", request.may_overlap,
-                   "Refuse a loop that writes an array beside others: arguments may be one array");
+                   "Assume that two arguments may be one array; refuse a loop where that matters");
   command.add_flag("--already-pipelined", request.already_pipelined,
                    "Take a loop that Triton has pipelined, its rings as single buffers");
   command.add_flag("--transfer-ops", request.transfers,
@@ -64,7 +64,7 @@ void add_strategy_options(CLI::App& command, driver::Request& request) {
           [&request, names](const std::string& name) {
             request.strategy.strategy = names.at(name);
           },
-          "Who arranges the loop [twill: as fast as can be]")
+          "Whose order the loop gets [twill: the fastest]")
       ->check(CLI::IsMember(names));
   add_choice_options(command, request);
 }
@@ -77,7 +77,7 @@ void add_strategies_option(CLI::App& command, std::vector<strategy::Strategy>& s
           [&strategies, names](const std::vector<std::string>& chosen) {
             for (const std::string& name : chosen) strategies.push_back(names.at(name));
           },
-          "Compare this one, and others so named [all]")
+          "Compare this strategy; repeatable [all]")
       ->allow_extra_args(false)
       ->check(CLI::IsMember(names));
 }
@@ -88,7 +88,7 @@ void add_choice_options(CLI::App& command, driver::Request& request) {
                   "Copies of each load's buffer, for the strategies triton and cypress")
       ->transform(whole_number(1, 256));
   command.add_flag("--ping-pong", request.strategy.ping_pong,
-                   "Two consumers take turns as Triton's option of that name has them do, for the "
+                   "Two compute groups take turns, as with Triton's option of that name; for the "
                    "strategy triton");
 }
 
@@ -127,7 +127,7 @@ void add_tile_options(CLI::App& command, driver::Request& request) {
 void add_alternative_option(CLI::App& command, driver::Request& request) {
   command
       .add_option("--alternative", request.alternatives.take,
-                  "In place of the optimum, the alternative of that number (see `twill schedule "
+                  "Alternative of that number instead of the optimum (see `twill schedule "
                   "--alternatives`)")
       ->transform(whole_number(1, driver::kMostAlternatives));
   command
@@ -141,16 +141,16 @@ void add_schedule_option(CLI::App& command, driver::Request& request) {
       .add_option_function<std::string>(
           "--schedule",
           [&request](const std::string& file) {
-            request.given = driver::Input{file, {}};
+            request.imported = driver::Input{file, {}};
           },
-          "Take this schedule of the loop: JSON of `twill schedule -o`, or a .loop text with a "
+          "Your own schedule of the loop: JSON of `twill schedule -o`, or a .loop text with a "
           "schedule or an order")
       ->excludes(command.get_option("--strategy"), command.get_option("--alternative"));
 }
 
 Result<void> read_schedule(driver::Request& request) {
-  if (!request.given) return {};
-  TWILL_TRY(request.given, driver::read_input(request.given->name));
+  if (!request.imported) return {};
+  TWILL_TRY(request.imported, driver::read_input(request.imported->name));
   return {};
 }
 

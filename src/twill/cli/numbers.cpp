@@ -16,11 +16,11 @@ namespace {}  // namespace
 void add_number_options(CLI::App& command, NumberOptions& options) {
   command
       .add_option("--size", options.wanted.launch.size,
-                  "With --numbers: what every integer argument of the kernel is")
+                  "With --numbers: value of the integer arguments of the kernel")
       ->capture_default_str()
       ->transform(whole_number(std::int64_t{1}, kLargestSize));
   command.add_option("--arg", options.arguments,
-                     "NAME=VALUE, with --numbers: another value for this argument, or for each "
+                     "NAME=VALUE, with --numbers: value of this argument, or of each "
                      "element of an array: a number, a range, or a file; repeatable");
 }
 

@@ -112,7 +112,8 @@ void add_options(CLI::App& command, RunChoices& choices) {
   driver::RunKernelRequest& request = choices.request;
   command
       .add_option("KERNEL", choices.folders,
-                  "Folder of `twill emit cuda`, or TTGIR whose warps have roles; several in turn")
+                  "Folder of `twill emit cuda`, or TTGIR whose warps have roles; several are run "
+                  "one by one")
       ->required();
   command.add_option("--against", choices.against,
                      "TTGIR of the kernel that the roles must do the work of");
@@ -124,10 +125,10 @@ void add_options(CLI::App& command, RunChoices& choices) {
       ->delimiter(',')
       ->check(CLI::Range(std::int64_t{0}, kMostTrips));
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-  command.add_option("--seed", request.seed, "Of sizes, values, and the order of threads")
+  command.add_option("--seed", request.seed, "Seed of sizes, values and the order of threads [1]")
       ->capture_default_str()
       ->transform(whole_number(std::int64_t{0}, kAny));
-  command.add_option("--seeds", request.seeds, "So many, from --seed on")
+  command.add_option("--seeds", request.seeds, "Number of seeds to run, from --seed on [1]")
       ->capture_default_str()
       ->check(CLI::Range(1, 100'000));
   const std::map<std::string, std::vector<bool>> alternatives = {
@@ -148,10 +149,10 @@ void add_options(CLI::App& command, RunChoices& choices) {
       ->check(CLI::Range(1, 132));
   command
       .add_option("--size", request.given.size,
-                  "What every integer argument is that drives no loop [by seed]")
+                  "Value of the integer arguments that drive no loop [by seed]")
       ->check(CLI::Range(std::int64_t{1}, kLargestSize));
   command.add_option("--arg", choices.arguments,
-                     "NAME=VALUE: another value for this argument, or for each element of an "
+                     "NAME=VALUE: value of this argument, or of each element of an "
                      "array: a number, a range, or a file; repeatable");
   command.add_option("--grid", choices.grid, "Program ids along x, y and z, as X,Y,Z [by seed]")
       ->delimiter(',')

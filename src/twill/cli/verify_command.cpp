@@ -46,7 +46,7 @@ void add_verify_command(CLI::App& app, Session& session) {
       ->required();
   command
       ->add_option("--at-least", *at_least,
-                   "Of TTGIR: only launches in which every loop makes so many iterations")
+                   "For TTGIR: only launches in which every loop makes at least so many iterations")
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{64}));
   command->footer(

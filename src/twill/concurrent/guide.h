@@ -62,8 +62,8 @@ struct Guide {
   std::map<std::pair<std::size_t, std::size_t>, std::int64_t> largest;
   /// Roles that have a loop of that form and occurrence, as bits.
   std::map<std::pair<std::size_t, std::size_t>, std::uint64_t> roles;
-  /// Quantities that are the same in every iteration of the loops around, by form, and up to which
-  /// threshold it is remembered from one to the next.
+  /// Quantities that are the same in every iteration of the enclosing loops, by form. The threshold
+  /// up to which each is remembered from an iteration to the next.
   std::map<std::size_t, std::int64_t> steady;
   /// By form: loops are taken to have a quantity of more than that.
   std::map<std::size_t, std::int64_t> more_than;

@@ -39,7 +39,7 @@ class Ledger {
  public:
   Ledger(const ir::Program& program, Findings& findings) : program_(program), findings_(findings) {}
 
-  /// A buffer that nobody has written. `name`: of the value that stands for it.
+  /// Adds a buffer without any access so far. `name`: of the value that stands for it.
   void add(const std::shared_ptr<execute::Tile>& storage, std::string name, Space space);
 
   /// The view's buffer is looked at with another type from now on: its bytes are recorded in place
@@ -55,7 +55,7 @@ class Ledger {
   std::string name(const execute::View& view) const;
 
  private:
-  using State = std::uint32_t;  ///< number of an entry of `states_`; 0: nobody has been here
+  using State = std::uint32_t;  ///< number of an entry of `states_`; 0: no access yet
   static constexpr std::uint32_t kNobody = UINT32_MAX;
   struct Past {
     std::uint32_t write = kNobody;     ///< number of the access

@@ -65,7 +65,7 @@ class Machine {
   const OpenNumber& quantity(const Question& question);
   void answer(const Question& question, bool more);
   /// Text that is equal for states from which the same follows, but for numbers of iterations that
-  /// make no difference any more. Forgets what nobody can ask about. Precondition: `follow` has
+  /// make no difference any more. Forgets what no role can ask about. Precondition: `follow` has
   /// asked.
   std::string state();
 

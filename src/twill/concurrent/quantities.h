@@ -13,8 +13,8 @@ namespace twill::concurrent {
 /// Where loops around an op stand: the quantity of the innermost one, and its position.
 using Scope = std::optional<std::pair<std::size_t, std::int64_t>>;
 
-/// A number that is not known and that roles read alike, such as the iterations of a loop in one
-/// iteration of the loop around it. What is known of it is what was assumed so far.
+/// A number that is not known and that roles read alike. An example: the iterations of an inner
+/// loop in one iteration of the outer one. The bounds were assumed so far.
 struct OpenNumber {
   std::size_t id = 0;  ///< numbers of one run, in order
   std::size_t form = 0;
@@ -32,7 +32,7 @@ struct Question {
   ir::OpId op;  ///< that wants to know
 };
 
-/// All quantities that somebody may still ask about.
+/// All quantities that a role may still ask about.
 class Quantities {
  public:
   /// The quantity of that form, occurrence and scope; a new one if there is none.

@@ -9,8 +9,8 @@ namespace twill::concurrent {
 namespace {
 constexpr std::int64_t kWithoutEnd = INT64_MAX;
 
-/// True if a value that the block of `frame`, of so many ops, defines can still be read: results of
-/// the last op are read when the block ends.
+/// Whether a value can still be read that the block of `frame` defines. The block has `ops` ops.
+/// Its end reads the results of the last one.
 bool is_live(const Reads& reads, const Frame& frame, std::size_t ops, bool innermost) {
   if (reads.elsewhere || reads.last > std::min(frame.next, ops - 1)) return true;
   return !innermost && frame.next > 0 && reads.within.contains(frame.next - 1);

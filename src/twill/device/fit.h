@@ -6,21 +6,21 @@
 
 namespace twill::device {
 
-/// Bytes of shared memory that a kernel takes: buffers, barriers, and for each role the scratch
-/// memory of its largest change of layout, which a printer's compiler allocates.
+/// Bytes of shared memory that a kernel takes: buffers, barriers, and scratch memory. A printer's
+/// compiler allocates scratch memory for the largest change of layout of each role.
 std::int64_t shared_bytes(const Kernel& kernel);
 
-/// A kernel, and the plan with fewer copies that it was made from; nothing: from the given one.
+/// A kernel, and the plan with fewer copies that it was made from; empty: the plan of `parts`.
 struct Fitted {
   Kernel kernel;
   std::optional<plan::ProvenPlan> plan;
 };
 
-/// The kernel within `capacity` bytes of shared memory. The plan knows nothing of scratch memory
-/// and of boxes that several roles fill: where these do not fit beside its buffers, boxes lie where
-/// tiles lay that are done with; then the deepest rings lose a copy, and the plan is proven again,
-/// until all fits. What was taken is in the kernel's notes. Fails as `build` does,
-/// and if no copy is left to take.
+/// The kernel within `capacity` bytes of shared memory. The plan does not count scratch
+/// memory and boxes that several roles fill. Where these do not fit beside its buffers, boxes lie
+/// where tiles lay that are done with. Then the deepest rings lose a copy, and the plan is proven
+/// again, until all fits. The kernel's notes list the lost copies. Fails as `build` does, and if no
+/// copy is left to take.
 Result<Fitted> build_within(const Parts& parts, std::int64_t capacity);
 
 }  // namespace twill::device

@@ -67,7 +67,7 @@ enum class NodeKind : unsigned char {
   as_descriptor,  ///< the same memory
   // Barriers: the first operand.
   init_barrier,  ///< for `numbers[0]` arrivals
-  end_barrier,   ///< nobody uses it any more
+  end_barrier,   ///< no warp uses it any more
   wait,          ///< for the phase of parity `operands[1]`
   arrive,        ///< once
   expect,        ///< `numbers[0]` bytes if `operands[1]`, which counts as an arrival
@@ -130,7 +130,7 @@ struct Kernel {
   std::vector<Node> finish;        ///< once all roles are done
   int registers_at_launch = 0;     ///< of each thread; 0: what the compiler chooses
   std::vector<std::string> notes;  ///< what was decided here and is not in the plan
-  /// Entries around the loop whose boxes lie where a tile of that channel lay: who fills one waits
+  /// Per-tile ops whose boxes lie where a tile of that channel lay. A role that fills one waits
   /// until all roles have released the tile.
   std::vector<std::pair<std::size_t, plan::ChannelId>> laid;
 

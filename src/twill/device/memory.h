@@ -28,7 +28,7 @@ struct Box {
   ir::Type type = nullptr;
   Ring full;                 ///< barrier: all rows are there
   std::optional<Ring> free;  ///< barrier: what was stored has left, the next box takes its place
-  /// Entry around the loop whose box lies here before: of the same tile, or of the tile before.
+  /// Per-tile op whose box lies here before: of the same tile, or of the tile before.
   std::optional<std::size_t> after;
   bool of_last_tile = false;
   std::optional<plan::ChannelId> lay;  ///< of the tile that lay here: all roles have released it
@@ -37,10 +37,9 @@ struct Box {
 /// All of that, and the nodes that make it.
 struct Memory {
   std::map<plan::BufferId, Ring> rings;
-  std::map<plan::ChannelId, Ring> full, empty;  ///< barriers
-  std::map<std::size_t, Box> boxes;             ///< by entry around the loop
-  std::map<std::size_t, ir::ValueId>
-      invariant_buffers;                ///< by entry around the loop: what it loads
+  std::map<plan::ChannelId, Ring> full, empty;           ///< barriers
+  std::map<std::size_t, Box> boxes;                      ///< by per-tile op
+  std::map<std::size_t, ir::ValueId> invariant_buffers;  ///< by per-tile op: what it loads
   std::set<ir::OpId> by_registers;      ///< loads whose copies are too small for cp.async
   std::map<ir::ValueId, ValueId> kept;  ///< made in front of the roles, and not made again
   std::vector<Node> setup;

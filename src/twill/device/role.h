@@ -14,8 +14,8 @@
 
 /// Internal to the room: one role of a kernel, from its steps.
 ///
-/// There is one mechanism: `want` gives the value that an operation of the Program makes in an
-/// iteration, for some of its rows, and adds the nodes that make it if there is none yet. A window
+/// There is one mechanism: `want` gives the value of an operation of the Program in an iteration,
+/// for some of its rows. If there is none yet, `want` adds the nodes that make the value. A window
 /// that wants a value of an earlier window makes the loop carry it; what follows the loop makes it
 /// a result. A role is built again and again until nothing new is wanted. Prologue, drain, short
 /// trip counts, values in several copies, and slots and phases of rings all follow from that.
@@ -86,7 +86,7 @@ struct Known {
   std::map<std::tuple<ValueId, At, ir::Type, const Nodes*>, ValueId> derived_;
 };
 
-/// What is built anew in each pass over a role's steps.
+/// State of a pass over a role's steps: each pass builds it anew.
 struct Pass : Known {
   bool grew_ = false;  ///< it wants what the passes before did not
   Nodes head_, once_, before_, middle_, behind_;
@@ -307,10 +307,10 @@ class RoleBuilder : Pass {
   std::set<int> ring_depths_;                   ///< of rings that go on from tile to tile
   std::set<int> tile_depths_;                   ///< of rings with a copy per tile
   std::vector<ir::Carried> by_tiles_;           ///< scalars that the loop over tiles carries
-  std::map<ir::OpId, std::set<Rows>> ordered_;  ///< loads around the loop, done at their step
+  std::map<ir::OpId, std::set<Rows>> ordered_;  ///< loads of per-tile ops, done at their step
 };
 
-/// Nodes of a region's block and what is known there, which nobody may use behind it.
+/// Nodes of a region's block, and knowledge that holds in this block only.
 class RoleBuilder::Inside {
  public:
   Inside(RoleBuilder& role, ir::OpId region, Nodes& nodes)

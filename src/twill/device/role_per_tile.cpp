@@ -4,7 +4,7 @@
 #include "twill/device/role.h"
 #include "twill/ir/operands.h"
 
-/// Steps of a role around the loop.
+/// Steps of a role for per-tile ops.
 namespace twill::device {
 
 using ir::OpKind;

@@ -143,8 +143,8 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
   return relayout(made_.at(key), type);
 }
 
-/// Operations around the loop are computed before it, or behind it where the loop's results are
-/// needed; loads stay in the order of the plan's steps.
+/// Per-tile ops are computed before the loop, or after it where its results are needed. Loads stay
+/// in the order of the plan's steps.
 RoleBuilder::Want RoleBuilder::per_tile_op(ir::ValueId value, ir::OpId op, Rows rows,
                                            ir::Type type) {
   const bool remade = is_remade(op, value, rows, type);

@@ -61,14 +61,14 @@ class Sketch {
   std::optional<OpId> copy_of(ir::ValueId value) const;
   /// The plan's ops that make the value in registers; empty if none does.
   const std::vector<OpId>& makers_of(ir::ValueId value) const;
-  /// Buffers of shared memory in which ops of the plan leave the value: as it was loaded, or for a
-  /// product or another group to read.
+  /// Ops of the plan that leave the value in shared memory, and the buffers: as it was loaded, or
+  /// for a product or another group.
   std::vector<std::pair<OpId, plan::BufferId>> places_of(ir::ValueId value) const;
   /// The value of an op of the plan that other groups read: of what it stands for, the last one
   /// that something else reads.
   std::optional<ir::ValueId> value_of(OpId op) const;
-  /// The tile that an op of the plan moves into shared memory where the text has no buffer: an
-  /// operand that a product has in registers.
+  /// The tile that an op of the plan moves into shared memory, though the text has no buffer for
+  /// it. It is an operand that a product has in registers.
   std::optional<ir::ValueId> moved_by(OpId op) const;
   /// The tile that an op of the plan takes from another group and keeps in other registers.
   std::optional<ir::ValueId> received_by(OpId op) const;

@@ -6,7 +6,7 @@
 #include "twill/ir/operands.h"
 #include "twill/ir/views.h"
 
-/// Operations of the Program that the plan's ops and its entries around the loop stand for.
+/// Operations of the Program that the plan's ops and its per-tile ops stand for.
 namespace twill::device {
 
 using ir::OpClass;

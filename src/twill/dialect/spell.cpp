@@ -192,12 +192,12 @@ class FormatPrinter {
   Words& words_;
   std::string text_;
   std::set<std::string> spoken_;
-  // What is not written yet.
+  // Not written yet:
   std::vector<Argument> operands_;
   std::vector<ir::NamedAttribute> attributes_;
 };
 
-/// What stands behind the form: the types.
+/// Types, which stand behind the form.
 std::string types_of(const Phrase& phrase, TypeForm form, Words& words) {
   const std::vector<Argument> operands = arguments_of(phrase);
   const std::vector<ir::Type> in = types_of_operands(phrase);

@@ -26,42 +26,42 @@ struct OtherRates {
   Cycles waiting = 0;                       ///< of a transfer
 };
 
-Result<OtherRates> other_ends(const Request& request, const Reading& reading,
-                              const report::Outcome& outcome) {
-  OtherRates ends;
-  if (!outcome.bracket) return ends;
+Result<OtherRates> other_rates(const Request& request, const Reading& reading,
+                               const report::Outcome& outcome) {
+  OtherRates rates;
+  if (!outcome.bracket) return rates;
   Reading of_pool = reading;
   of_pool.kernel = with_pool(*reading.kernel, outcome.pool);
-  ends.waiting = waiting_of(of_pool.kernel->machine);
+  rates.waiting = waiting_of(of_pool.kernel->machine);
   TWILL_TRY(PosedLoop fastest, pose_reading(request, of_pool, machine::Rate::fastest));
-  ends.fastest = std::move(fastest.problem);
-  ends.at_slowest = outcome.rate == report::name_of(machine::Rate::slowest);
-  if (ends.at_slowest) return ends;
+  rates.fastest = std::move(fastest.problem);
+  rates.at_slowest = outcome.rate == report::name_of(machine::Rate::slowest);
+  if (rates.at_slowest) return rates;
   auto slowest = pose_reading(request, of_pool, machine::Rate::slowest);
-  if (slowest) ends.slowest = std::move(slowest->problem);
-  return ends;
+  if (slowest) rates.slowest = std::move(slowest->problem);
+  return rates;
 }
 
 /// The order in the residual problem of the schedule's groups.
 schedule::Order order_left(const problem::Problem& problem, const schedule::Schedule& schedule) {
-  const problem::Residual left = problem::reduced(problem, schedule::groups_of(schedule));
-  return schedule::order_of(left.problem, schedule::reduced(left, schedule));
+  const problem::Residual left = problem::residual_of(problem, schedule::groups_of(schedule));
+  return schedule::order_of(left.problem, schedule::in_residual(left, schedule));
 }
 
 /// Judges a schedule of the outcome's Problem: expected interval, and whether it keeps the rules.
 Result<report::AlternativeSchedule> judged(const Input& input, solve::AlternativeSchedule found,
-                                           const OtherRates& ends, report::Outcome& outcome) {
+                                           const OtherRates& rates, report::Outcome& outcome) {
   report::AlternativeSchedule out;
   const schedule::Order order = order_left(outcome.problem, found.schedule);
   const auto groups = schedule::groups_of(found.schedule);
-  if (ends.fastest) {
-    out.expected = co_run_interval(problem::reduced(*ends.fastest, groups).problem, order);
+  if (rates.fastest) {
+    out.expected = co_run_interval(problem::residual_of(*rates.fastest, groups).problem, order);
   }
-  if (out.expected) *out.expected += handed_over(*ends.fastest, found.schedule, ends.waiting);
-  if (ends.slowest) {
-    out.slowest = kept_interval(problem::reduced(*ends.slowest, groups).problem, order);
+  if (out.expected) *out.expected += handed_over(*rates.fastest, found.schedule, rates.waiting);
+  if (rates.slowest) {
+    out.slowest = kept_interval(problem::residual_of(*rates.slowest, groups).problem, order);
   }
-  if (ends.at_slowest) out.slowest = found.schedule.initiation_interval;
+  if (rates.at_slowest) out.slowest = found.schedule.initiation_interval;
   out.differences =
       schedule::differences(outcome.problem, found.schedule, *outcome.answer.schedule);
   TWILL_TRY(const auto violations, violations_of_found(input, outcome.problem, found.schedule));
@@ -82,7 +82,7 @@ Cycles farthest(Cycles interval, int percent) {
 Result<report::AlternativeSchedules> find(const Request& request, const Reading& reading,
                                           report::Outcome& outcome, int count) {
   using End = report::AlternativeSchedules::End;
-  TWILL_TRY(const OtherRates ends, other_ends(request, reading, outcome));
+  TWILL_TRY(const OtherRates rates, other_rates(request, reading, outcome));
   report::AlternativeSchedules out;
   out.within = request.alternatives.within;
   out.most_interval = farthest(outcome.answer.schedule->initiation_interval, out.within);
@@ -91,7 +91,7 @@ Result<report::AlternativeSchedules> find(const Request& request, const Reading&
   solve::AlternativeSchedules found =
       solve::alternatives(outcome.problem, outcome.answer, static_cast<std::size_t>(count), limits);
   for (solve::AlternativeSchedule& it : found.list) {
-    TWILL_TRY(out.list.emplace_back(), judged(request.input, std::move(it), ends, outcome));
+    TWILL_TRY(out.list.emplace_back(), judged(request.input, std::move(it), rates, outcome));
   }
   out.end = found.complete ? End::complete : found.stopped ? End::limit : End::count;
   return out;
@@ -165,10 +165,10 @@ Result<std::optional<report::Outcome>> best_of_narrower(const Request& request,
                                                         const problem::Problem& narrower) {
   schedule::Answer found = solve_with(request.answers, narrower, request.limits);
   if (!found.schedule) return std::nullopt;
-  TWILL_TRY(const OtherRates ends, other_ends(request, reading, outcome));
+  TWILL_TRY(const OtherRates rates, other_rates(request, reading, outcome));
   report::Outcome out = outcome;
   solve::AlternativeSchedule best{*std::move(found.schedule), std::move(found.objectives), false};
-  TWILL_TRY(report::AlternativeSchedule taken, judged(request.input, std::move(best), ends, out));
+  TWILL_TRY(report::AlternativeSchedule taken, judged(request.input, std::move(best), rates, out));
   take(std::move(taken), 0, out);
   out.differences.clear();
   claim_of_other(outcome.answer, out.answer);

@@ -226,7 +226,7 @@ class Pools {
     return out;
   }
 
-  /// The lower end is that of all schedules for all pools.
+  /// The lower bound holds for all schedules of all pools.
   std::optional<report::Bracket> bracket(const report::Candidate& chosen) const {
     if (!chosen.interval) return std::nullopt;
     return bracket_of(least_bound(fastest_), chosen);
@@ -294,7 +294,7 @@ Result<problem::Problem> posed_at(const Request& request, const Kernel& kernel,
   TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
   PosedPool& pool = posed.pools.front();
   if (request.strategy.strategy == Strategy::twill) {
-    return problem::reduced(pool.problem, groups_as_in(plan, pool.problem)).problem;
+    return problem::residual_of(pool.problem, groups_as_in(plan, pool.problem)).problem;
   }
   TWILL_TRY(strategy::Terms terms, strategy::terms_of(pool.problem, choice_for(kernel, request),
                                                       known_of(kernel.program, pool)));

@@ -24,12 +24,12 @@ report::RatedBounds bounds_of(Problem problem) {
   return end;
 }
 
-report::ImportedSchedule given(const Problem& problem, const schedule::Schedule& schedule) {
+report::ImportedSchedule imported(const Problem& problem, const schedule::Schedule& schedule) {
   return {false, schedule.initiation_interval, {}, violations_of(problem, schedule)};
 }
 
-Result<report::ImportedSchedule> given(const Input& input, const Problem& problem,
-                                       const schedule::Order& order) {
+Result<report::ImportedSchedule> imported(const Input& input, const Problem& problem,
+                                          const schedule::Order& order) {
   auto least = schedule::least_interval(problem, order);
   if (!least) {
     Diagnostic wrong = std::move(least).error();
@@ -43,27 +43,27 @@ Result<report::ImportedSchedule> given(const Input& input, const Problem& proble
 report::Limits limits_of(const Request& request, report::RatedBounds end) {
   report::Limits limits;
   limits.input = request.input.name;
-  limits.ends.push_back(std::move(end));
+  limits.rates.push_back(std::move(end));
   return limits;
 }
 
 Result<report::Limits> bound_hand_written(const Request& request, schedule::LoopText loop) {
-  std::optional<report::ImportedSchedule> given_one;
-  if (loop.schedule) given_one = given(loop.problem, *loop.schedule);
+  std::optional<report::ImportedSchedule> one;
+  if (loop.schedule) one = imported(loop.problem, *loop.schedule);
   if (loop.order) {
-    TWILL_TRY(given_one, given(request.input, loop.problem, *loop.order));
+    TWILL_TRY(one, imported(request.input, loop.problem, *loop.order));
   }
   report::Limits limits = limits_of(request, bounds_of(std::move(loop.problem)));
-  limits.given = std::move(given_one);
+  limits.imported = std::move(one);
   return limits;
 }
 
 Result<report::Limits> bound_schedule(const Request& request) {
   TWILL_TRY(report::ScheduleFile file,
             report::read_schedule_json(request.input.text, request.input.name));
-  report::ImportedSchedule given_one = given(file.problem, file.schedule);
+  report::ImportedSchedule one = imported(file.problem, file.schedule);
   report::Limits limits = limits_of(request, bounds_of(std::move(file.problem)));
-  limits.given = std::move(given_one);
+  limits.imported = std::move(one);
   return limits;
 }
 
@@ -91,7 +91,7 @@ Result<report::Limits> bound_kernel(const Request& request, const Kernel& kernel
     TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
     report::RatedBounds end = least_over_pools(std::move(posed.pools));
     end.rate = report::name_of(rate);
-    limits.ends.push_back(std::move(end));
+    limits.rates.push_back(std::move(end));
     limits.warnings = std::move(posed.warnings);
   }
   return limits;

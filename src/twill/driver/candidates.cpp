@@ -79,7 +79,7 @@ report::Candidate candidate_of(const report::Outcome& first, const Step& step) {
   return out;
 }
 
-bool may_be_hand_overs(const plan::Plan& plan) {
+bool may_be_transfers(const plan::Plan& plan) {
   const bool never = std::any_of(
       plan.mechanisms.begin(), plan.mechanisms.end(),
       [](const plan::Mechanism mechanism) { return mechanism == plan::Mechanism::tcgen05; });
@@ -131,7 +131,7 @@ std::string in_one_line(const Diagnostic& why) {
   return fmt::format("{}:{}: {}", why.location.line, why.location.column, message);
 }
 
-Diagnostic refused_hand_overs(const std::string& why) {
+Diagnostic refused_transfers(const std::string& why) {
   Diagnostic out;
   out.message =
       "values that change groups do not fit through shared memory: with their stores and loads "

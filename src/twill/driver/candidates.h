@@ -30,7 +30,7 @@ report::Candidate candidate_of(const report::Outcome& first, const Step& step);
 
 /// Whether transfers may be the reason why the plan cannot be printed: it has some, and all other
 /// ops are printed for some pool.
-bool may_be_hand_overs(const plan::Plan& plan);
+bool may_be_transfers(const plan::Plan& plan);
 
 /// Gives an outcome found with a part of the memory the whole again, as a plan has it. Claims about
 /// the part are dropped: for the whole, only those of `first` and bounds without a search hold.
@@ -48,6 +48,6 @@ bool is_as_good(const schedule::Answer& known,
 std::string in_one_line(const Diagnostic& why);
 
 /// Refusal of a schedule whose groups cannot exchange their values, for the reason `why`.
-Diagnostic refused_hand_overs(const std::string& why);
+Diagnostic refused_transfers(const std::string& why);
 
 }  // namespace twill::driver

@@ -255,7 +255,7 @@ Result<Certified> certify_loop(const Request& request) {
 Result<Certified> certify_outcome(const Request& request, report::Outcome outcome) {
   TWILL_TRY_VOID(check_certifiable(request));
   Certified out{std::move(outcome), {}, {}};
-  if (!out.outcome.violations.empty() || request.given) return out;
+  if (!out.outcome.violations.empty() || request.imported) return out;
   Request as_posed = request;
   as_posed.load_latency = out.outcome.load_latency;
   TWILL_TRY(const AllPosed posed, pose_all(as_posed));

@@ -59,8 +59,8 @@ namespace {
 /// Reduces the schedule, and its differences, to the residual problem of its groups.
 report::ResidualLoop remains_of(const report::Outcome& outcome, schedule::Schedule& schedule,
                                 std::vector<schedule::Difference>& differences) {
-  problem::Residual left = problem::reduced(outcome.problem, schedule::groups_of(schedule));
-  schedule = schedule::reduced(left, schedule);
+  problem::Residual left = problem::residual_of(outcome.problem, schedule::groups_of(schedule));
+  schedule = schedule::in_residual(left, schedule);
   for (schedule::Difference& it : differences) {
     it.op = left.now(it.op).value_or(it.op);
     it.other = left.now(it.other).value_or(it.other);
@@ -84,7 +84,8 @@ void leave_what_exists(report::Outcome& outcome) {
     }
   }
   schedule::Schedule& schedule = *outcome.answer.schedule;
-  const problem::Residual left = problem::reduced(outcome.problem, schedule::groups_of(schedule));
+  const problem::Residual left =
+      problem::residual_of(outcome.problem, schedule::groups_of(schedule));
   for (schedule::Bound* bound : {&outcome.answer.lower_bound, &outcome.min_ii}) {
     for (problem::OpId& op : bound->ops) op = left.now(op).value_or(op);
   }

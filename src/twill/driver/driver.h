@@ -77,8 +77,8 @@ struct Request {
   std::string pool;                     ///< only this pool of the machine; default: all of them
   strategy::Choice strategy;            ///< of `schedule_loop` and what builds on it
   AlternativeChoice alternatives;       ///< of `schedule_loop` and what builds on it
-  std::optional<Input> given;  ///< a schedule of this loop, to be taken as it is: a schedule JSON,
-                               ///< or a `.loop` text with a schedule or an order
+  std::optional<Input> imported;  ///< a schedule of this loop, to be taken as it is: a schedule
+                                  ///< JSON, or a `.loop` text with a schedule or an order
   bool strict = false;         ///< refuse operations that only the default rule prices
   bool may_overlap = false;    ///< refuse loops that write an array beside others: arguments may be
                                ///< one array
@@ -87,7 +87,7 @@ struct Request {
   bool load_latency = false;  ///< the problem has the latency of loads that run ahead, too; an
                               ///< answer takes it in by itself where rings cannot hide it
   std::optional<problem::Normalization> normalize;  ///< smaller costs in place of the loop's own
-  std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better end
+  std::optional<machine::Rate> rate;                ///< of `schedule_loop`; default: the better one
   std::int64_t trips = 0;   ///< of `schedule_loop`: also what so many iterations take, simulated
   int spare_registers = 0;  ///< of each thread, kept from tile data beyond the machine's overhead
   /// CTAs that an SM has at once, each with its share of memory and registers. Nothing: 1; of
@@ -98,7 +98,7 @@ struct Request {
   TileWalk tiles = TileWalk::where_possible;  ///< of `plan_loop`; what cannot be had is refused
   solve::Options limits;
   /// Whether the schedule wanted is one in particular, for which no other will do.
-  bool names_schedule() const { return alternatives.take > 0 || given.has_value(); }
+  bool names_schedule() const { return alternatives.take > 0 || imported.has_value(); }
 
   /// Is told each step that is to be taken once for each input: "read", and once for each pool and
   /// rate, "extract 2x64 slowest". May be empty.
@@ -120,26 +120,26 @@ Result<PosedLoop> pose_loop(const Request& request, machine::Rate rate);
 /// loops are outcomes.
 ///
 /// TTGIR is solved with every op at its fastest over all pools, and at its slowest co-run rate for
-/// each. The optimum is kept whose plan is simulated to be fastest (in detail: `solve_ends`). The
-/// bracket's lower end is proven with every op at its fastest. With `normalize`, what `pose_loop`
+/// each. The optimum is kept whose plan is simulated to be fastest (in detail: `solve_rates`). The
+/// bracket's lower bound is proven with every op at its fastest. With `normalize`, what `pose_loop`
 /// poses is scheduled like a `.loop` text: one pool, no bracket.
 ///
 /// By another strategy than `twill`: solves at the slowest co-run rates (or those of `rate`) for
 /// each pool that the strategy can serve. The pool is kept whose plan is simulated to be fastest.
 /// Fails with the strategy's reason if it can serve none.
 ///
-/// Of a Problem with transfers the outcome has what the schedule's groups leave (transfer.h); its
-/// text and hash are those of the whole.
+/// If the Problem has transfers, the outcome has the residual problem of the schedule's groups
+/// (transfer.h), and the text and hash of the whole.
 ///
-/// A given schedule is the outcome, as feasible, by strategy "imported", and nothing is searched.
-/// Rate and pool are those for which the loop poses the schedule's Problem.
+/// An imported schedule is the outcome, as feasible, by strategy "imported", and nothing is
+/// searched. Rate and pool are those for which the loop poses the schedule's Problem.
 ///
 /// Alternatives are those of the schedule kept, for its pool and costs. Each has the request's work
 /// limit. Fails if the one to take is not among them.
 Result<report::Outcome> schedule_loop(const Request& request);
 
-/// The same outcome, with the files of a certificate of all that it calls proven: the answer, and
-/// for a kernel the lower end of the bracket over all pools. The proofs are searched for
+/// The same outcome, with a certificate of all that it calls proven. For a kernel this includes the
+/// lower bound of the bracket over all pools. The proofs are searched for
 /// afterwards. Each has the request's work limit, or the default one if that is more. Only for the
 /// strategy `twill`: others claim nothing.
 struct Certified {

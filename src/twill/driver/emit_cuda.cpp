@@ -59,7 +59,7 @@ std::vector<std::string> options_of(const Request& request, bool load_latency,
   flag(by.ping_pong, "--ping-pong");
   add(request.alternatives.take > 0, "alternative", request.alternatives.take);
   add(request.alternatives.take > 0, "within", request.alternatives.within);
-  add(request.given.has_value(), "schedule", request.given.value_or(Input{}).name);
+  add(request.imported.has_value(), "schedule", request.imported.value_or(Input{}).name);
   add(request.spare_registers > 0, "spare-registers", request.spare_registers);
   flag(request.pins, "--pins");
   add(request.tiles == TileWalk::one, "tiles", "one");
@@ -115,7 +115,7 @@ const Door& cuda_door() {
                                                plan, kernel.program.file(), emit::Stamps::none});
         return source ? std::nullopt : std::optional(source.error());
       },
-      may_be_hand_overs};
+      may_be_transfers};
   return kDoor;
 }
 

@@ -17,8 +17,7 @@ struct EmittedTtgir {
   std::string text;                ///< the module; empty without a plan
   std::vector<std::string> notes;  ///< on the module, for people; they stand in the text, too
   std::vector<std::string> roles;  ///< of the module: of which of the plan each is, or a helper
-  /// Entries around the loop of which the boxes lie where a tile of that channel lay
-  /// (`device::Kernel`).
+  /// Per-tile ops whose boxes lie where a tile of that channel lay (`device::Kernel`).
   std::vector<std::pair<std::size_t, plan::ChannelId>> laid;
   /// Report of a rule that the module's roles break when they are run: a bug of ours, and the text
   /// must not be used; or of where they do not do what the plan says. Empty if they work together.
@@ -36,16 +35,15 @@ struct TtgirChoice {
 };
 
 /// Prints the kernel of the request's answer (`answer_loop`, by the door of TTGIR: the best plan
-/// that can be printed) as warp-specialized TTGIR. Where the
-/// code would spill or its products be serialized, and the request names neither registers to spare
-/// nor a schedule, plans with more and more registers kept free are tried, and the best that is
-/// good is taken; if none is, the first of all. Fails for bad input (a `.loop` text has no kernel
-/// to print), for what cannot be expressed, and if the judge does.
+/// that can be printed) as warp-specialized TTGIR. If the code would spill or its products be
+/// serialized, plans with more and more registers kept free are tried. The best good one is taken,
+/// or the first of all if none is good. A request that names registers to spare or a schedule keeps
+/// its plan. Fails for bad input (a `.loop` text has no kernel to print), for what cannot be
+/// expressed, and if the judge does.
 Result<EmittedTtgir> emit_ttgir(const Request& request, const TtgirChoice& choice = {});
 
-/// Says in `planned.outcome.built` which doors print the kernel of the answer, or why they do not:
-/// as TTGIR with a tile for each CTA, as the kernel is launched by its own grid, and as CUDA.
-/// Leaves
+/// Says in `planned.outcome.built` which doors print the kernel of the answer, or why they do not.
+/// Doors: TTGIR with one tile for each CTA, as the kernel's own grid launches it, and CUDA. Leaves
 /// `.loop` texts alone. Cost: where the answer walks tiles, a plan and its proof, and a search if
 /// that schedule has no such plan.
 void look_for_doors(const Request& request, PlannedLoop& planned);

@@ -67,9 +67,9 @@ std::vector<Variant> variants_of(const Kernel& kernel, const Request& request, m
 std::optional<schedule::Schedule> retimed(const Problem& from, const schedule::Schedule& schedule,
                                           const Problem& to) {
   const std::vector<schedule::GroupId> groups = schedule::groups_of(schedule);
-  const problem::Residual there = problem::reduced(from, groups);
-  const problem::Residual here = problem::reduced(to, groups);
-  const auto order = schedule::order_of(there.problem, schedule::reduced(there, schedule));
+  const problem::Residual there = problem::residual_of(from, groups);
+  const problem::Residual here = problem::residual_of(to, groups);
+  const auto order = schedule::order_of(there.problem, schedule::in_residual(there, schedule));
   const auto timed = schedule::least_interval(here.problem, order);
   if (!timed) return std::nullopt;
   return schedule::completed(to, here, timed->schedule);

@@ -11,45 +11,47 @@
 namespace twill::driver {
 namespace {
 
-tl::unexpected<Diagnostic> of_another(const Request& request, const report::Outcome& given) {
+tl::unexpected<Diagnostic> of_another(const Request& request, const report::Outcome& imported) {
   return fail(
-      {request.given->name},
+      {request.imported->name},
       "the schedule is of another loop than " + request.input.name +
-          ": this is not posed as the Problem with hash " + given.problem_hash.substr(0, 12),
+          ": this is not posed as the Problem with hash " + imported.problem_hash.substr(0, 12),
       "give the options it was made with (--machine, --loop, --subtile, --strict, --transfer-ops), "
       "or find a new one with `twill schedule`");
 }
 
-Result<report::Outcome> given_of_text(const Request& request, const schedule::LoopText& loop,
-                                      report::Outcome given) {
-  if (schedule::problem_hash(loop.problem) != given.problem_hash) return of_another(request, given);
-  given.input = request.input.name;
-  return given;
+Result<report::Outcome> imported_of_text(const Request& request, const schedule::LoopText& loop,
+                                         report::Outcome imported) {
+  if (schedule::problem_hash(loop.problem) != imported.problem_hash)
+    return of_another(request, imported);
+  imported.input = request.input.name;
+  return imported;
 }
 
 /// Bracket from the lower bound of all schedules to the interval that the imported one keeps. Its
 /// costs may be the slowest, and its plan runs at others.
-Result<report::Bracket> bracket_of_given(const Request& request, const Kernel& kernel,
-                                         const report::Outcome& given, machine::Rate rate,
-                                         const PosedPool& pool) {
+Result<report::Bracket> bracket_of_imported(const Request& request, const Kernel& kernel,
+                                            const report::Outcome& imported, machine::Rate rate,
+                                            const PosedPool& pool) {
   TWILL_TRY(const PosedKernel fastest, pose_kernel(kernel, request, machine::Rate::fastest));
   TWILL_TRY(const PosedKernel slowest, pose_kernel(kernel, request, machine::Rate::slowest));
-  return bracket_of(least_bound(fastest), candidate_at(rate, pool, given.answer, fastest, slowest,
-                                                       waiting_of(kernel.machine)));
+  return bracket_of(least_bound(fastest), candidate_at(rate, pool, imported.answer, fastest,
+                                                       slowest, waiting_of(kernel.machine)));
 }
 
-/// Empty if the kernel is not posed as the Problem of the given schedule.
-Result<std::optional<report::Outcome>> given_as_posed(const Request& request, const Kernel& kernel,
-                                                      const report::Outcome& given) {
+/// Empty if the kernel is not posed as the Problem of the imported schedule.
+Result<std::optional<report::Outcome>> imported_as_posed(const Request& request,
+                                                         const Kernel& kernel,
+                                                         const report::Outcome& imported) {
   for (const machine::Rate rate : {machine::Rate::slowest, machine::Rate::fastest}) {
     TWILL_TRY(PosedKernel posed, pose_kernel(kernel, request, rate));
     for (PosedPool& pool : posed.pools) {
-      if (schedule::problem_hash(pool.problem) != given.problem_hash) continue;
+      if (schedule::problem_hash(pool.problem) != imported.problem_hash) continue;
       std::optional<report::Bracket> bracket;
-      if (given.violations.empty()) {
-        TWILL_TRY(bracket, bracket_of_given(request, kernel, given, rate, pool));
+      if (imported.violations.empty()) {
+        TWILL_TRY(bracket, bracket_of_imported(request, kernel, imported, rate, pool));
       }
-      report::Outcome outcome = described(request.input, std::move(pool.problem), given.answer);
+      report::Outcome outcome = described(request.input, std::move(pool.problem), imported.answer);
       outcome.bracket = std::move(bracket);
       outcome.loop = loop_in_words(kernel);
       outcome.loop_source = loop_source(kernel);
@@ -59,12 +61,12 @@ Result<std::optional<report::Outcome>> given_as_posed(const Request& request, co
       outcome.pool = std::move(pool.pool);
       outcome.rate = report::name_of(rate);
       outcome.load_latency = kernel.load_latency;
-      outcome.order_circuit = given.order_circuit;
+      outcome.order_circuit = imported.order_circuit;
       outcome.origins = std::move(pool.origins);
       outcome.lines = source_lines(kernel.program, outcome.origins);
       outcome.notes = std::move(pool.notes);
       outcome.reserved = std::move(pool.reserved);
-      outcome.violations = given.violations;
+      outcome.violations = imported.violations;
       outcome.warnings = std::move(posed.warnings);
       outcome.live_only = posed.live_only;
       return outcome;
@@ -73,23 +75,23 @@ Result<std::optional<report::Outcome>> given_as_posed(const Request& request, co
   return std::nullopt;
 }
 
-Result<report::Outcome> given_of_kernel(const Request& request, const Kernel& kernel,
-                                        const report::Outcome& given) {
-  TWILL_TRY(std::optional<report::Outcome> found, given_as_posed(request, kernel, given));
+Result<report::Outcome> imported_of_kernel(const Request& request, const Kernel& kernel,
+                                           const report::Outcome& imported) {
+  TWILL_TRY(std::optional<report::Outcome> found, imported_as_posed(request, kernel, imported));
   if (!found && !kernel.load_latency) {
-    TWILL_TRY(found, given_as_posed(request, with_load_latency(kernel), given));
+    TWILL_TRY(found, imported_as_posed(request, with_load_latency(kernel), imported));
   }
-  if (!found) return of_another(request, given);
+  if (!found) return of_another(request, imported);
   return *std::move(found);
 }
 
 }  // namespace
 
-Result<report::Outcome> given_schedule(const Request& request, const Reading& reading) {
-  TWILL_TRY(report::Outcome given, read_given(*request.given));
-  TWILL_TRY(report::Outcome outcome, reading.kernel
-                                         ? given_of_kernel(request, *reading.kernel, given)
-                                         : given_of_text(request, *reading.loop, std::move(given)));
+Result<report::Outcome> imported_schedule(const Request& request, const Reading& reading) {
+  TWILL_TRY(report::Outcome imported, read_imported(*request.imported));
+  TWILL_TRY(report::Outcome outcome,
+            reading.kernel ? imported_of_kernel(request, *reading.kernel, imported)
+                           : imported_of_text(request, *reading.loop, std::move(imported)));
   outcome.strategy = "imported";
   return outcome;
 }

@@ -28,14 +28,14 @@ Result<gate::CompiledModule> judge_module(const std::string& text,
 
 /// The files to leave of a kernel that was judged, by name: those emitted, `status.json`, and the
 /// machine code of an accepted one. The source of a refused kernel is called `kernel.refused.cu`,
-/// so that nobody compiles it by mistake. Precondition: it was emitted.
+/// so that it is not compiled by mistake. Precondition: it was emitted.
 std::map<std::string, std::string> kept_files(const EmittedCuda& emitted,
                                               const gate::Verdict& verdict);
 
 /// The next thing to try with a kernel that was refused, in the order: pins, if overlaps are lost;
 /// more spare registers, so that it is solved again with a tighter budget (not for an alternative,
-/// which then would be another schedule). Nothing after three rounds, or if nvcc did not take it.
-/// What would be left is a smaller tile, which only the TTGIR can have.
+/// which then would be another schedule). Empty after three rounds, or if nvcc did not take it.
+/// The last remedy would be a smaller tile, which only the TTGIR can have.
 struct Remedy {
   Request request;
   std::string words;  ///< "with 8 more registers of each thread kept free"

@@ -88,8 +88,8 @@ Result<PosedLoop> pose_reading(const Request& request, const Reading& reading, m
 std::vector<std::string> source_lines(const ir::Program& program,
                                       const std::vector<extract::OpOrigin>& origins);
 
-/// A sentence on products outside of the loop, of which a plan has no steps: those before it or
-/// behind it, or of another loop. Nothing without any.
+/// A sentence on products outside of the loop, for which a plan has no steps: before it, after it,
+/// or in another loop. Empty without any.
 std::optional<std::string> products_elsewhere(const Kernel& kernel);
 
 }  // namespace twill::driver

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "twill/driver/alternatives.h"
-#include "twill/driver/hand_overs.h"
+#include "twill/driver/transfers.h"
 
 namespace twill::driver {
 namespace {
@@ -48,9 +48,9 @@ Result<void> add_at_home(const Request& request, const Reading& reading, std::si
                          std::vector<Step>& steps) {
   for (const std::size_t i : refused(request, proposed, steps)) {
     const problem::Problem problem = steps[i].proposal.outcome.problem;
-    if (!hands_over(problem, schedule_of(steps[i]))) continue;
+    if (!transfers_values(problem, schedule_of(steps[i]))) continue;
     TWILL_TRY_VOID(
-        add_best_of(request, reading, i, without_hand_overs(problem), "without hand-overs", steps));
+        add_best_of(request, reading, i, without_transfers(problem), "without transfers", steps));
   }
   return {};
 }
@@ -59,12 +59,12 @@ Result<void> add_with_room(const Request& request, const Reading& reading, std::
                            std::vector<Step>& steps) {
   for (const std::size_t i : refused(request, proposed, steps)) {
     const problem::Problem problem = steps[i].proposal.outcome.problem;
-    Amount room = handed_over_bytes(problem, schedule_of(steps[i]));
+    Amount room = transferred_bytes(problem, schedule_of(steps[i]));
     for (int tries = 0; tries < kMostRooms; ++tries) {
       TWILL_TRY(const bool added, add_best_of(request, reading, i, with_room(problem, room),
-                                              "with room for hand-overs", steps));
+                                              "with room for transfers", steps));
       if (!added) break;
-      const Amount needed = handed_over_bytes(problem, schedule_of(steps.back()));
+      const Amount needed = transferred_bytes(problem, schedule_of(steps.back()));
       if (needed <= room) break;
       room = needed;
     }

@@ -21,8 +21,8 @@ Result<void> add_at_home(const Request& request, const Reading& reading, std::si
 Result<void> add_with_room(const Request& request, const Reading& reading, std::size_t proposed,
                            std::vector<Step>& steps);
 
-/// Whether what some schedule of the pool hands over fits beside a loop with that share of the
-/// memory.
+/// Whether the transferred values of some schedule of the pool fit beside a loop with that share of
+/// the memory.
 bool has_room_beside(const std::vector<Step>& steps, const std::string& pool, double share);
 
 }  // namespace twill::driver

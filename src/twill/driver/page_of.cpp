@@ -40,7 +40,7 @@ std::optional<double> triton_for_page(const Request& request, const PlannedLoop&
   Request as_triton = request;
   as_triton.strategy = {strategy::Strategy::triton_plain, std::nullopt, false};
   as_triton.alternatives = {};
-  as_triton.given.reset();
+  as_triton.imported.reset();
   as_triton.transfers = false;
   const auto answer = answer_reading(as_triton, planned.reading, {.other_strategies = false});
   if (!answer || !answer->outcome.built) return std::nullopt;

@@ -50,14 +50,19 @@ struct AnswerChoice {
   bool first_look = false;
 };
 
-/// Reads the input once and walks the list of candidates: schedules of each pool at each end of its
-/// costs, then of pools that were not solved, other structures that are as fast, plans with fewer
-/// copies, optima with a part of the memory, and other strategies where the choice's door does not
-/// print the kernel, or where nothing is proven that they could not beat. Each is posed, solved,
-/// verified, drafted and simulated; of those that a plan carries out, the one simulated to be
-/// fastest is proven and is the answer. `outcome.candidates` says what
-/// became of each, and a note of the plan what kept the first from being the answer. An alternative
-/// or a given schedule has no substitute but itself with fewer copies. Fails for bad input only: a
+/// Reads the input once and walks the list of candidates:
+/// - schedules of each pool, at both cost bounds,
+/// - schedules of pools that were not solved,
+/// - other structures that are as fast,
+/// - plans with fewer copies,
+/// - optima with a part of the memory,
+/// - other strategies, where the choice's door does not print the kernel, or no proof keeps them
+///   from being faster.
+///
+/// Each is posed, solved, verified, drafted and simulated. The answer is the fastest in simulation
+/// among those that a plan carries out, and is proven. `outcome.candidates` says what became of
+/// each. A note of the plan says why the first is not the answer. An alternative or an imported
+/// schedule has no substitute but itself with fewer copies. Fails for bad input only: a
 /// loop without a schedule, or a schedule without a plan, is an answer.
 Result<PlannedLoop> answer_loop(const Request& request, const AnswerChoice& choice = {});
 /// The same for an input that was read before.

@@ -29,8 +29,8 @@ struct BestPool {
   std::uint64_t work = 0;               ///< of all solves together
 };
 
-/// Solves the loop for every pool and keeps the best: by smallest II, fewest missing compute
-/// groups, the objectives in order, and the order of `pools`. A pool is not solved if its lower
+/// Solves the loop for every pool and keeps the best. Order: smallest II, fewest missing compute
+/// groups, the objectives in turn, position in `pools`. A pool is not solved if its lower
 /// bound exceeds the best II so far, or if it is proven to have no better schedule. Others are
 /// solved only as far as they might reach that II. All solves together stay within
 /// `limits.work_limit`. Precondition: at least one pool. `answers` may be null: solve_with.

@@ -105,7 +105,7 @@ Result<std::vector<ArrangedKernel>> arrangements(const Request& request, const R
   if (request.strategy.strategy != strategy::Strategy::twill) {
     return arrange_kernel(kernel, request, judge);
   }
-  return solve_ends(kernel, request, judge);
+  return solve_rates(kernel, request, judge);
 }
 
 Result<std::vector<Proposal>> arrange_all(const Request& request, const Reading& reading,
@@ -136,7 +136,7 @@ std::optional<Diagnostic> left_aside(const Request& request, const schedule::Loo
 }
 
 Result<report::Outcome> propose_one(const Request& request, const Reading& reading) {
-  if (request.given) return given_schedule(request, reading);
+  if (request.imported) return imported_schedule(request, reading);
   TWILL_TRY_VOID(check_transfers(request, request.transfers));
   TWILL_TRY(report::Outcome outcome, request.normalize
                                          ? arrange_normalized(request, reading)
@@ -163,7 +163,7 @@ Result<std::vector<Proposal>> propose(const Request& request, const Reading& rea
   if (reading.kernel) {
     TWILL_TRY_VOID(check_strategy_stated(request, *reading.kernel));
   }
-  if (reading.kernel && !request.given && !request.normalize) {
+  if (reading.kernel && !request.imported && !request.normalize) {
     TWILL_TRY_VOID(check_transfers(request, request.transfers));
     return arrange_all(request, reading, tries);
   }

@@ -39,8 +39,8 @@ std::optional<schedule::Schedule> kept_schedule(const problem::Problem& problem,
 class ResidualSchedule {
  public:
   ResidualSchedule(const schedule::Schedule& schedule, const problem::Problem& whole)
-      : left_(problem::reduced(whole, schedule::groups_of(schedule))),
-        schedule_(schedule::reduced(left_, schedule)) {}
+      : left_(problem::residual_of(whole, schedule::groups_of(schedule))),
+        schedule_(schedule::in_residual(left_, schedule)) {}
 
   const problem::Problem& problem() const { return left_.problem; }
   const schedule::Schedule& schedule() const { return schedule_; }
@@ -435,8 +435,8 @@ Result<void> judge_candidate(const Judge& judge, ArrangedKernel& arranged,
   return {};
 }
 
-Result<std::vector<ArrangedKernel>> solve_ends(const Kernel& kernel, const Request& request,
-                                               const Judge& judge) {
+Result<std::vector<ArrangedKernel>> solve_rates(const Kernel& kernel, const Request& request,
+                                                const Judge& judge) {
   TWILL_TRY(PosedKernel fastest, pose_kernel(kernel, request, Rate::fastest));
   TWILL_TRY(PosedKernel slowest, pose_kernel(kernel, request, Rate::slowest));
   return Rates(request, std::move(fastest), std::move(slowest), waiting_of(kernel.machine),

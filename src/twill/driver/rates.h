@@ -12,10 +12,10 @@
 #include "twill/schedule/order.h"
 #include "twill/schedule/region.h"
 
-/// Internal to the driver: costs have two ends, every op at its fastest and every op at its slowest
-/// co-run rate. The hardware is in between, where exactly depends on the order, and no fixed costs
-/// say it (docs/decisions/0004-shared-pipes.md). So both rates are solved, and the optimum whose
-/// plan simulates fastest, with every op at its full rate, is kept.
+/// Internal to the driver: costs have two bounds, every op at its fastest and every op at its
+/// slowest co-run rate. The hardware is in between, where exactly depends on the order, and no
+/// fixed costs say it (docs/decisions/0004-shared-pipes.md). So both rates are solved, and the
+/// optimum whose plan simulates fastest, with every op at its full rate, is kept.
 namespace twill::driver {
 
 struct BestRate {
@@ -90,7 +90,7 @@ std::optional<Cycles> kept_interval(const problem::Problem& slowest, const sched
 /// rate. In the order of `best_first`, which takes the busiest group's share of transfers into the
 /// interval at the slowest rates. At least one. All solves together stay within
 /// `limits.work_limit`.
-Result<std::vector<ArrangedKernel>> solve_ends(const Kernel& kernel, const Request& request,
-                                               const Judge& judge);
+Result<std::vector<ArrangedKernel>> solve_rates(const Kernel& kernel, const Request& request,
+                                                const Judge& judge);
 
 }  // namespace twill::driver

@@ -27,9 +27,10 @@ Result<FullRate> full_rate_of(const Request& request, const Reading& reading,
 /// on: the plan need not be proven. Cost: a run of some hundred iterations, a few milliseconds.
 std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full);
 
-/// Cycles that an SM takes for an iteration of one of its `ctas` CTAs, by estimate: no less than
-/// what is proven, nor than its share of what a CTA alone takes. Loads arrive after the latency
-/// that they have under traffic, so that rings of too few copies show. Empty without a steady state.
+/// Estimated cycles of an SM for an iteration of one of its `ctas` CTAs. At least the proven bound,
+/// and at least the share of a CTA that runs alone. Loads arrive after the latency
+/// that they have under traffic, so that rings of too few copies show. Empty without a steady
+/// state.
 std::optional<double> sm_interval_of(const plan::Plan& plan, FullRate full, double load_latency,
                                      double bound, int ctas);
 
@@ -43,7 +44,7 @@ Result<std::optional<double>> at_slowest(const Request& request, const Reading& 
                                          const report::Outcome& outcome, const plan::Plan& plan);
 
 /// Account of the gap between a plan's steady state and its proven bound: runs with one cause of
-/// delay more in each member. Empty where a run has no interval.
+/// delay more in each element. Empty where a run has no interval.
 struct Steady {
   std::optional<double> order;    ///< the plan's order and its costs, pipes shared if they are
   std::optional<double> signals;  ///< and the signals of barriers

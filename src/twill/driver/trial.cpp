@@ -258,7 +258,7 @@ Result<void> check_walk(const Request& request, const Kernel& kernel, const plan
 }
 
 bool may_take_turns(const Request& request, const report::Outcome& outcome) {
-  return outcome.strategy == "twill" || request.given;  // no other strategy relies on them
+  return outcome.strategy == "twill" || request.imported;  // no other strategy relies on them
 }
 
 }  // namespace

@@ -178,7 +178,7 @@ Result<report::Outcome> follow(const Input& input, problem::Problem problem,
   std::vector<problem::GroupId> groups;
   for (const schedule::Step& step : order.ops) groups.push_back(step.group);
   TWILL_TRY_VOID(check_transfers(input, problem, groups, order));
-  const problem::Residual left = problem::reduced(problem, groups);
+  const problem::Residual left = problem::residual_of(problem, groups);
   schedule::Order existing;
   for (const OpId op : left.ops) existing.ops.push_back(order.ops[op.index()]);
   TWILL_TRY(existing.groups, renumbered(input, problem, left, order.groups));
@@ -191,7 +191,7 @@ Result<report::Outcome> follow(const Input& input, problem::Problem problem,
 
 }  // namespace
 
-Result<report::Outcome> read_given(const Input& input) {
+Result<report::Outcome> read_imported(const Input& input) {
   TWILL_TRY(const Form form, form_of(input));
   if (form == Form::ttgir) {
     return fail({input.name}, "a TTGIR kernel holds no schedule to verify",
@@ -219,7 +219,9 @@ Result<report::Outcome> existing(Result<report::Outcome> outcome) {
 
 }  // namespace
 
-Result<report::Outcome> verify_schedule(const Input& input) { return existing(read_given(input)); }
+Result<report::Outcome> verify_schedule(const Input& input) {
+  return existing(read_imported(input));
+}
 
 Result<report::Outcome> evaluate_order(const Input& input) {
   TWILL_TRY(const Form form, form_of(input));
@@ -231,9 +233,9 @@ Result<report::Outcome> evaluate_order(const Input& input) {
     return fail({input.name}, "there is neither an order nor a schedule in it to evaluate");
   }
   const problem::Residual left =
-      problem::reduced(loop.problem, schedule::groups_of(*loop.schedule));
+      problem::residual_of(loop.problem, schedule::groups_of(*loop.schedule));
   const schedule::Order order =
-      schedule::order_of(left.problem, schedule::reduced(left, *loop.schedule));
+      schedule::order_of(left.problem, schedule::in_residual(left, *loop.schedule));
   const Written written{left, order};
   TWILL_TRY(report::Outcome outcome, follow(input, std::move(loop.problem), written));
   if (!outcome.violations.empty()) go_further(written, loop.schedule, outcome);

@@ -13,12 +13,12 @@
 #include "twill/driver/alternatives.h"
 #include "twill/driver/candidates.h"
 #include "twill/driver/checking.h"
-#include "twill/driver/hand_overs.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/limiter.h"
 #include "twill/driver/narrower.h"
 #include "twill/driver/propose.h"
 #include "twill/driver/timing.h"
+#include "twill/driver/transfers.h"
 #include "twill/report/alternatives.h"
 #include "twill/report/story.h"
 #include "twill/schedule/bounds.h"
@@ -146,7 +146,7 @@ class Walk {
     return best_ ? simulated(steps_[*best_]).value_or(0) : std::numeric_limits<double>::infinity();
   }
 
-  /// Whether a schedule has no plan of which more was expected than of the best: then another end
+  /// Whether a schedule without a plan was expected to be faster than the best. Then the other rate
   /// or another pool may be better, too.
   bool better_was_refused() const {
     return std::any_of(steps_.begin(), steps_.end(), [&](const Step& step) {
@@ -237,8 +237,8 @@ class Walk {
   /// The proof of the step's plan; none if its groups cannot hand their values over.
   Result<Attempt> attempt(const Step& step, const std::vector<std::string>& notes) {
     if (!step.proposal.trial->refusal) {
-      const auto why = why_not_handed_over(request_, *reading_, step.proposal.outcome);
-      if (why) return Attempt{{}, refused_hand_overs(*why), {}};
+      const auto why = why_no_transfer(request_, *reading_, step.proposal.outcome);
+      if (why) return Attempt{{}, refused_transfers(*why), {}};
     }
     return prove_trial(request_, *reading_, *step.proposal.trial, notes);
   }
@@ -268,7 +268,7 @@ class Walk {
     return schedule::kCoRunError * static_cast<double>(bound) >= least();
   }
 
-  /// Both ends of the pools that were ruled out, and the other end of the others.
+  /// Both rates of the pools that were ruled out, and the other rate of the others.
   Result<void> add_pools() {
     if (kernel_of(*reading_, *first_) == nullptr) return {};
     for (const std::string& pool : reading_->kernel->pools) {
@@ -317,7 +317,7 @@ class Walk {
     }
   }
 
-  /// For each pool with room for what it hands over, the optimum with that share of the memory.
+  /// For each pool with room for its transfers, the optimum with that share of the memory.
   Result<void> add_smaller(double share) {
     for (const Reading& smaller : with_share_of_memory(*reading_, share)) {
       if (smaller.kernel && !has_room_beside(steps_, smaller.kernel->pools.front(), share))

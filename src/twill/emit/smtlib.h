@@ -11,14 +11,14 @@ namespace twill::emit {
 
 /// "Does this problem have a schedule at the interval `ii`?" by docs/reference/rules.md, with the
 /// alternatives of ops. Satisfiable exactly if there is one, of any number of stages; the model is
-/// one: `stage!OP`, `slot!OP`, `in!OP!GROUP`, `way!OP!WAY` (of ops with several). Values of a
-/// transfer op count only where `exists!OP` is true, which follows from the groups. `exists!OP` is
-/// not printed for an op that always or never exists.
+/// one: `stage!OP`, `slot!OP`, `in!OP!GROUP`, `alternative!OP!NAME` (of ops with
+/// several). Values of a transfer op count only where `exists!OP` is true, which follows from the
+/// groups. `exists!OP` is not printed for an op that always or never exists.
 ///
 /// An independent encoding: it shares no code with `solve`, and breaks no symmetry. The only
 /// redundant constraint: the occupancies of a unit sum to at most `ii`. Precondition: 1 <= ii <=
-/// problem::kLargestTotal, and at most kMostSmtlibWays alternatives of all ops. Cost and length of
-/// the text: O(ops^2 * ways^2 + values^2 * readers).
+/// problem::kLargestTotal, and at most kMostSmtlibAlternatives alternatives of all ops. Cost and
+/// length of the text: O(ops^2 * alternatives^2 + values^2 * readers).
 std::string smtlib(const problem::Problem& problem, Cycles ii);
 inline constexpr std::size_t kMostSmtlibAlternatives = 1'000;
 

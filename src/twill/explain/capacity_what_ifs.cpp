@@ -26,8 +26,8 @@ constexpr std::int64_t kMostRegisters = 255;
 /// `peaks` of a schedule, some of whose ops may not exist.
 template <class Peaks>
 std::vector<Amount> peaks_of(const Problem& problem, const Schedule& schedule, Peaks peaks) {
-  const problem::Residual left = problem::reduced(problem, schedule::groups_of(schedule));
-  return peaks(left.problem, schedule::reduced(left, schedule));
+  const problem::Residual left = problem::residual_of(problem, schedule::groups_of(schedule));
+  return peaks(left.problem, schedule::in_residual(left, schedule));
 }
 
 std::string registers_text(const Problem& problem, const PoolClass& it, std::int64_t more) {

@@ -50,8 +50,8 @@ schedule::Answer least_from(const Problem& problem, const Known& known, Asker& a
   return answer;
 }
 
-/// The members of a static bound if one explains it, else all.
-std::vector<Requirement> starting_members(Explanation& it, Asker& asker) {
+/// The requirements of a static bound if one explains it, else all.
+std::vector<Requirement> starting_requirements(Explanation& it, Asker& asker) {
   const schedule::Bound bound = schedule::min_ii(it.problem);
   if (it.question && bound.value > *it.question) {
     std::vector<Requirement> requirements = requirements_of_bound(it.problem, bound);
@@ -78,7 +78,7 @@ Explanation explain(const Problem& problem, std::optional<Cycles> ii,
   const bool explained = it.status == Status::held || it.status == Status::infeasible;
   if (explained && !nothing_below) {
     asker.begin("what holds it there", kPartsOfCore, kPartsOfFact);
-    it.core = minimal_core(it.problem, starting_members(it, asker), it.question, asker);
+    it.core = minimal_core(it.problem, starting_requirements(it, asker), it.question, asker);
     const Goal goal{it.question, !it.asked && it.question.has_value()};
     it.sensitivity = sensitivity(what_ifs_of(it.problem), variants, it.core, goal, asker);
   }

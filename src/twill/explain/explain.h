@@ -16,7 +16,7 @@
 ///
 /// "Why" is a core: requirements of the Problem (requirement.h) that leave no faster schedule
 /// together, while without any one of them there is one. "What would" is turned what-if by what-if
-/// (what-ifs.h). All of it is asked of the solver, so all of it is proven, or said not to be.
+/// (what_ifs.h). All of it is asked of the solver, so all of it is proven, or said not to be.
 namespace twill::explain {
 
 enum class Status {

@@ -271,7 +271,7 @@ std::vector<problem::UnitId> other_units(const Problem& problem, const Op& op) {
 
 void add_unit_what_ifs(const Problem& problem, const Orbit& orbit, std::vector<WhatIf>& out) {
   const Op& op = problem.ops()[orbit.front()];
-  constexpr std::size_t kLargestOrbit = 4;  // every choice of ways is searched
+  constexpr std::size_t kLargestOrbit = 4;  // every choice of alternatives is searched
   if (op.alternatives.size() != 1 || !op.alternatives.front().unit || orbit.size() > kLargestOrbit)
     return;
   if (!is_synchronous(op)) return;

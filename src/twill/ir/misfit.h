@@ -6,7 +6,7 @@
 #include "twill/ir/program.h"
 
 /// Whether the types of ops are those that their meaning takes. One checker for all: front ends
-/// refuse texts by it, and whoever executes a Program that no text was read for asks it, too.
+/// refuse texts by it, and so does the evaluator of a Program that was not read from a text.
 namespace twill::ir {
 
 /// A type that does not fit.

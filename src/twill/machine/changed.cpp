@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "twill/machine/machine.h"
@@ -10,11 +11,12 @@
 namespace twill::machine {
 
 Machine keeping_free(Machine machine, int registers) {
-  machine.description_.register_overhead.value += registers;
-  for (Pool& pool : machine.description_.pools) {
+  Description is = *machine;
+  is.register_overhead.value += registers;
+  for (Pool& pool : is.pools) {
     for (PoolGroup& group : pool.groups) group.registers = std::max(0, group.registers - registers);
   }
-  return machine;
+  return Machine(std::move(is));
 }
 
 namespace {
@@ -107,18 +109,19 @@ void share_registers(Pool& pool, int most) {
 }
 
 Machine with_copying_warpgroup(Machine machine) {
-  for (Pool& pool : machine.description_.pools) {
+  Description is = *machine;
+  for (Pool& pool : is.pools) {
     const int warpgroups = static_cast<int>(pool.setmaxnreg.size());
-    const int file = static_cast<int>(machine->register_file.value);
+    const int file = static_cast<int>(is.register_file.value);
     widen_load_group(pool, warpgroups * (file / (128 * warpgroups) / 8 * 8),
-                     static_cast<int>(machine->register_overhead.value));
+                     static_cast<int>(is.register_overhead.value));
   }
-  return machine;
+  return Machine(std::move(is));
 }
 
 Machine shared_by(Machine machine, int ctas) {
   if (ctas == 1) return machine;
-  Description& is = machine.description_;
+  Description is = *machine;
   is.ctas_per_sm *= ctas;
   for (Memory& memory : is.memories) {
     const double beside = memory.capacity.unit == "bytes" ? kBesideMemory : 0;
@@ -136,16 +139,17 @@ Machine shared_by(Machine machine, int ctas) {
   for (Pool& pool : is.pools) {
     fit_registers(pool, at_launch(pool) * static_cast<int>(pool.setmaxnreg.size()), overhead);
   }
-  return machine;
+  return Machine(std::move(is));
 }
 
 Machine with_share_of_memory(Machine machine, double share) {
-  for (Memory& memory : machine.description_.memories) {
+  Description is = *machine;
+  for (Memory& memory : is.memories) {
     if (memory.capacity.unit == "bytes") {
       memory.capacity.value = std::floor(memory.capacity.value * share);
     }
   }
-  return machine;
+  return Machine(std::move(is));
 }
 
 }  // namespace twill::machine

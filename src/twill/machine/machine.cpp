@@ -16,16 +16,16 @@ std::optional<std::size_t> index_named(const std::vector<T>& values, std::string
 }  // namespace
 
 std::optional<std::size_t> Machine::unit_named(std::string_view name) const {
-  return index_named(description_.units, name);
+  return index_named(description_->units, name);
 }
 
 const Pool* Machine::pool_named(std::string_view name) const {
-  const auto index = index_named(description_.pools, name);
-  return index ? &description_.pools[*index] : nullptr;
+  const auto index = index_named(description_->pools, name);
+  return index ? &description_->pools[*index] : nullptr;
 }
 
 const CostRule* Machine::rule_for(std::string_view kind) const {
-  const auto& rules = description_.operations;
+  const auto& rules = description_->operations;
   const auto found = std::lower_bound(
       rules.begin(), rules.end(), kind,
       [](const CostRule& rule, std::string_view name) { return rule.kind < name; });

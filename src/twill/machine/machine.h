@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -182,13 +183,17 @@ struct Description {
   std::vector<CostRule> operations;  ///< by kind, ascending; "default" prices unknown kinds
 };
 
+/// A GPU, checked. Immutable; copies share the description.
 class Machine {
  public:
-  const Description* operator->() const { return &description_; }
-  const Description& operator*() const { return description_; }
+  Machine(const Machine&) = default;  // no move, which would leave a Machine without description
+  Machine& operator=(const Machine&) = default;
 
-  std::span<const Unit> units() const { return description_.units; }
-  std::span<const Pipe> pipes() const { return description_.pipes; }
+  const Description* operator->() const { return description_.get(); }
+  const Description& operator*() const { return *description_; }
+
+  std::span<const Unit> units() const { return description_->units; }
+  std::span<const Pipe> pipes() const { return description_->pipes; }
   std::optional<std::size_t> unit_named(std::string_view name) const;
   const Pool* pool_named(std::string_view name) const;    ///< null if there is none
   const CostRule* rule_for(std::string_view kind) const;  ///< null if there is none
@@ -199,8 +204,9 @@ class Machine {
   friend Machine with_share_of_memory(Machine machine, double share);
   friend Machine with_copying_warpgroup(Machine machine);
   friend Machine shared_by(Machine machine, int ctas);
-  explicit Machine(Description description) : description_(std::move(description)) {}
-  Description description_;
+  explicit Machine(Description description)
+      : description_(std::make_shared<const Description>(std::move(description))) {}
+  std::shared_ptr<const Description> description_;
 };
 
 /// Reads a machine from its JSON text; `file` is for messages. A wrong one fails with the line, the
@@ -234,8 +240,8 @@ Machine shared_by(Machine machine, int ctas);
 /// (C7602), with 128 it does (the ptxas of Triton 3.6).
 inline constexpr int kLeastAtLaunch = 128;
 
-/// Bytes of shared memory that each CTA takes beside its memory here: 1 KiB of the driver's (CUDA
-/// programming guide), and the 2 KiB that machine files leave for barriers and alignment.
+/// Bytes of shared memory that each CTA takes beside its memory here. The driver takes 1 KiB (CUDA
+/// programming guide), and machine files leave 2 KiB for barriers and alignment.
 inline constexpr double kBesideMemory = 3072;
 
 /// The price of one op that does all of `work`, interleaved by the compiler. Demands add up pipe by

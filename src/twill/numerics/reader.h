@@ -42,8 +42,8 @@ class LoopContext {
   std::optional<BufferId> buffer(OpId made, std::optional<OpId> reader);
   /// The buffer that an allocation before the loop is, if the plan has one for it.
   std::optional<BufferId> invariant_buffer(ir::ValueId root) const;
-  /// The allocation that a copy, step `outside` of the kernel, fills.
-  std::optional<ir::ValueId> filled_by(std::size_t outside) const;
+  /// The allocation that a copy, `per_tile_op` of the kernel, fills.
+  std::optional<ir::ValueId> filled_by(std::size_t per_tile_op) const;
 
  private:
   Result<void> count_trips();

@@ -152,7 +152,7 @@ std::string_view name_of(Tiles tiles) {
     case Tiles::persistent:
       return "persistent";
   }
-  TWILL_CHECK(false, "unknown way to tiles");
+  TWILL_CHECK(false, "unknown order of tiles");
 }
 
 std::string_view name_of(TileOrder order) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,15 +35,20 @@ struct ProofSize {
 };
 
 /// A plan that holds all rules for every trip count and every interleaving. Only `prove` makes one.
+/// Copies share the plan.
 class ProvenPlan {
  public:
-  const Plan& plan() const { return plan_; }
+  ProvenPlan(const ProvenPlan&) = default;  // no move, which would leave one without a plan
+  ProvenPlan& operator=(const ProvenPlan&) = default;
+
+  const Plan& plan() const { return *plan_; }
   const ProofSize& size() const { return size_; }
 
  private:
   friend tl::expected<ProvenPlan, std::vector<Finding>> prove(Plan plan);
-  ProvenPlan(Plan plan, ProofSize size) : plan_(std::move(plan)), size_(size) {}
-  Plan plan_;
+  ProvenPlan(Plan plan, ProofSize size)
+      : plan_(std::make_shared<const Plan>(std::move(plan))), size_(size) {}
+  std::shared_ptr<const Plan> plan_;
   ProofSize size_;
 };
 

@@ -27,12 +27,12 @@ std::optional<Objective> objective_named(std::string_view name) {
 
 bool Problem::in_force(Rule rule) const {
   if (rule == Rule::placement && !in_force(Rule::memory)) return false;
-  return std::find(parts_.relaxed.begin(), parts_.relaxed.end(), rule) == parts_.relaxed.end();
+  return std::find(parts_->relaxed.begin(), parts_->relaxed.end(), rule) == parts_->relaxed.end();
 }
 
 std::optional<std::size_t> Problem::budget_of(GroupId group) const {
-  for (std::size_t i = 0; i < parts_.register_budgets.size(); ++i) {
-    const std::vector<GroupId>& groups = parts_.register_budgets[i].groups;
+  for (std::size_t i = 0; i < parts_->register_budgets.size(); ++i) {
+    const std::vector<GroupId>& groups = parts_->register_budgets[i].groups;
     if (std::find(groups.begin(), groups.end(), group) != groups.end()) return i;
   }
   return std::nullopt;

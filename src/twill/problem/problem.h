@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -94,7 +95,7 @@ struct Op {
   bool asynchronous = false;              ///< the result comes without the issuing warps' help
   bool variable_latency = false;          ///< belongs to the load group (rule `load-group`)
   bool streaming = false;           ///< variable latency, no inputs in the loop: loads run ahead
-                                    ///< by the depth of their ring, so they delay nobody
+                                    ///< by the depth of their ring, and delay no op
   std::vector<std::string> source;  ///< what it stands for, "name @ line:column" or free text
   friend bool operator==(const Op&, const Op&) = default;
 };
@@ -205,41 +206,47 @@ struct Parts {
 
 /// A well-formed scheduling problem. Immutable. Only `pose` makes one, so these hold: ids in range,
 /// names unique and spelled as identifiers. Numbers are non-negative, and small enough that sums
-/// over all ops cannot overflow. No circuit has distance zero.
+/// over all ops cannot overflow. No circuit has distance zero. Copies share their parts, so they
+/// cost nothing.
 class Problem {
  public:
-  const std::string& name() const { return parts_.name; }
-  std::span<const Unit> units() const { return parts_.units; }
-  std::span<const Pipe> pipes() const { return parts_.pipes; }
-  std::span<const Memory> memories() const { return parts_.memories; }
-  std::span<const Group> groups() const { return parts_.groups; }
-  std::span<const Op> ops() const { return parts_.ops; }
-  std::span<const Dependence> dependences() const { return parts_.dependences; }
-  std::span<const Rule> relaxed() const { return parts_.relaxed; }
-  std::span<const Objective> objectives() const { return parts_.objectives; }
-  int minimum_compute_groups() const { return parts_.minimum_compute_groups; }
-  std::span<const std::vector<OpId>> same_group() const { return parts_.same_group; }
-  std::span<const Transfer> transfers() const { return parts_.transfers; }
-  std::span<const RegisterBudget> register_budgets() const { return parts_.register_budgets; }
-  const Parts& parts() const { return parts_; }
+  Problem(const Problem&) = default;  // no move, which would leave a Problem without parts
+  Problem& operator=(const Problem&) = default;
 
-  const Unit& operator[](UnitId id) const { return parts_.units[id.index()]; }
-  const Pipe& operator[](PipeId id) const { return parts_.pipes[id.index()]; }
-  const Memory& operator[](MemoryId id) const { return parts_.memories[id.index()]; }
-  const Group& operator[](GroupId id) const { return parts_.groups[id.index()]; }
-  const Op& operator[](OpId id) const { return parts_.ops[id.index()]; }
-  const Dependence& operator[](DependenceId id) const { return parts_.dependences[id.index()]; }
+  const std::string& name() const { return parts_->name; }
+  std::span<const Unit> units() const { return parts_->units; }
+  std::span<const Pipe> pipes() const { return parts_->pipes; }
+  std::span<const Memory> memories() const { return parts_->memories; }
+  std::span<const Group> groups() const { return parts_->groups; }
+  std::span<const Op> ops() const { return parts_->ops; }
+  std::span<const Dependence> dependences() const { return parts_->dependences; }
+  std::span<const Rule> relaxed() const { return parts_->relaxed; }
+  std::span<const Objective> objectives() const { return parts_->objectives; }
+  int minimum_compute_groups() const { return parts_->minimum_compute_groups; }
+  std::span<const std::vector<OpId>> same_group() const { return parts_->same_group; }
+  std::span<const Transfer> transfers() const { return parts_->transfers; }
+  std::span<const RegisterBudget> register_budgets() const { return parts_->register_budgets; }
+  const Parts& parts() const { return *parts_; }
+
+  const Unit& operator[](UnitId id) const { return parts_->units[id.index()]; }
+  const Pipe& operator[](PipeId id) const { return parts_->pipes[id.index()]; }
+  const Memory& operator[](MemoryId id) const { return parts_->memories[id.index()]; }
+  const Group& operator[](GroupId id) const { return parts_->groups[id.index()]; }
+  const Op& operator[](OpId id) const { return parts_->ops[id.index()]; }
+  const Dependence& operator[](DependenceId id) const { return parts_->dependences[id.index()]; }
 
   bool in_force(Rule rule) const;
   /// The register budget that the group has a share in. Cost: O(groups).
   std::optional<std::size_t> budget_of(GroupId group) const;
 
-  friend bool operator==(const Problem&, const Problem&) = default;
+  friend bool operator==(const Problem& one, const Problem& other) {
+    return one.parts_ == other.parts_ || *one.parts_ == *other.parts_;
+  }
 
  private:
   friend Result<Problem> pose(Parts parts);
-  explicit Problem(Parts parts) : parts_(std::move(parts)) {}
-  Parts parts_;
+  explicit Problem(Parts parts) : parts_(std::make_shared<const Parts>(std::move(parts))) {}
+  std::shared_ptr<const Parts> parts_;
 };
 
 /// Checks the input rules listed at `Problem` and at each member, and makes the Problem.
@@ -257,18 +264,20 @@ inline constexpr int kLargestDistance = 1'000;
 inline constexpr Cycles kLargestTotal = 100'000'000'000;
 /// The largest number of ops, and a tenth of the largest number of dependences.
 inline constexpr std::size_t kMostOps = 10'000;
-/// The largest number of units, pipes, memories or groups of one loop, and of ways of one op.
+/// The largest number of units, pipes, memories or groups of one loop, and of alternatives of one
+/// op.
 inline constexpr std::size_t kMostOfAKind = 64;
 /// The most steps of a register budget.
 inline constexpr std::int64_t kMostRegisterSteps = 1'024;
 /// The longest name, in characters.
 inline constexpr std::size_t kLongestName = 200;
 
-/// Whether `name` may name a loop, resource, op or way: a letter or '_', then letters, digits,
-/// '_' and '.', at most kLongestName characters.
+/// Whether `name` may name a loop, resource, op or alternative: a letter or '_', then letters,
+/// digits, '_' and '.', at most kLongestName characters.
 bool is_identifier(std::string_view name);
 
-/// The numbers of one dependence once the ways of its two ops are chosen (defaults filled in).
+/// The numbers of one dependence once the alternatives of its two ops are chosen (defaults filled
+/// in).
 Cycles delay_of(const Dependence& dependence, const Op& from, const Alternative& from_alternative);
 Cycles read_hold_of(const Dependence& dependence, const Op& to, const Alternative& to_alternative);
 

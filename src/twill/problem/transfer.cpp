@@ -334,7 +334,7 @@ bool is_needed(const TransferOp& transfer_op, const std::vector<GroupId>& groups
   });
 }
 
-Residual reduced(const Problem& problem, const std::vector<GroupId>& groups) {
+Residual residual_of(const Problem& problem, const std::vector<GroupId>& groups) {
   return reduce(
       problem, [&](const TransferOp& transfer_op) { return is_needed(transfer_op, groups); },
       [&](OpId value, OpId reader) { return groups[value.index()] != groups[reader.index()]; });

@@ -37,7 +37,7 @@ struct Residual {
 /// Drops the transfer ops that these groups (by op) do not need. Where a value is
 /// transferred, its dependence on the reader stays as an order only. Cost: that of a
 /// copy.
-Residual reduced(const Problem& problem, const std::vector<GroupId>& groups);
+Residual residual_of(const Problem& problem, const std::vector<GroupId>& groups);
 
 /// Drops all transfer ops, and the values that may be transferred: a bound of the result holds for
 /// all choices of groups. Cost: that of a copy.

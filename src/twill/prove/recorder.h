@@ -77,7 +77,7 @@ class Recorder : public solve::ProofSink {
   std::vector<int> alternatives_;
   std::shared_ptr<Log> log_;
   certify::Predicate next_sum_;
-  std::map<std::vector<int>, Refutations> refutations_;  ///< by ways
+  std::map<std::vector<int>, Refutations> refutations_;  ///< by the alternatives of the ops
 };
 
 }  // namespace twill::prove

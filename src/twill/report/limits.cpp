@@ -39,14 +39,14 @@ std::string against(const RatedBounds& end, Cycles figure) {
 }
 
 std::string measured_line(const Limits& limits) {
-  std::string text = against(limits.ends.front(), *limits.measured);
-  if (*limits.measured < binding(limits.ends.front()).value) {
+  std::string text = against(limits.rates.front(), *limits.measured);
+  if (*limits.measured < binding(limits.rates.front()).value) {
     return text +
            ": what was measured is not this loop, or its costs or the machine's rates are too high "
            "here";
   }
-  if (limits.ends.size() == 1) return text;
-  const Bound& slowest = binding(limits.ends.back());
+  if (limits.rates.size() == 1) return text;
+  const Bound& slowest = binding(limits.rates.back());
   if (*limits.measured < slowest.value) {
     return text + fmt::format("; less than {}, which is the least if every op went at its slowest",
                               slowest.value);
@@ -55,21 +55,21 @@ std::string measured_line(const Limits& limits) {
                             whole_percent(slowest.value, *limits.measured));
 }
 
-std::string given_lines(const Limits& limits) {
-  const ImportedSchedule& given = *limits.given;
-  std::string text = against(limits.ends.front(), given.interval);
-  if (!given.violations.empty()) {
-    text += fmt::format("; but it breaks {} rule{}, first: {}", given.violations.size(),
-                        given.violations.size() == 1 ? "" : "s", given.violations.front());
+std::string imported_lines(const Limits& limits) {
+  const ImportedSchedule& imported = *limits.imported;
+  std::string text = against(limits.rates.front(), imported.interval);
+  if (!imported.violations.empty()) {
+    text += fmt::format("; but it breaks {} rule{}, first: {}", imported.violations.size(),
+                        imported.violations.size() == 1 ? "" : "s", imported.violations.front());
   }
-  if (!given.circuit.empty()) text += "; the order is held by";
-  std::string out = entry(given.is_order ? "order" : "schedule", text);
-  for (const std::string& edge : given.circuit) out += entry("", edge);
+  if (!imported.circuit.empty()) text += "; the order is held by";
+  std::string out = entry(imported.is_order ? "order" : "schedule", text);
+  for (const std::string& edge : imported.circuit) out += entry("", edge);
   return out;
 }
 
 std::string slowest_line(const Limits& limits) {
-  const Bound& slowest = binding(limits.ends.back());
+  const Bound& slowest = binding(limits.rates.back());
   return fmt::format("no schedule has an II below {} with every op at its slowest co-run rate ({})",
                      slowest.value, limit_of(slowest));
 }
@@ -109,7 +109,8 @@ std::string heading(const Limits& limits, const RatedBounds& end) {
   std::string text = fmt::format("\nbounds with every op at its {}", end.rate);
   if (end.rate == "slowest") text += " co-run rate";
   if (!end.pool.empty()) text += ", pool " + end.pool;
-  if (&end == &limits.ends.front()) text += "; slack is what may be added before it limits as well";
+  if (&end == &limits.rates.front())
+    text += "; slack is what may be added before it limits as well";
   return text + "\n";
 }
 
@@ -136,17 +137,17 @@ Json end_json(const RatedBounds& end) {
           {"bounds", std::move(bounds)}};
 }
 
-Json given_json(const ImportedSchedule& given) {
-  return {{"kind", given.is_order ? "order" : "schedule"},
-          {"initiation_interval", given.interval},
-          {"circuit", given.circuit},
-          {"violations", given.violations}};
+Json imported_json(const ImportedSchedule& imported) {
+  return {{"kind", imported.is_order ? "order" : "schedule"},
+          {"initiation_interval", imported.interval},
+          {"circuit", imported.circuit},
+          {"violations", imported.violations}};
 }
 
 }  // namespace
 
 std::string limits_text(const Limits& limits) {
-  const RatedBounds& end = limits.ends.front();
+  const RatedBounds& end = limits.rates.front();
   std::string out = limits.answer ? story(*limits.answer) : "";
   out += end.problem.name();
   if (!limits.machine.empty()) out += " on " + limits.machine;
@@ -159,29 +160,29 @@ std::string limits_text(const Limits& limits) {
                  "documents");
   }
   out += entry("limited by", binding(end).witness);
-  if (limits.ends.size() > 1) out += entry("at slowest", slowest_line(limits));
+  if (limits.rates.size() > 1) out += entry("at slowest", slowest_line(limits));
   if (limits.answer && limits.answer->bracket) {
     out += entry("bracket", bracket_text(*limits.answer));
   }
   if (limits.measured) out += entry("measured", measured_line(limits));
-  if (limits.given) out += given_lines(limits);
-  for (const RatedBounds& it : limits.ends) {
+  if (limits.imported) out += imported_lines(limits);
+  for (const RatedBounds& it : limits.rates) {
     if (it.infeasible) out += entry("infeasible", "there is no schedule at all: " + *it.infeasible);
   }
   if (limits.launch) out += launch_text(*limits.launch);
-  for (const RatedBounds& it : limits.ends) out += heading(limits, it) + table(it);
+  for (const RatedBounds& it : limits.rates) out += heading(limits, it) + table(it);
   return out;
 }
 
 std::string limits_json(const Limits& limits) {
   Json json = {{"format", "twill-bound"},
                {"version", kLimitsJsonVersion},
-               {"name", limits.ends.front().problem.name()},
+               {"name", limits.rates.front().problem.name()},
                {"input", limits.input},
                {"loop", limits.loop},
                {"machine", limits.machine},
                {"machine_measured", limits.machine_measured},
-               {"least_interval", binding(limits.ends.front()).value}};
+               {"least_interval", binding(limits.rates.front()).value}};
   json["simulated"] = limits.answer && limits.answer->built && limits.answer->built->simulated
                           ? Json(*limits.answer->built->simulated)
                           : Json(nullptr);
@@ -189,9 +190,9 @@ std::string limits_json(const Limits& limits) {
   json["pool"] = limits.answer ? Json(limits.answer->pool) : Json(nullptr);
   json["measured"] = limits.measured ? Json(*limits.measured) : Json(nullptr);
   if (limits.launch) json["launch"] = Json::parse(launch_json(*limits.launch));
-  json["imported"] = limits.given ? given_json(*limits.given) : Json(nullptr);
+  json["imported"] = limits.imported ? imported_json(*limits.imported) : Json(nullptr);
   json["price_lists"] = Json::array();
-  for (const RatedBounds& end : limits.ends) json["price_lists"].push_back(end_json(end));
+  for (const RatedBounds& end : limits.rates) json["price_lists"].push_back(end_json(end));
   return json.dump(2) + "\n";
 }
 

@@ -40,10 +40,10 @@ struct Limits {
   std::string machine;  ///< empty for `.loop` files
   bool machine_measured = true;
   std::optional<Outcome> answer;   ///< the answer for the loop or kernel, to be built
-  std::vector<RatedBounds> ends;   ///< one; of a kernel two: fastest rates, then slowest
+  std::vector<RatedBounds> rates;  ///< one; of a kernel two: fastest rates, then slowest
   std::optional<Cycles> measured;  ///< cycles per iteration, as the user measured them
   std::optional<LaunchTime> launch;
-  std::optional<ImportedSchedule> given;
+  std::optional<ImportedSchedule> imported;
   std::vector<Diagnostic> warnings;
 };
 

@@ -22,7 +22,7 @@ struct Bracket {
   std::string fastest_limit;       ///< what keeps it from being faster still: "pipe FMA"
   std::string fastest_witness;     ///< the witness with all its summands
   std::optional<Cycles> expected;  ///< II of the schedule's own order under the co-run model, which
-                                   ///< may be beyond the ends: see `expected_within`
+                                   ///< may be beyond both: see `expected_within`
 };
 
 /// Interval to expect: the co-run estimate, kept between the proven bound and the II that the order

@@ -15,7 +15,7 @@ struct Buffer {
   std::int64_t first = 0;     ///< index of its first element, at most 0
   std::int64_t elements = 0;  ///< at least 1
   std::size_t element_bytes = 1;
-  std::string bytes;              ///< before the kernel; kNobody where nobody wrote
+  std::string bytes;              ///< before the kernel; kNobody: not written
   std::vector<bool> initialised;  ///< by element: it is an input
 };
 inline constexpr char kNobody = '\xff';

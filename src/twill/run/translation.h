@@ -26,8 +26,8 @@ struct Translated {
   /// By role of the module: the name of the plan's role. Names that no role of the plan has stand
   /// for helpers, such as a warp that stores boxes.
   std::vector<std::string> roles;
-  /// Entries around the loop whose boxes lie where a tile of that channel lay: who fills one
-  /// acquires the channel for it.
+  /// Per-tile ops whose boxes lie where a tile of that channel lay. A role that fills one acquires
+  /// the channel for it.
   std::vector<std::pair<std::size_t, plan::ChannelId>> laid;
 };
 

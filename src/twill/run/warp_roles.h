@@ -57,9 +57,9 @@ struct RolesEffort {
 
 /// Runs the module with arguments for each of `trips`, under several orders: copies late, early and
 /// at random, each role first. Arithmetic that cannot be executed, such as inline assembly, is left
-/// out where nothing is compared and no trip count depends on tiles. Else fails, at the op's line,
-/// for what cannot be executed, if the two have other arguments, and if there are no arguments for
-/// any of `trips`.
+/// out where nothing is compared and no trip count depends on tiles. Else fails at the line of an
+/// op that cannot be executed. Fails if the two have other arguments, and if there are no arguments
+/// for any of `trips`.
 Result<RolesReport> run_roles(const RolesModule& module, const FixedArguments& given,
                               const RolesEffort& effort);
 

@@ -8,7 +8,7 @@
 #include "twill/schedule/schedule.h"
 
 /// Lower bounds on the initiation interval that can be read off a Problem without search. Each
-/// holds whichever ways the schedule picks, and counts only rules in force.
+/// holds whichever alternatives the schedule picks, and counts only rules in force.
 namespace twill::schedule {
 
 /// One bound per reason (each exclusive unit: ResMII; each shared pipe; the worst recurrence:

@@ -32,7 +32,7 @@ struct Difference {
   Kind kind = Kind::alternative;
   OpId op;
   OpId other;            ///< of `order`
-  std::int64_t is = 0;   ///< index of the way or of the group, or the round
+  std::int64_t is = 0;   ///< index of the alternative or of the group, or the round
   std::int64_t was = 0;  ///< as `is`, in the other schedule
   friend bool operator==(const Difference&, const Difference&) = default;
 };

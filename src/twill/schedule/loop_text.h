@@ -43,7 +43,7 @@ Result<LoopText> parse_loop(std::string_view text, const std::string& file);
 
 /// The canonical text: statements in a fixed order, one blank between words, defaults left out.
 /// parse_loop gives back an equal value, and printing a parsed canonical text the same bytes.
-/// Precondition: sizes, groups and ways of the schedule and order fit the Problem.
+/// Precondition: sizes, groups and alternatives of the schedule and order fit the Problem.
 std::string print_loop(const LoopText& loop);
 
 /// SHA-256, in hexadecimal, of the canonical text of the Problem alone, without blank lines: equal

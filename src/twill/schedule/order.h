@@ -13,7 +13,7 @@ namespace twill::schedule {
 struct Step {
   int stage = 0;  ///< round j of the steady state runs the op for iteration j - stage
   GroupId group;
-  int alternative = 0;  ///< index into Op::ways
+  int alternative = 0;  ///< index into Op::alternatives
   friend bool operator==(const Step&, const Step&) = default;
 };
 

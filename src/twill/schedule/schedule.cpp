@@ -24,7 +24,7 @@ std::optional<Amount> offset_of(const Schedule& schedule, OpId value, MemoryId m
   return std::nullopt;
 }
 
-Schedule reduced(const problem::Residual& to, const Schedule& schedule) {
+Schedule in_residual(const problem::Residual& to, const Schedule& schedule) {
   Schedule out{schedule.initiation_interval, {}};
   for (const OpId op : to.ops) out.ops.push_back(schedule.ops[op.index()]);
   for (const Address& it : schedule.addresses) {

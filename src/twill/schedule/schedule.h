@@ -22,7 +22,7 @@ using problem::OpId;
 struct Placement {
   Cycles issue = 0;  ///< issue cycle in iteration 0; stage * II + slot
   GroupId group;
-  int alternative = 0;  ///< index into Op::ways
+  int alternative = 0;  ///< index into Op::alternatives
   bool exists = true;  ///< false: a transfer op that is not needed; then it has the issue cycle and
                        ///< group of its op
   friend bool operator==(const Placement&, const Placement&) = default;
@@ -55,7 +55,7 @@ std::vector<GroupId> groups_of(const Schedule& schedule);
 
 /// A schedule of a Problem with transfer ops as one of its residual problem (transfer.h), and back.
 /// Precondition: sizes match.
-Schedule reduced(const problem::Residual& to, const Schedule& schedule);
+Schedule in_residual(const problem::Residual& to, const Schedule& schedule);
 Schedule completed(const problem::Problem& problem, const problem::Residual& from,
                    const Schedule& schedule);
 /// The schedule with transfer ops that do not exist at the place of their op.

@@ -8,7 +8,7 @@
 namespace twill::simulate {
 
 /// Account of a simulated interval: cycles per iteration in the steady state, with one cause of
-/// delay more in each member. A member is empty where its run is too short for a steady state.
+/// delay more in each field. A field is empty where its run is too short for a steady state.
 struct Account {
   std::optional<double> scheduled;  ///< the plan's order at its own costs, on units, too; nothing
                                     ///< also where that order waits for itself

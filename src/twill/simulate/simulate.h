@@ -65,8 +65,8 @@ class Listener {
 struct Setting {
   std::int64_t trips = 0;  ///< 0 to kMostTrips
   Timing timing;
-  const problem::Problem* costs = nullptr;  ///< the plan's Problem with other ways (another rate);
-                                            ///< null: the plan's own
+  const problem::Problem* costs = nullptr;  ///< the plan's Problem with the alternatives of another
+                                            ///< rate; null: the plan's own
   bool record = false;                      ///< keep the timeline
   Listener* listener = nullptr;  ///< with one, no op waits for operands that others or asynchronous
                                  ///< work make, but where a step of the plan does

@@ -13,13 +13,13 @@ namespace twill::solve {
 /// A Problem with one alternative chosen for every op.
 struct Candidate {
   std::vector<int> alternatives;  ///< by op, of the original Problem
-  problem::Problem problem;       ///< with these ways only
+  problem::Problem problem;       ///< with these alternatives only
   schedule::Bound min_ii;         ///< of `problem`
 };
 
 /// The combinations of alternatives to try.
 struct Candidates {
-  std::deque<Candidate> tried;  ///< by ascending MinII, then in order of the ways
+  std::deque<Candidate> tried;  ///< by ascending MinII, then in order of the alternatives
   bool all = true;              ///< false if there are more combinations than the limit
 };
 

@@ -84,16 +84,16 @@ class Encoding {
   void suggest(const schedule::Schedule& schedule);
 
   /// Clauses learned so far, for encodings of the same instance with a smaller or equal II.
-  ClauseTransfer lessons();
+  ClauseTransfer clause_transfer();
   /// Takes over what an encoding of the same instance with a larger or equal II learned.
   /// Preconditions: no structure was excluded there, and no proof is written.
-  void follow(const ClauseTransfer& lessons);
+  void follow(const ClauseTransfer& learned);
 
   Outcome solve(Literal assumption, Budget& budget, const Effort& effort) {
     return engine_.solve(assumption, budget, effort);
   }
 
-  /// After `satisfied`: way 0 everywhere, earliest issue cycle 0; with offsets if `placed`.
+  /// After `satisfied`: alternative 0 everywhere, earliest issue cycle 0; with offsets if `placed`.
   schedule::Schedule schedule() const;
 
   const Engine& engine() const { return engine_; }

@@ -72,7 +72,7 @@ std::optional<Saying> Encoding::saying_of(Literal literal) const {
   return Saying{false, literal.negative(), at->second, {}};
 }
 
-ClauseTransfer Encoding::lessons() {
+ClauseTransfer Encoding::clause_transfer() {
   ClauseTransfer out;
   engine_.each_learned([&](std::span<const Literal> literals, std::uint32_t glue) {
     if (glue > kLargestGlue || literals.size() > kLongest || out.clauses.size() == kMost) return;
@@ -88,7 +88,7 @@ ClauseTransfer Encoding::lessons() {
 }
 
 /// A difference without an atom is replaced by the next weaker atom.
-void Encoding::follow(const ClauseTransfer& lessons) {
+void Encoding::follow(const ClauseTransfer& learned) {
   const Dictionary dictionary(meanings_);
   const auto literal_of = [&](const Saying& it) -> std::optional<Literal> {
     if (it.is_difference) return engine_.implied_atom(it.difference);
@@ -96,7 +96,7 @@ void Encoding::follow(const ClauseTransfer& lessons) {
     return literal && it.negative ? ~*literal : literal;
   };
   std::vector<Literal> clause;
-  for (const ClauseTransfer::Clause& it : lessons.clauses) {
+  for (const ClauseTransfer::Clause& it : learned.clauses) {
     clause.clear();
     for (const Saying& saying : it.literals) {
       const std::optional<Literal> literal = literal_of(saying);

@@ -21,8 +21,8 @@ struct Exclusion {
 };
 
 /// The structures of `exclusion` with the alternatives of `candidate`, as schedules of the
-/// candidate (way 0). Also their images under sequences of exchanges of sub-tiles, so that the
-/// exclusion is closed under the symmetry of the encoding. `of_problem`: the sub-tiles of the
+/// candidate (alternative 0). Also their images under sequences of exchanges of sub-tiles, so that
+/// the exclusion is closed under the symmetry of the encoding. `of_problem`: the sub-tiles of the
 /// candidate's Problem. Cost: n! schedules each for n sub-tiles, at most 8.
 std::vector<schedule::Schedule> excluded_in(const Candidate& candidate, const SubTiles& of_problem,
                                             const Exclusion& exclusion);

@@ -27,7 +27,7 @@ bool is_about(const Problem& problem, const Schedule& known) {
   return true;
 }
 
-/// The Problem with the schedule's ways only.
+/// The Problem with the schedule's alternatives only.
 std::optional<Problem> with_its_alternatives(const Problem& problem, const Schedule& known) {
   problem::Parts parts = problem.parts();
   for (std::size_t op = 0; op < parts.ops.size(); ++op) {
@@ -39,13 +39,13 @@ std::optional<Problem> with_its_alternatives(const Problem& problem, const Sched
   return *std::move(posed);
 }
 
-/// Precondition: every op has one way.
+/// Precondition: every op has one alternative.
 std::optional<Schedule> follow_in(const Problem& problem, const Schedule& known,
                                   std::optional<Cycles> most) {
   const Instance whole = instance_of(problem);
   const ResidualInstance left(whole, known);
   const Instance& instance = left.instance();
-  const Schedule pattern = left.reduced(known);
+  const Schedule pattern = left.in_residual(known);
   const std::vector<Inequality> structure = structure_of(instance, pattern);
   if (most && !has_solution(structure, instance.op_count(), *most)) return std::nullopt;
   const auto ii = least_interval(structure, instance.op_count(), load_bound(instance));

@@ -8,8 +8,8 @@
 
 #include "twill/problem/problem.h"
 
-/// A Problem whose ops have one way each, in the numbers that encoding, tightening and re-check
-/// use.
+/// A Problem whose ops have one alternative each, in the numbers that encoding, tightening and
+/// re-check use.
 namespace twill::solve {
 
 using problem::Rule;
@@ -94,7 +94,7 @@ struct Instance {
   std::size_t group_count() const { return problem->groups().size(); }
 };
 
-/// Precondition: every op has exactly one way. The instance points into `problem`.
+/// Precondition: every op has exactly one alternative. The instance points into `problem`.
 Instance instance_of(const problem::Problem& problem);
 
 /// The least II, at least 1, at which the loads of units and pipes fit and no op alone is too long.

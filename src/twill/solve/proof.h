@@ -72,8 +72,8 @@ struct ProofSubject {
 };
 
 /// Receives what an Engine is given and every step it derives, in an order in which each step
-/// follows from what came before. Whoever replays the events can check a refutation without
-/// trusting the engine:
+/// follows from what came before. A refutation is checked by replaying the events,
+/// without trusting the engine:
 ///
 /// - `difference`: always holds. `atom`: the literal is true iff the difference holds.
 /// - `clause`, `at_most`: the input.
@@ -93,8 +93,8 @@ class ProofSink {
 
   /// A new engine starts, with nothing in it but the constant true.
   virtual void begin(std::string_view title) = 0;
-  /// The searches that follow are about these ways, by op.
-  virtual void combination(const std::vector<int>& /*ways*/) {}
+  /// The searches that follow are about these alternatives, by op.
+  virtual void combination(const std::vector<int>& /*alternatives*/) {}
   /// Follows `begin`. Node i is the slot of op i, node n + i the stage of op i, for n ops.
   virtual void subject(const ProofSubject& /*subject*/) {}
   /// Meaning of a literal that is no atom, before the literal is used.

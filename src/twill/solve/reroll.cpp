@@ -140,7 +140,7 @@ std::vector<Full> sorted(std::vector<Full> dependences) {
 }
 
 /// The loop of one turn, if it unrolls to the problem.
-std::optional<Rerolled> rolled_by(const Problem& problem, const Turns& turns) {
+std::optional<Rerolled> rerolled_by(const Problem& problem, const Turns& turns) {
   const std::size_t n = problem.ops().size();
   const auto count = static_cast<int>(turns.count);
   Parts parts = problem.parts();
@@ -191,7 +191,7 @@ std::optional<Rerolled> rolled_by(const Problem& problem, const Turns& turns) {
 
 }  // namespace
 
-std::optional<Rerolled> roll(const Problem& problem) {
+std::optional<Rerolled> reroll(const Problem& problem) {
   if (problem.ops().size() > kLargestLoop) return std::nullopt;
   if (!problem.transfers().empty() || !problem.same_group().empty()) return std::nullopt;
   const Links links = links_of(problem);
@@ -209,15 +209,15 @@ std::optional<Rerolled> roll(const Problem& problem) {
     const auto next = Follow(links, classes).from(alike[0], alike[i]);
     const auto turns = next ? turns_of(*next) : std::nullopt;
     if (!turns || (best && turns->count <= best->turns)) continue;
-    if (auto rolled = rolled_by(problem, *turns)) best = std::move(rolled);
+    if (auto rerolled = rerolled_by(problem, *turns)) best = std::move(rerolled);
   }
   return best;
 }
 
-schedule::Schedule unrolled(const Rerolled& rolled, const schedule::Schedule& schedule) {
+schedule::Schedule unrolled(const Rerolled& rerolled, const schedule::Schedule& schedule) {
   schedule::Schedule out;
-  out.initiation_interval = schedule.initiation_interval * static_cast<Cycles>(rolled.turns);
-  for (const Rerolled::Op& it : rolled.ops) {
+  out.initiation_interval = schedule.initiation_interval * static_cast<Cycles>(rerolled.turns);
+  for (const Rerolled::Op& it : rerolled.ops) {
     schedule::Placement placement = schedule.ops[it.of.index()];
     placement.issue += schedule.initiation_interval * static_cast<Cycles>(it.turn);
     out.ops.push_back(placement);

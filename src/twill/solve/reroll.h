@@ -26,10 +26,10 @@ struct Rerolled {
 /// `problem`. Empty if none is found with two turns or more; some are missed. Loops with transfer
 /// ops, or with sets of ops that must share a group, are not tried. Cost: as of colour refinement,
 /// then O(dependences) for each op that looks like another.
-std::optional<Rerolled> roll(const problem::Problem& problem);
+std::optional<Rerolled> reroll(const problem::Problem& problem);
 
-/// A schedule of the rolled loop, once per turn, as one of the unrolled loop: of `turns` times the
-/// II, without offsets. It keeps all rules but, perhaps, `placement`.
-schedule::Schedule unrolled(const Rerolled& rolled, const schedule::Schedule& schedule);
+/// A schedule of the rerolled loop, once per turn, as one of the unrolled loop: of `turns` times
+/// the II, without offsets. It keeps all rules but, perhaps, `placement`.
+schedule::Schedule unrolled(const Rerolled& rerolled, const schedule::Schedule& schedule);
 
 }  // namespace twill::solve

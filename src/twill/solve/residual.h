@@ -19,12 +19,12 @@ class ResidualInstance {
 
   const Instance& instance() const { return own_ ? *own_ : whole_; }
   /// A schedule with these groups, without the transfer ops that do not exist; and the inverse.
-  schedule::Schedule reduced(const schedule::Schedule& schedule) const;
+  schedule::Schedule in_residual(const schedule::Schedule& schedule) const;
   schedule::Schedule completed(const schedule::Schedule& schedule) const;
 
  private:
   const Instance& whole_;
-  std::optional<problem::Residual> reduced_;
+  std::optional<problem::Residual> residual_;
   std::optional<Instance> own_;
 };
 

@@ -69,9 +69,9 @@ void Search::start_from(Schedule start) {
     if (std::exchange(start.ops[op].alternative, 0) != candidate_.alternatives[op]) return;
   }
   const ResidualInstance left(instance_, start);
-  const Schedule reduced = left.reduced(start);
-  if (!keeps_order(left.instance(), reduced) || !fits_storage(left.instance(), reduced)) return;
-  const auto placed = with_addresses(left.instance(), reduced);
+  const Schedule residual = left.in_residual(start);
+  if (!keeps_order(left.instance(), residual) || !fits_storage(left.instance(), residual)) return;
+  const auto placed = with_addresses(left.instance(), residual);
   if (placed) start_ = left.completed(*placed);
 }
 
@@ -80,7 +80,7 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
   interval.bound = bound_without_search();
   report_(kInterval, std::nullopt, interval.bound);
   if (worst && interval.bound > *worst) return interval;
-  // Skips the guess: the next best schedule is often no slower, and transfer ops may be unneeded.
+  // Skips the warm start: the next best is often no slower, transfer ops may be unneeded.
   if (!exclusion_.structures.empty() || !instance_.problem->transfers().empty()) {
     const Outcome outcome = try_interval(interval.bound, {kFirstEffort});
     if (outcome == Outcome::satisfied) interval.schedule = found_;
@@ -94,7 +94,7 @@ Interval Search::find_interval(std::optional<Cycles> worst) {
     const Outcome outcome = try_interval(*worst, {kNoLimit, worth_until(budget_.work())});
     if (outcome == Outcome::satisfied) interval.schedule = found_;
     if (outcome == Outcome::refuted) interval.bound = *worst + 1;
-  } else if ((interval.schedule = guess_by_delays(candidate_, budget_))) {
+  } else if ((interval.schedule = start_by_delays(candidate_, budget_))) {
     found_ = interval.schedule;
   } else if (find_in_turn(interval.bound)) {
     interval.schedule = found_;
@@ -118,7 +118,7 @@ Interval Search::lower_interval(Schedule schedule, Cycles bound) {
 /// are not searched for.
 void Search::find_start() {
   if (!exclusion_.structures.empty()) return;
-  auto start = guess_unrolled(instance_, budget_);
+  auto start = start_unrolled(instance_, budget_);
   if (!start && !given_start_ && instance_.op_count() > kManyOps) {
     start = greedy_schedule(instance_);
   }
@@ -200,7 +200,7 @@ Interval Search::climb(Interval interval) {
     if (outcome == Outcome::refuted) interval.bound = ii + 1;
     if (start_ && outcome != Outcome::satisfied && (beyond || budget_.stopped())) {
       const ResidualInstance left(instance_, *start_);
-      found_ = left.completed(earliest(left.instance(), left.reduced(*start_), std::nullopt));
+      found_ = left.completed(earliest(left.instance(), left.in_residual(*start_), std::nullopt));
       interval.schedule = found_;
     }
     if (interval.schedule || budget_.stopped()) return interval;
@@ -289,8 +289,8 @@ Outcome Search::try_interval(Cycles ii, const Effort& effort) {
 
 /// Gives the encoding the clauses learned at the nearest II above or equal.
 void Search::teach(Encoding& encoding, Cycles ii) const {
-  const auto at = lessons_.lower_bound(ii);
-  if (at != lessons_.end()) encoding.follow(at->second);
+  const auto at = learned_.lower_bound(ii);
+  if (at != learned_.end()) encoding.follow(at->second);
 }
 
 /// Drops learned clauses that no later question can use. The clauses of an II include those it was
@@ -298,11 +298,11 @@ void Search::teach(Encoding& encoding, Cycles ii) const {
 void Search::keep_lessons(Encoding& encoding, Cycles ii, Outcome outcome) {
   if (!may_hand_on()) return;
   if (outcome == Outcome::refuted) {
-    lessons_.erase(lessons_.begin(), lessons_.upper_bound(ii));
+    learned_.erase(learned_.begin(), learned_.upper_bound(ii));
     return;
   }
-  lessons_.insert_or_assign(ii, encoding.lessons());
-  if (outcome == Outcome::satisfied) lessons_.erase(lessons_.upper_bound(ii), lessons_.end());
+  learned_.insert_or_assign(ii, encoding.clause_transfer());
+  if (outcome == Outcome::satisfied) learned_.erase(learned_.upper_bound(ii), learned_.end());
 }
 
 /// Charges for the encoding; false if the budget does not allow its search.
@@ -318,13 +318,13 @@ bool Search::may_go_on(const Encoding& encoding) {
 bool Search::accept(const Encoding& encoding, std::optional<Cycles> ii) {
   const Schedule schedule = encoding.schedule();
   const ResidualInstance left(instance_, schedule);
-  const Schedule reduced = left.reduced(schedule);
-  TWILL_CHECK(keeps_order(left.instance(), reduced), "the engine's model keeps the order rules");
-  if (!fits_storage(left.instance(), reduced)) {
+  const Schedule residual = left.in_residual(schedule);
+  TWILL_CHECK(keeps_order(left.instance(), residual), "the engine's model keeps the order rules");
+  if (!fits_storage(left.instance(), residual)) {
     copies_ *= 2;
     return false;
   }
-  const Schedule early = earliest(left.instance(), reduced, ii);
+  const Schedule early = earliest(left.instance(), residual, ii);
   auto placed = with_addresses(left.instance(), early);
   if (!placed) placed = with_addresses(left.instance(), settle_ties(left.instance(), early));
   if (placed) {

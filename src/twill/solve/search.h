@@ -29,7 +29,7 @@ struct Interval {
   bool impossible = false;                     ///< no schedule at any II
 };
 
-/// The search for the best schedule of one candidate. Schedules have way 0 everywhere.
+/// The search for the best schedule of one candidate. Schedules have alternative 0 everywhere.
 class Search {
  public:
   /// Everything must outlive the search. `proof` may be null, and is if structures are excluded.
@@ -101,7 +101,7 @@ class Search {
   Instance instance_;
   SubTiles sub_tiles_;
   Exclusion exclusion_;                       ///< `least` grows by what is proven here
-  std::map<Cycles, ClauseTransfer> lessons_;  ///< by the II where they were learned
+  std::map<Cycles, ClauseTransfer> learned_;  ///< by the II where they were learned
   std::int64_t copies_;                       ///< counted per value
   bool placed_ = false;                       ///< encodings speak of offsets: a schedule had none
   bool given_start_ = false;                  ///< of this candidate or another

@@ -99,7 +99,7 @@ class Solver {
     if (!std::all_of(values.begin(), values.end(), proven)) open_ = true;
     const Instance instance = instance_of(candidate.problem);
     const ResidualInstance left(instance, schedule);
-    const Schedule settled = settle_ties(left.instance(), left.reduced(schedule));
+    const Schedule settled = settle_ties(left.instance(), left.in_residual(schedule));
     const auto placed = with_addresses(left.instance(), settled);
     TWILL_CHECK(placed.has_value(), "the offsets of a structure are good for all its schedules");
     best_ = with_alternatives(left.completed(*placed), candidate);
@@ -200,7 +200,7 @@ class Solver {
   SubTiles sub_tiles_;
   Progress progress_{"initiation_interval", std::nullopt, 1, 0};
   Budget budget_;
-  bool complete_ = true;     ///< all combinations of ways were candidates
+  bool complete_ = true;     ///< all combinations of alternatives were candidates
   bool single_ = true;       ///< and there is just one
   bool open_ = false;        ///< the search of a candidate ended early
   bool beyond_ = false;      ///< a candidate has no schedule with an II as small as wanted

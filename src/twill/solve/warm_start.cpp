@@ -88,7 +88,7 @@ std::optional<Schedule> best_of(const Problem& problem, Budget& budget, std::uin
 
 }  // namespace
 
-std::optional<Schedule> guess_by_delays(const Candidate& candidate, Budget& budget) {
+std::optional<Schedule> start_by_delays(const Candidate& candidate, Budget& budget) {
   const Problem& problem = candidate.problem;
   if (problem.transfers().empty()) return std::nullopt;
   const std::optional<problem::Residual> delays = with_delays(problem);
@@ -96,21 +96,21 @@ std::optional<Schedule> guess_by_delays(const Candidate& candidate, Budget& budg
   const std::optional<Schedule> first = best_of(delays->problem, budget, kShare);
   if (!first) return std::nullopt;
   const Schedule whole = schedule::completed(problem, *delays, *first);
-  const problem::Residual left = problem::reduced(problem, schedule::groups_of(whole));
+  const problem::Residual left = problem::residual_of(problem, schedule::groups_of(whole));
   const std::optional<Problem> rest =
-      pinned(left.problem, schedule::groups_of(schedule::reduced(left, whole)));
+      pinned(left.problem, schedule::groups_of(schedule::in_residual(left, whole)));
   if (!rest) return std::nullopt;
   const std::optional<Schedule> second = best_of(*rest, budget, kShare);
   if (!second) return std::nullopt;
   return schedule::completed(problem, left, *second);
 }
 
-std::optional<Schedule> guess_unrolled(const Instance& instance, Budget& budget) {
-  const std::optional<Rerolled> rolled = roll(*instance.problem);
-  if (!rolled) return std::nullopt;
-  const auto one = best_of(rolled->loop, budget, kRolledShare);
+std::optional<Schedule> start_unrolled(const Instance& instance, Budget& budget) {
+  const std::optional<Rerolled> rerolled = reroll(*instance.problem);
+  if (!rerolled) return std::nullopt;
+  const auto one = best_of(rerolled->loop, budget, kRolledShare);
   if (!one) return std::nullopt;
-  const Schedule all = unrolled(*rolled, *one);
+  const Schedule all = unrolled(*rerolled, *one);
   if (!keeps_order(instance, all) || !fits_storage(instance, all)) return std::nullopt;
   return with_addresses(instance, all);
 }

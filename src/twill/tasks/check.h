@@ -5,10 +5,15 @@
 /// Checks of tasks without a mapping, a machine or a size.
 namespace twill::tasks {
 
-/// Fails at the first of these: names that are taken or unknown (T02), launches whose number of
-/// arguments (T01), shapes (T03) or types (T04) do not fit, privileges that are exceeded (T05),
-/// reads of what nobody has written (T06), iterations of a prange that touch the same elements
-/// (T07) or may (T08), arguments that are written by nobody (T14). Cost: linear in the tasks, but
+/// Fails at the first of these:
+/// - names that are taken or unknown (T02),
+/// - launches whose number of arguments (T01), shapes (T03) or types (T04) do not fit,
+/// - privileges that are exceeded (T05),
+/// - reads of elements before they are written (T06),
+/// - iterations of a prange that touch the same elements (T07) or may (T08),
+/// - `writes` arguments that are not written (T14).
+///
+/// Cost: linear in the tasks, but
 /// for a prange, which is quadratic in its launches.
 Result<void> check(const Library& library);
 

@@ -47,7 +47,7 @@ struct FlowStep;
 
 struct FlowLoop {
   bool parallel = false;
-  Processor processor = Processor::host;  ///< of whoever runs the loop
+  Processor processor = Processor::host;  ///< that runs the loop
   std::vector<Dimension> dimensions;
   std::vector<FlowStep> body;
 };
@@ -82,8 +82,8 @@ Flow analyse(const Tree& tree);
 Flow vectorize(Flow flow);
 
 /// A tensor that lies nowhere takes the place of the buffers that are copies of it; equal copies of
-/// what nobody writes are made once, and in front of loops in which they are the same. Events are
-/// made anew.
+/// tensors that are never written are made once, and in front of loops in which they are the same.
+/// Events are made anew.
 Flow eliminate(Flow flow);
 
 /// Copies from or to a buffer in memory `none`: what cannot be kept as the mapping wants. M08 names

@@ -43,7 +43,7 @@ class LeafBuilder {
   std::map<std::string, Output> outputs_;
 };
 
-/// More nodes than anybody writes; readers stop there.
+/// More nodes than a leaf by hand has; readers stop there.
 inline constexpr std::size_t kMostNodes = 4096;
 
 struct NodeType {
@@ -54,12 +54,12 @@ struct NodeType {
   std::vector<std::optional<Size>> shape;
 };
 
-/// By node. Fails where types (T04) or shapes (T03) do not fit, where an argument is read or
-/// written without the privilege (T05), or an argument that is to be written is not (T14).
+/// By node. Fails where types (T04) or shapes (T03) do not fit, and where an argument is read or
+/// written without the privilege (T05). Fails where a `writes` argument is not written (T14).
 Result<std::vector<NodeType>> types_of(const TaskValue& task, const Leaf& leaf);
 
-/// True if rows of the arguments `cut` of a leaf can be computed apart: row r of these that it
-/// writes follows from their rows r, and from all of the others.
+/// True if rows of the arguments `cut` of a leaf can be computed apart. Row r of a written one then
+/// follows from row r of all of `cut`, and from all of the other arguments.
 bool goes_by_rows(const Leaf& leaf, const std::vector<std::string>& cut);
 
 }  // namespace twill::tasks

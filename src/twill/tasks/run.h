@@ -19,11 +19,12 @@ struct RunOptions {
   std::uint64_t seed = 0;  ///< of shuffled
 };
 
-/// Runs the tree on arrays, by argument of the root: of those that it writes only the shape counts.
-/// Returns what is in them afterwards. Fails where shapes do not fit (T03), a block does not divide
-/// (T11), something is read that nobody has written (T06), iterations of a prange touch the same
-/// element (T07), an element of a `writes` argument is written by nobody (T14), or a size has no
-/// value (T13).
+/// Runs the tree on arrays, by argument of the root: only the shape of written ones counts. Returns
+/// their contents afterwards. Fails where
+/// - shapes do not fit (T03), a block does not divide (T11), or a size has no value (T13),
+/// - an element is read before it is written (T06),
+/// - iterations of a prange touch the same element (T07),
+/// - an element of a `writes` argument is not written (T14).
 Result<std::map<std::string, execute::Tile>> run(const Tree& tree,
                                                  const std::map<std::string, execute::Tile>& arrays,
                                                  const RunOptions& options = {});

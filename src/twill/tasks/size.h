@@ -60,8 +60,8 @@ using SizeMap = std::map<std::string, Size>;
 /// With the names of `by` replaced.
 Size substituted(const Size& size, const SizeMap& by);
 
-/// The number, or why there is none: a name without a value, a division with a remainder or by
-/// less than one, or a result beyond 64 bits.
+/// The number. Fails for a name without a value, a division with a remainder, a divisor below one,
+/// and a result beyond 64 bits.
 tl::expected<std::int64_t, std::string> value_of(const Size& size,
                                                  const std::map<std::string, std::int64_t>& names);
 

@@ -64,7 +64,7 @@ class Touches {
   /// The iteration that touched the element before, if both may not.
   std::optional<std::int64_t> conflict(const Storage* storage, std::size_t element, Privilege use);
   std::int64_t iteration() const { return iteration_; }
-  /// Made within an iteration: nobody else sees it.
+  /// Made within an iteration: no other iteration sees it.
   void leave_out(const Storage* storage) { own_[storage] = iteration_; }
 
  private:
@@ -84,8 +84,8 @@ class Touches {
   std::map<const Storage*, std::int64_t> own_;
 };
 
-/// Calls `visit(element, place)` for every element of the window that is not beyond the edge: its
-/// number in the storage, and its place in the window, in row-major order.
+/// Calls `visit(element, place)` for the elements of the window that are not beyond the edge, in
+/// row-major order. `element`: number in the storage. `place`: in the window.
 template <class Visit>
 void for_each_element(const Window& window, Visit visit) {
   execute::Shape shape;

@@ -32,7 +32,7 @@ inline bool may_read(Privilege privilege) {
 }
 /// Whether elements change.
 inline bool may_write(Privilege privilege) { return privilege != Privilege::reads; }
-/// Whether whoever has the first privilege may give the second to a task that it launches.
+/// Whether a task with the first privilege may give the second to a task that it launches.
 bool may_give(Privilege have, Privilege give);
 
 struct Argument {
@@ -130,9 +130,9 @@ SizeComparison opposite(const SizeComparison& condition);
 Size count_of(const SizeComparison& condition);
 SizeComparison substituted(const SizeComparison& condition, const SizeMap& by);
 
-/// The body for each index, in order (srange), or in any order and at once (prange): then no two
-/// iterations may write the same element, or one read what another writes. Without an index: once,
-/// if the condition holds.
+/// The body for each index, in order (srange), or in any order and at once (prange). Then no two
+/// iterations write the same element, and none reads an element that another writes. Without an
+/// index: once, if the condition holds.
 struct Range {
   bool parallel = false;
   std::vector<Dimension> dimensions;

@@ -180,8 +180,8 @@ tl::expected<CheckedSchedule, std::vector<Violation>> verify(const Problem& prob
   } else {
     found = found_by([&](Findings& findings) { check_transfers(problem, schedule, findings); });
     if (!found.empty()) return tl::unexpected(std::move(found));
-    const problem::Residual left = problem::reduced(problem, schedule::groups_of(schedule));
-    const Schedule of_left = schedule::reduced(left, schedule);
+    const problem::Residual left = problem::residual_of(problem, schedule::groups_of(schedule));
+    const Schedule of_left = schedule::in_residual(left, schedule);
     found = found_by([&](Findings& findings) { check_rules(left.problem, of_left, findings); });
     for (Violation& it : found) {
       for (OpId& op : it.ops) op = left.ops[op.index()];

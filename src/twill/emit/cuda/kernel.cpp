@@ -40,7 +40,7 @@ void print_barriers(Text& text, const plan::Plan& plan) {
   }
   if (has_pins(plan)) {
     text.line(
-        "uint64_t open;  // nobody arrives: a wait for the phase before its first one passes");
+        "uint64_t open;  // no thread arrives: a wait for the phase before its first one passes");
   }
   text.close(";");
   text.blank();

@@ -118,7 +118,7 @@ class RolePrinter {
   /// Arithmetic on copied elements, with the values kept for them.
   Tiles tiles_at(const std::string& iteration);
 
-  // around.cpp
+  // per_tile.cpp
   const plan::BufferId* staging_of(std::size_t per_tile_op) const;
   Result<void> stage_store(Text& text, const plan::Step& step, const Point& point);
   Result<void> issue_store(Text& text, const plan::Step& step);

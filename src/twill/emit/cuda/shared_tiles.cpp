@@ -86,7 +86,7 @@ Result<SharedTile> copied_tile(const View& view, const Behind& found, ir::OpId l
     return view.refuse(load, "fills shared memory that is no swizzled matrix of 16-bit elements");
   }
   SharedTile tile;
-  const plan::PerTileOp* per_tile_op = view.outside_of(load);
+  const plan::PerTileOp* per_tile_op = view.per_tile_op_of(load);
   if (const auto op = filling_op(view, load)) {
     tile.op = *op;
     tile.buffer = *view.plan().values[op->index()].home;
@@ -131,7 +131,7 @@ Result<SharedTile> shared_tile(const View& view, ir::ValueId value) {
     tile.buffer = *view.plan().values[op->index()].home;
     return tile;
   }
-  const plan::PerTileOp* per_tile_op = view.outside_of(*load);
+  const plan::PerTileOp* per_tile_op = view.per_tile_op_of(*load);
   if (per_tile_op != nullptr && per_tile_op->mechanism == plan::Mechanism::tma_load) {
     tile.buffer = per_tile_op->buffers.at(0);
     return tile;

@@ -164,7 +164,7 @@ Result<void> View::find_exits() {
 
 /// Whether a step of the plan does what the op does.
 bool View::is_carried_out(ir::OpId op) const {
-  if (outside_of(op) != nullptr) return true;
+  if (per_tile_op_of(op) != nullptr) return true;
   return std::any_of(origins_.begin(), origins_.end(), [&](const extract::OpOrigin& origin) {
     return std::any_of(origin.sources.begin(), origin.sources.end(),
                        [&](const extract::Source& source) { return source.op == op; });
@@ -224,7 +224,7 @@ Result<ir::OpId> View::op_at(const plan::Place& place) const {
   return fail({input_}, "the plan is of another kernel: it has " + place.what);
 }
 
-const plan::PerTileOp* View::outside_of(ir::OpId op) const {
+const plan::PerTileOp* View::per_tile_op_of(ir::OpId op) const {
   const auto found = std::find(per_tile_ops_.begin(), per_tile_ops_.end(), op);
   if (found == per_tile_ops_.end()) return nullptr;
   return &plan_->kernel->per_tile_ops[static_cast<std::size_t>(found - per_tile_ops_.begin())];

@@ -76,9 +76,9 @@ class View {
   /// Rows of a part, counted in the whole tile: [first, second).
   std::pair<std::int64_t, std::int64_t> rows_of(int part, std::int64_t all) const;
 
-  /// Entry of the plan for an operation around the loop; null if there is none.
-  const plan::PerTileOp* outside_of(ir::OpId op) const;
-  /// The operation that `around[index]` of the plan's kernel is.
+  /// The plan's per-tile op that an operation is; null if there is none.
+  const plan::PerTileOp* per_tile_op_of(ir::OpId op) const;
+  /// The operation that `per_tile_ops[index]` of the plan's kernel is.
   ir::OpId op_of_per_tile(std::size_t index) const { return per_tile_ops_[index]; }
 
   /// Fails if there is none, since the plan is of another kernel.
@@ -125,7 +125,7 @@ class View {
   std::map<ir::ValueId, Along> along_;
   std::map<int, std::pair<std::int64_t, std::int64_t>> parts_;
   std::map<std::pair<int, int>, ir::OpId> by_place_;  ///< the first op at a line and column
-  std::vector<ir::OpId> per_tile_ops_;                ///< by index into the kernel's `around`
+  std::vector<ir::OpId> per_tile_ops_;                ///< by index into the kernel's
 };
 
 /// True for tensors of rank at least 1 (not for tiles in shared memory).

@@ -71,8 +71,9 @@ class Modulo {
 
   /// v is carried out by that alternative.
   Term by(std::size_t v, const Alternative& alternative) const {
-    return op(v).alternatives.size() == 1 ? kTrue
-                                          : fmt::format("way!{}!{}", op(v).name, alternative.name);
+    return op(v).alternatives.size() == 1
+               ? kTrue
+               : fmt::format("alternative!{}!{}", op(v).name, alternative.name);
   }
 
   /// v runs in that group.

@@ -10,8 +10,8 @@ namespace twill::emit::ttgir {
 
 struct NodeWords {
   std::string op;
-  /// What the node's numbers are in the text, in their order: `count` an attribute, `-` none, and
-  /// `offsets[]` all of them in one. `count=1:i32` is always that, and `flag!` has no value.
+  /// Attributes for the node's numbers, in their order: `count` is one of that name, `-` is none,
+  /// and `offsets[]` has all numbers. `count=1:i32` is always that, and `flag!` has no value.
   std::string_view attributes = {};
 };
 

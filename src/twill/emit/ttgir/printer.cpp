@@ -253,7 +253,7 @@ class Printer : Names {
     return {};
   }
 
-  /// What a node is called, with what is said of it: by the text or by the table.
+  /// Name and attributes of a node: by the text, or by the table.
   Phrase words_of(const Node& node) {
     const ir::Op* const op = node.source ? &program_.op(*node.source) : nullptr;
     switch (node.kind) {

@@ -16,8 +16,8 @@ namespace twill::frontend {
 /// mapping states beside that is kept in attributes (stated.h). Precondition: check(*tree.library).
 Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file_name);
 
-/// Text of a `.task` file, and the mapping that is taken: the first or that of a name, of the text
-/// or of a `.map` text. Without any, all is derived for the first task.
+/// Text of a `.task` file, and the mapping that is taken: the first one, or the one of a name. It
+/// stands in the text or in a `.map` text. Without any, all is derived for the first task.
 struct TaskSource {
   std::string file;
   std::string text;

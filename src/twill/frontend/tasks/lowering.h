@@ -32,7 +32,7 @@ struct Place {
 struct Cell {
   std::string name;
   TileType type;
-  std::string value;  ///< empty: nobody has written it
+  std::string value;  ///< empty: not written yet
 };
 
 /// A descriptor or pointer that the kernel takes.

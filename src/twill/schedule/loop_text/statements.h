@@ -34,7 +34,7 @@ enum class Section {
 struct Position {
   Section section = Section::name;
   std::size_t element = 0;  ///< index in the table of that section
-  std::size_t line = 0;     ///< of an op: 0 itself, then its sources, then its ways
+  std::size_t line = 0;     ///< of an op: 0 itself, then its sources, then its alternatives
   friend auto operator<=>(const Position&, const Position&) = default;
 };
 

@@ -1,4 +1,4 @@
-#include "twill/driver/hand_overs.h"
+#include "twill/driver/transfers.h"
 
 #include <algorithm>
 #include <map>
@@ -66,7 +66,7 @@ std::vector<GroupId> with_transfer_ops(const Problem& whole, std::vector<GroupId
 
 /// Residual Problem for these groups, with no other choice: each group has a width of its own.
 Problem pinned(const Problem& whole, const std::vector<GroupId>& groups) {
-  const problem::Residual left = problem::reduced(whole, groups);
+  const problem::Residual left = problem::residual_of(whole, groups);
   Parts parts = left.problem.parts();
   for (std::size_t g = 0; g < parts.groups.size(); ++g) {
     parts.groups[g].warps = static_cast<int>(g) + 1;
@@ -88,7 +88,7 @@ void keep_whole_rings(Parts& parts) {
 
 }  // namespace
 
-bool hands_over(const Problem& problem, const schedule::Schedule& schedule) {
+bool transfers_values(const Problem& problem, const schedule::Schedule& schedule) {
   const auto dependences = problem.dependences();
   return std::any_of(dependences.begin(), dependences.end(), [&](const Dependence& it) {
     return is_in_registers(problem, it) &&
@@ -96,7 +96,7 @@ bool hands_over(const Problem& problem, const schedule::Schedule& schedule) {
   });
 }
 
-std::optional<Problem> without_hand_overs(const Problem& problem) {
+std::optional<Problem> without_transfers(const Problem& problem) {
   const std::vector<std::size_t> least = tied(problem);
   std::map<std::size_t, std::vector<OpId>> sets;
   for (std::size_t op = 0; op < least.size(); ++op) sets[least[op]].emplace_back(op);
@@ -111,7 +111,7 @@ std::optional<Problem> without_hand_overs(const Problem& problem) {
   return *std::move(posed);
 }
 
-Amount handed_over_bytes(const Problem& problem, const schedule::Schedule& schedule) {
+Amount transferred_bytes(const Problem& problem, const schedule::Schedule& schedule) {
   const Cycles interval = schedule.initiation_interval;
   const auto alternative_of = [&](OpId op) -> const problem::Alternative& {
     return problem[op].alternatives[static_cast<std::size_t>(schedule.ops[op.index()].alternative)];
@@ -138,7 +138,7 @@ Amount handed_over_bytes(const Problem& problem, const schedule::Schedule& sched
 }
 
 bool leave_share(const Problem& problem, const schedule::Schedule& schedule, double share) {
-  const Amount bytes = handed_over_bytes(problem, schedule);
+  const Amount bytes = transferred_bytes(problem, schedule);
   if (bytes == 0) return true;
   const auto memory = plan::staging_memory(problem);
   if (!memory) return false;
@@ -157,11 +157,11 @@ std::optional<Problem> with_room(const Problem& problem, Amount bytes) {
   return *std::move(posed);
 }
 
-std::optional<std::string> why_not_handed_over(const Request& request, const Reading& reading,
-                                               const report::Outcome& outcome) {
+std::optional<std::string> why_no_transfer(const Request& request, const Reading& reading,
+                                           const report::Outcome& outcome) {
   if (kernel_of(reading, outcome) == nullptr || !outcome.problem.transfers().empty()) return {};
   if (request.strategy.strategy != strategy::Strategy::twill) return {};
-  if (!hands_over(outcome.problem, *outcome.answer.schedule)) return {};
+  if (!transfers_values(outcome.problem, *outcome.answer.schedule)) return {};
   Request with = request;
   with.transfers = true;
   with.on_step = {};  // extracted again, and not for another answer

@@ -1,4 +1,4 @@
-#include "twill/driver/hand_overs.h"
+#include "twill/driver/transfers.h"
 
 #include <filesystem>
 #include <memory>
@@ -30,33 +30,34 @@ const std::string kChain =
     "group H registers 64\nop a latency 10 issue 10 registers 32\n"
     "op b latency 10 issue 10 occupies SMEM 100\nop c issue 1\na -> b\nb -> c\n";
 
-TEST(HandOvers, AreWhatAnotherGroupReadsInRegisters) {
+TEST(Transfers, AreWhatAnotherGroupReadsInRegisters) {
   const problem::Problem problem = problem_of(kChain);
   schedule::Schedule found{
       10,
       {{0, schedule::GroupId(0), 0}, {10, schedule::GroupId(1), 0}, {20, schedule::GroupId(0), 0}}};
-  EXPECT_TRUE(hands_over(problem, found));
-  EXPECT_EQ(handed_over_bytes(problem, found), 4 * 32 * 32 * 4);  // one copy, read at once
+  EXPECT_TRUE(transfers_values(problem, found));
+  EXPECT_EQ(transferred_bytes(problem, found), 4 * 32 * 32 * 4);  // one copy, read at once
   found.ops[1].issue = 31;
-  EXPECT_EQ(handed_over_bytes(problem, found), 3 * 4 * 32 * 32 * 4);  // 21 cycles at II 10
+  EXPECT_EQ(transferred_bytes(problem, found), 3 * 4 * 32 * 32 * 4);  // 21 cycles at II 10
   found.ops[1].group = found.ops[0].group;
-  EXPECT_FALSE(hands_over(problem, found));  // b's value lies in memory, where every group reads it
-  EXPECT_EQ(handed_over_bytes(problem, found), 0);
+  EXPECT_FALSE(
+      transfers_values(problem, found));  // b's value lies in memory, where every group reads it
+  EXPECT_EQ(transferred_bytes(problem, found), 0);
 }
 
 // Schedules of a narrower Problem are schedules of the whole.
-TEST(HandOvers, NarrowerProblemsDemandMore) {
+TEST(Transfers, NarrowerProblemsDemandMore) {
   const problem::Problem whole = problem_of(kChain);
-  const auto home = without_hand_overs(whole);
+  const auto home = without_transfers(whole);
   ASSERT_TRUE(home);
   const auto apart = solve::solve(whole);
   const auto together = solve::solve(*home);
   ASSERT_TRUE(apart.schedule && together.schedule);
-  EXPECT_TRUE(hands_over(whole, *apart.schedule));
-  EXPECT_FALSE(hands_over(whole, *together.schedule));
+  EXPECT_TRUE(transfers_values(whole, *apart.schedule));
+  EXPECT_FALSE(transfers_values(whole, *together.schedule));
   EXPECT_LT(apart.schedule->initiation_interval, together.schedule->initiation_interval);
   EXPECT_TRUE(verify::verify(whole, *together.schedule));
-  EXPECT_FALSE(without_hand_overs(*home)) << "nothing more to tie";
+  EXPECT_FALSE(without_transfers(*home)) << "nothing more to tie";
 
   const auto room = with_room(whole, 30000);
   ASSERT_TRUE(room);
@@ -68,7 +69,7 @@ TEST(HandOvers, NarrowerProblemsDemandMore) {
 
 // Every feasible loop can be planned: each bundled loop has a plan that is proven safe, and none is
 // faster than the loop's proven bound.
-TEST(HandOvers, EveryBundledLoopHasAPlan) {
+TEST(Transfers, EveryBundledLoopHasAPlan) {
   int narrowed = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(std::string(TWILL_SOURCE_DIR) + "/loops")) {
@@ -82,7 +83,7 @@ TEST(HandOvers, EveryBundledLoopHasAPlan) {
     const Cycles bound = outcome.answer.lower_bound.value;
     EXPECT_LE(bound, outcome.answer.schedule->initiation_interval);
     for (const report::Candidate& it : outcome.candidates) {
-      if (!it.chosen || it.note.find("hand-overs") == std::string::npos) continue;
+      if (!it.chosen || it.note.find("transfers") == std::string::npos) continue;
       ++narrowed;
       EXPECT_EQ(outcome.answer.verdict, schedule::Verdict::feasible);
       const auto whole = solve::solve(problem_of(request.input.text));
@@ -102,7 +103,7 @@ Result<PlannedLoop> answer_in(const Request& request, double share) {
 }
 
 // A loop that is proven infeasible with transfers has no plan without them.
-TEST(HandOvers, WhatIsInfeasibleWithTransfersHasNoPlan) {
+TEST(Transfers, WhatIsInfeasibleWithTransfersHasNoPlan) {
   int infeasible = 0;
   int planned = 0;
   for (const char* kernel : {"fa_bwd_dq/sm_90/m128n64d128", "fa_fwd/sm_90/d64"}) {
@@ -128,7 +129,7 @@ TEST(HandOvers, WhatIsInfeasibleWithTransfersHasNoPlan) {
 
 // Groups whose stores and loads leave no schedule get no plan, however fast the plan with delays in
 // their place is simulated to be; the candidate that is chosen can hand over what it does.
-TEST(HandOvers, GroupsThatCannotAreRefused) {
+TEST(Transfers, GroupsThatCannotAreRefused) {
   Request request = request_for("kernels/fa_fwd_causal/sm_90/d128.pre.ttgir");
   request.pool = "3x64";
   const auto answer = answer_loop(request);
@@ -140,7 +141,7 @@ TEST(HandOvers, GroupsThatCannotAreRefused) {
     EXPECT_FALSE(cannot && it.chosen);
   }
   EXPECT_GT(refused, 0);
-  EXPECT_EQ(why_not_handed_over(request, *answer->reading, answer->outcome), std::nullopt);
+  EXPECT_EQ(why_no_transfer(request, *answer->reading, answer->outcome), std::nullopt);
 }
 
 }  // namespace

@@ -6,33 +6,33 @@
 #include "twill/driver/kernel.h"
 
 /// Internal to the driver: values in registers that one group makes and another reads, which a
-/// plan hands over in shared memory.
+/// plan transfers through shared memory.
 namespace twill::driver {
 
 /// Whether some value in registers is read in another group than its own.
-bool hands_over(const problem::Problem& problem, const schedule::Schedule& schedule);
+bool transfers_values(const problem::Problem& problem, const schedule::Schedule& schedule);
 
 /// The Problem in which every value in registers is read in the group that makes it, where both ops
-/// have one width. Its schedules are schedules of the whole without transfers. Nothing if no value
+/// have one width. Its schedules are schedules of the whole without transfers. Empty if no value
 /// could change groups.
-std::optional<problem::Problem> without_hand_overs(const problem::Problem& problem);
+std::optional<problem::Problem> without_transfers(const problem::Problem& problem);
 
-/// Bytes in which the values wait that the schedule hands over, in as many copies as wait at once.
-Amount handed_over_bytes(const problem::Problem& problem, const schedule::Schedule& schedule);
+/// Bytes for the transferred values of the schedule, in as many copies as wait at once.
+Amount transferred_bytes(const problem::Problem& problem, const schedule::Schedule& schedule);
 
 /// Whether these bytes leave that share of the memory where they wait.
 bool leave_share(const problem::Problem& problem, const schedule::Schedule& schedule, double share);
 
 /// The Problem with that many bytes less in the memory where transferred values wait, and with
-/// addresses for all others. A plan needs that, whatever the Problem relaxes. Nothing if no byte is
+/// addresses for all others. A plan needs that, whatever the Problem relaxes. Empty if no byte is
 /// left, or if that changes nothing.
 std::optional<problem::Problem> with_room(const problem::Problem& problem, Amount bytes);
 
 /// Why the transfer ops between the groups of the outcome's schedule leave no schedule at any
-/// interval, at the machine's prices. They are those of the Problem of `--transfers`, with these
+/// interval, at the machine's prices. They are those of the Problem of `--transfer-ops`, with these
 /// groups. nullopt where they leave one, where a small part of the work limit does not tell, and
 /// for all but kernels by strategy `twill`.
-std::optional<std::string> why_not_handed_over(const Request& request, const Reading& reading,
-                                               const report::Outcome& outcome);
+std::optional<std::string> why_no_transfer(const Request& request, const Reading& reading,
+                                           const report::Outcome& outcome);
 
 }  // namespace twill::driver
