@@ -1,11 +1,15 @@
-"""What the scripts of this folder share: the bundled kernels, tables, and their places in bench/README.md."""
+"""What the scripts of this folder share: the bundled kernels, runs, random numbers, tables, and their places in bench/README.md."""
 
 import datetime
+import os
 import pathlib
 import platform
+import subprocess
 import sys
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+SECONDS_MAX = 120
 MACHINES = {"sm_90": "h200", "sm_100": "b200"}
 
 
@@ -21,6 +25,34 @@ def program_of(path):
     if not program.exists():
         sys.exit(f"there is no {program}; build the preset `release` first")
     return program
+
+
+class Generator:
+    """Numbers of a linear congruential generator (Knuth's MMIX), of which the high bits are used."""
+
+    def __init__(self, seed):
+        self.state = seed
+        for _ in range(8):
+            self.below(1)
+
+    def below(self, limit):
+        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return (self.state >> 33) % limit
+
+
+def measure(command):
+    """(exit code, output, seconds, megabytes) of one run; it is ended after SECONDS_MAX. The seconds are those of the processor.
+
+    The system counts the memory from before the program took the place of this script: about 15 MB are the least seen.
+    """
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=ROOT)
+    alarm = threading.Timer(SECONDS_MAX, process.kill)
+    alarm.start()
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    alarm.cancel()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, output, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def table(columns, rows, words=1):

@@ -27,7 +27,7 @@ driver::VerifiedModule verified(const std::string& text, std::int64_t at_least =
 }
 
 TEST(Gluon, GoodKernelsAreProven) {
-  for (const char* name : {"turns", "copies", "stream", "groups", "late"}) {
+  for (const char* name : {"turns", "copies", "stream", "groups", "late", "halves", "added"}) {
     const auto made = verified(gluon(name));
     EXPECT_TRUE(run::is_proven(made.proof)) << run::to_text(made.proof, made.program);
   }
@@ -65,7 +65,8 @@ TEST_P(GluonBug, IsFound) {
   const auto made = verified(text);
   ASSERT_TRUE(run::is_broken(made.proof)) << run::to_text(made.proof, made.program);
   bool found = false;
-  for (const auto& it : made.proof.every_trip->findings) found = found || it.rule == GetParam().rule;
+  for (const auto& it : made.proof.every_trip->findings)
+    found = found || it.rule == GetParam().rule;
   EXPECT_TRUE(found) << run::to_text(made.proof, made.program);
 }
 
@@ -75,7 +76,25 @@ INSTANTIATE_TEST_SUITE_P(
         // The other consumer's turn never comes.
         Planted{"turns", "bar.arrive 9, 256", "bar.arrive 10, 256", Rule::deadlock},
         // Two roles count a barrier differently.
-        Planted{"turns", "bar.arrive 9, 256", "bar.arrive 9, 384", Rule::arrivals}));
+        Planted{"turns", "bar.arrive 9, 256", "bar.arrive 9, 384", Rule::arrivals},
+        // Halves of a sum in tensor memory: read too early, beside it, overwritten too early.
+        Planted{"halves", "        ttng.wait_barrier %ready, %15, %true ",
+                "        ttng.wait_barrier %ready, %c1_i32, %true ", Rule::read_before_write},
+        Planted{"halves", "%right = ttng.tmem_subslice %acc {N = 64",
+                "%right = ttng.tmem_subslice %acc {N = 96", Rule::bounds},
+        Planted{"halves", "        ttng.wait_barrier %arg20, %12, %true_13 ",
+                "        ttng.wait_barrier %arg20, %12, %false ", Rule::overwrite},
+        // A tile's iterations are added to what was done before, but by one role only.
+        Planted{"added", "%done_19 = arith.addi %done_10, %N_9",
+                "%done_19 = arith.addi %done_10, %c1_i32", Rule::deadlock}));
+
+/// A number that is added to counters must not multiply the states: 772 of them, where periods of
+/// the rings are told apart one by one.
+TEST(Gluon, AddedIterationsDoNotMultiplyStates) {
+  const auto made = verified(gluon("added"));
+  ASSERT_TRUE(made.proof.every_trip);
+  EXPECT_LT(made.proof.every_trip->states, 1000U);
+}
 
 /// Instructions of which nothing is known are no reason to say that all is well.
 TEST(Gluon, OtherAssemblyIsNotFollowed) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <regex>
 #include <sstream>
 
@@ -92,11 +93,32 @@ class Planting {
     }
   }
 
+  /// Moves a line, and the slot that it is about, in front of the last line before it with one of
+  /// `parts`, if that stands in the same block.
+  void before(const char* kind, std::size_t i, std::initializer_list<const char*> parts) {
+    const std::size_t first = i > 0 && has(lines_[i - 1], "memdesc_index") ? i - 1 : i;
+    for (std::size_t j = first; j-- > 0;) {
+      if (has(lines_[j], "}") != has(lines_[j], "{")) return;
+      const bool here = std::any_of(parts.begin(), parts.end(),
+                                    [&](const char* part) { return has(lines_[j], part); });
+      if (!here) continue;
+      Lines changed = lines_;
+      const auto at = [&](std::size_t line) {
+        return changed.begin() + static_cast<std::ptrdiff_t>(line);
+      };
+      std::rotate(at(j), at(first), at(i + 1));
+      plant(kind, i, changed);
+      return;
+    }
+  }
+
   void around_barriers(std::size_t i) {
     const std::string& line = lines_[i];
     if (has(line, "ttng.arrive_barrier")) {
       drop("arrival dropped", i);
       twice("arrival doubled", i);
+      before("released too early", i,
+             {"ttng.warp_group_dot_wait", "ttng.tmem_load", "ttg.local_load", "store_wait"});
       count("arrivals counted twice", i, ", (\\d+)[, ].*:", [](long n) { return n + 1; });
     }
     if (has(line, "ttng.wait_barrier")) {
@@ -104,6 +126,8 @@ class Planting {
       change("wait for phase 0", i, "(wait_barrier %[^,]*), %[^ ,]+", "$1, %c0_i32");
       behind("wait behind its use", i, "ttng.warp_group_dot %");
       behind("wait behind its use", i, "ttng.async_tma_copy_global_to_local");
+      behind("wait behind its use", i, "ttng.tc_gen5_mma");
+      behind("wait behind its use", i, "ttng.tmem_load");
     }
     if (has(line, "ttng.init_barrier")) {
       count("count too high", i, ", (\\d+) :", [](long n) { return n + 1; });
@@ -130,10 +154,20 @@ class Planting {
     }
     if (has(line, "ttng.fence_async_shared")) drop("fence dropped", i);
     if (has(line, "ttng.async_tma_store_wait")) drop("store not awaited", i);
-    if (has(line, "ttg.local_store")) behind("fence before the store", i, "fence_async_shared");
+    if (has(line, "ttg.local_store")) {
+      behind("fence before the store", i, "fence_async_shared");
+      behind("stored behind the arrival", i, "ttng.arrive_barrier");
+    }
+    if (has(line, "scf.for")) {
+      change("loop one short", i, "= %c0\\w* to (.*) step (%\\w+)", "= $2 to $1 step $2");
+    }
   }
 
   void around_products(std::size_t i) {
+    if (has(lines_[i], "ttng.tc_gen5_commit")) drop("commit dropped", i);
+    if (has(lines_[i], "ttng.tc_gen5_mma")) {
+      change("product arrives nowhere", i, "(tc_gen5_mma [^:]*), %\\w+\\[%\\w+\\]", "$1");
+    }
     if (!has(lines_[i], "ttng.warp_group_dot_wait")) return;
     count("drained too late", i, "pendings = (\\d+)", [](long n) { return n + 1; });
     count("not drained", i, "pendings = (\\d+)", [](long n) { return n + 8; });

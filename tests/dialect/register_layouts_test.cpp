@@ -103,6 +103,21 @@ TEST(RegisterLayouts, LinearLayoutsDropWhatIsBeyondThePiece) {
   EXPECT_EQ(laid.piece(0, {{16, 4}, 0, 4}), "! has the rows of one part in the lanes of a warp");
 }
 
+/// A row of values beside a tile in a linear layout, as a scan's result that scales the tile's rows.
+TEST(RegisterLayouts, SlicesOfLinearLayoutsFollowTheTile) {
+  const auto linear = [](const std::string& rest) {
+    return "#ttg.linear<{register = [[0, 1]" + rest +
+           "], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], warp = [[32, 0], [0, 2]], block = "
+           "[]}>";
+  };
+  const auto slice = [](const std::string& of) {
+    return "#ttg.slice<{dim = 1, parent = " + of + "}>";
+  };
+  Laid laid("%a: " + tensor("128xf32", slice(linear(", [64, 0]"))));
+  EXPECT_EQ(laid.piece(0, {{64}, 0, 4}), slice(linear("")));
+  EXPECT_EQ(laid.piece(0, {{16}, 0, 4}), "! has the rows of one part in the lanes of a warp");
+}
+
 /// Triton finds the layout of a transposed tile by itself, without registers that hold it twice.
 TEST(RegisterLayouts, WarpsThatHoldWhatOthersHoldAreTheFirstToGo) {
   const std::string whole =

@@ -48,6 +48,24 @@ TEST(Branches, OtherBranchesArePricedAsTaken) {
   EXPECT_EQ(loop.warnings.size(), 1U);
 }
 
+// A branch is done as a whole: no op stands for work in it and outside it at once.
+TEST(Branches, AreNotFusedWithWhatStandsOutside) {
+  const std::string body = loads() + product() + R"(
+      %e = arith.mulf %d, %d : tensor<128x128xf32, #mma>
+      %some = arith.cmpi slt, %i, %n : i32
+      %v = scf.if %some -> (tensor<128x128xf32, #mma>) {
+        %f = arith.addf %e, %e : tensor<128x128xf32, #mma>
+        scf.yield %f : tensor<128x128xf32, #mma>
+      } else {
+        %f = arith.subf %e, %d : tensor<128x128xf32, #mma>
+        scf.yield %f : tensor<128x128xf32, #mma>
+      }
+      %w = arith.subf %v, %zero : tensor<128x128xf32, #mma>
+)";
+  const Extraction loop = extracted(hopper_kernel(body, "%w"), "h200", kWhole);
+  EXPECT_THAT(names_of(loop.problem), ElementsAre("load_a", "load_b", "mma", "mul", "add", "sub"));
+}
+
 /// A branch that scales the accumulator where the largest of all sums is positive; `chosen` stands
 /// in it and yields.
 std::string under_a_maximum(const std::string& chosen) {

@@ -44,6 +44,27 @@ std::string refusal_of(const std::string& text, Options options = kWhole) {
   return extraction ? "accepted" : to_string(extraction.error());
 }
 
+// What the side of a branch loads that has no ops comes after a store of the same places, too, and no
+// plan keeps that order.
+TEST(Memory, LoadsOnTheOtherSideOfABranchAreOrdered) {
+  const std::string body = loads() + product() + kHalves + kStore + R"(
+      %some = arith.cmpi slt, %i, %n : i32
+      %v = scf.if %some -> (tensor<128x128xf32, #mma>) {
+        %e = math.exp2 %d : tensor<128x128xf32, #mma>
+        %f = math.exp2 %e : tensor<128x128xf32, #mma>
+        %g = math.exp2 %f : tensor<128x128xf32, #mma>
+        scf.yield %g : tensor<128x128xf32, #mma>
+      } else {
+        %back = tt.load %places : tensor<128x128x!tt.ptr<f16>, #blocked>
+        %there = ttg.convert_layout %back : tensor<128x128xf16, #blocked> -> tensor<128x128xf16, #mma>
+        %wide = arith.extf %there : tensor<128x128xf16, #mma> to tensor<128x128xf32, #mma>
+        scf.yield %wide : tensor<128x128xf32, #mma>
+      }
+)";
+  EXPECT_THAT(refusal_of(hopper_kernel(body, "%v", kPlaces)),
+              HasSubstr("the plan has no op for one of them"));
+}
+
 // A load that follows a store of the same places reads what was stored, and the next store comes
 // after it: no value says so.
 TEST(Memory, StoresAndLoadsOfTheSamePlacesAreOrdered) {

@@ -1,4 +1,5 @@
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -62,6 +63,32 @@ TEST(Kinds, BothSidesOfABranchAreRun) {
     ASSERT_TRUE(loop.has_value()) << flags << "\n" << to_string(loop.error());
     EXPECT_TRUE(numerics::agrees(*loop->comparison)) << flags << "\n"
                                                      << numerics::to_text(*loop->comparison);
+  }
+}
+
+// Protects: of a branch with work on both sides, the side that the plan has no ops of is computed
+// as well, whichever side the flags choose; and what one iteration keeps of another's load.
+TEST(Kinds, WorkOnBothSidesOfABranchComputesWhatTheTextDoes) {
+  struct Case {
+    std::string kind, array;
+    std::vector<std::string> flags;
+  };
+  const Case cases[] = {{"two_products", "kind_ptr", {"", "0", "1"}},
+                        {"two_masks", "", {""}},
+                        {"two_sums", "flag_ptr", {"", "0", "3"}},
+                        {"two_in_while", "", {""}},
+                        {"kept_scale", "", {""}}};
+  for (const auto& [kind, array, all] : cases) {
+    for (const std::string& flags : all) {
+      NumbersRequest wanted = with_size(9);
+      if (!flags.empty()) wanted.launch.arrays[array] = execute::read_values(flags).value();
+      const auto loop = compare_numbers(request_for_kind(kind), wanted);
+      ASSERT_TRUE(loop.has_value()) << kind << "\n" << to_string(loop.error());
+      ASSERT_TRUE(loop->comparison.has_value()) << kind;
+      EXPECT_TRUE(numerics::agrees(*loop->comparison)) << kind << " " << flags << "\n"
+                                                       << numerics::to_text(*loop->comparison);
+      EXPECT_GT(loop->comparison->trips, 2) << kind;
+    }
   }
 }
 

@@ -4,12 +4,12 @@ import collections
 import concurrent.futures
 import itertools
 import random
-import sys
 import threading
 import types
 import unittest
 
 from kernels_under_test import fresh_cache
+from no_gpu import steps
 
 from triton.backends.nvidia.driver import CudaLauncher
 from triton.runtime import driver
@@ -209,7 +209,7 @@ class Devices(Case):
         launchers = [self.on(device) for device in range(3)]
         self.assertEqual(self.loads, [("k", b"code", 1000, device) for device in range(3)])
         self.assertEqual(len(self.measured), 2)  # GPUs of one model share a decision on disk
-        self.assertEqual([row.device for row in records.report().races], ["H100", "H200"])
+        self.assertEqual([(row.device, row.from_cache) for row in records.report().races], [("H100", False), ("H100", True), ("H200", False)])
         for device in (2, 0, 1, 2):
             self.current = device
             self.assertEqual(self.launch(launchers[device]), "twill")
@@ -549,24 +549,6 @@ class Contest(unittest.TestCase):
         """Protects small launches: both kernels are launched by the same code, so what the host takes says nothing of them."""
         self.assertFalse(Clock(steady(5e-6), steady(5e-6), host={"twill": 9e-6, "triton": 10e-6}).decide().wins)
         self.assertFalse(Clock(steady(5e-6), steady(4e-6), host={"twill": 9e-6, "triton": 12e-6}).decide().wins)
-
-
-def steps(work):
-    """Python's instructions that a call executes, also in functions that it calls: a cost that no busy machine changes."""
-    count = 0
-
-    def trace(frame, event, _):
-        nonlocal count
-        frame.f_trace_opcodes = True
-        count += event == "opcode"
-        return trace
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return count
 
 
 class Calls(unittest.TestCase):

@@ -11,12 +11,14 @@
 #include <gtest/gtest.h>
 
 #include "twill/driver/emit_cuda.h"
+#include "twill/driver/emit_ttgir.h"
 #include "twill/driver/run_kernel.h"
+#include "twill/driver/run_module.h"
 
 // Protects: stores, loads and atomic additions at random places of a loop, as they are printed. Run
-// on the CPU, kernel.cu leaves the text's values in memory, however asynchronous work completes;
-// what is not printed is refused with a reason. `TWILL_ROUNDS` asks for more programs, and
-// `TWILL_FIRST` for others.
+// on the CPU, kernel.cu and the module for Triton leave the text's values in memory, however
+// asynchronous work completes and whichever role goes first; what is not printed is refused with a
+// reason. `TWILL_ROUNDS` asks for more programs, and `TWILL_FIRST` for others.
 namespace twill::driver {
 namespace {
 
@@ -27,14 +29,18 @@ int number_in(const char* variable, int usual) {
   return text == nullptr ? usual : std::max(0, std::atoi(text));
 }
 
-/// The files of the program's kernel in a folder; empty: it is refused, with a reason.
-std::string printed(int number, const fs::path& under) {
+Request request_for(int number) {
   std::mt19937 random(static_cast<unsigned>(number));
   Request request;
   request.input.name = "program" + std::to_string(number) + ".ttgir";
   request.input.text = testing::random_memory_program(random);
   request.limits.work_limit = 2'000'000;  // any schedule will do
-  const auto made = emit_cuda(request);
+  return request;
+}
+
+/// The files of the program's kernel in a folder; empty: it is refused, with a reason.
+std::string printed(int number, const fs::path& under) {
+  const auto made = emit_cuda(request_for(number));
   if (!made) {
     EXPECT_EQ(made.error().message.find("bug"), std::string::npos) << to_string(made.error());
     return "";
@@ -75,6 +81,42 @@ TEST(MemoryPrograms, PrintedKernelsDoWhatTheTextDoes) {
   std::printf("%d programs: %d printed and run, %d refused\n", all, ran, refused);
   EXPECT_GT(8 * ran, all);
   fs::remove_all(under);
+}
+
+TEST(MemoryPrograms, PrintedModulesDoWhatTheTextDoes) {
+  const fs::path text = fs::path(::testing::TempDir()) / "twill_memory_program.ttgir";
+  int ran = 0, refused = 0;
+  const int all = 10 * number_in("TWILL_ROUNDS", 1);
+  const int first = number_in("TWILL_FIRST", 0);
+  for (int number = first; number < first + all; ++number) {
+    const Request request = request_for(number);
+    const auto made = emit_ttgir(request);
+    if (!made || made->text.empty()) {
+      ++refused;
+      if (made) continue;
+      const Diagnostic& why = made.error();
+      EXPECT_EQ(why.message.find("bug"), std::string::npos) << number << ": " << to_string(why);
+      EXPECT_GT(why.location.line, 0) << number << ": " << to_string(why);
+      continue;
+    }
+    EXPECT_EQ(made->broken, "") << number;
+    std::ofstream(text, std::ios::binary) << request.input.text;
+    RunModuleRequest wanted;
+    wanted.module = {"printed.ttgir", made->text};
+    wanted.against = text.string();
+    const auto report = run_module(wanted);
+    if (!report) {
+      ADD_FAILURE() << number << ": " << to_string(report.error());
+      continue;
+    }
+    ++ran;
+    EXPECT_TRUE(run::agrees(report->report))
+        << number << "\n"
+        << run::to_text(report->report, report->program);
+  }
+  std::printf("%d programs: %d printed as TTGIR and run, %d refused\n", all, ran, refused);
+  EXPECT_GT(2 * ran, all);
+  fs::remove(text);
 }
 
 }  // namespace

@@ -31,6 +31,29 @@ TEST_P(Sizes, MakeTheLoopAsLongAsWanted) {
   }
 }
 
+// Protects: trip counts that lie in an array are filled so that each number of iterations occurs,
+// and nothing is drawn by which the kernel divides or the loop goes on, and cannot.
+TEST(ChosenSizes, OfLoadedBoundsDivisorsAndSteps) {
+  for (const std::string path : {"tests/run/loaded_ends.ttgir", "tests/run/step_argument.ttgir"}) {
+    const auto made = emitted(path);
+    ASSERT_NE(made, nullptr);
+    const Kernel kernel = made->kernel();
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+      for (std::int64_t trips = 0; trips <= 4; ++trips) {
+        const auto chosen = choose(kernel, {}, trips, seed);
+        ASSERT_TRUE(chosen.has_value()) << path << to_string(chosen.error());
+        ASSERT_TRUE(chosen->has_value()) << path << " " << trips;
+        EXPECT_EQ((*chosen)->trips, trips) << path << ", seed " << seed;
+        for (const char* const divisor : {"G", "SPLITS"}) {
+          const auto& all = (*chosen)->launch.arguments;
+          const auto given = all.find(divisor);
+          EXPECT_NE(given == all.end() ? (*chosen)->launch.size : given->second, 0) << path;
+        }
+      }
+    }
+  }
+}
+
 std::string name_of(const ::testing::TestParamInfo<std::string>& info) {
   std::string name = info.param.substr(info.param.find('/') + 1);
   for (char& c : name) c = (std::isalnum(static_cast<unsigned char>(c)) != 0) ? c : '_';

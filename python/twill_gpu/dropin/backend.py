@@ -85,6 +85,7 @@ class Sitting:
         self._kernel = ""
         self._ttir = ""
         self._beside: concurrent.futures.Future[Contender | None] | None = None
+        self._row: records.Compilation | None = None  # the last one that was said
         self._kept: list[tuple[Any, Any]] = []  # in place of later stages: what they are handed, and what they return
 
     def put_into(self, stages: dict[str, Stage]) -> None:
@@ -196,6 +197,8 @@ class Sitting:
         contender = self._beside.result() if self._beside is not None else None  # never fails
         if contender is not None and self._may_race(contender, self._settings.patience * took):
             metadata["twill_kernel"] = {"key": contender.key, "read": contender.effects.read, "written": contender.effects.written}
+        if self._row is not None:
+            records.compiled(self._row, metadata)
         return product
 
     def _may_race(self, contender: Contender, seconds: float) -> bool:
@@ -215,6 +218,7 @@ class Sitting:
                                   time.perf_counter() - self._begin)
         if found is not None:
             row = dataclasses.replace(row, from_cache=found.from_cache, spare_registers=found.spare_registers, key=found.key)
+        self._row = row
         records.add(row, self._settings.verbose)
 
 

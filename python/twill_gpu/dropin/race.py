@@ -7,6 +7,7 @@ that walks them.
 
 from __future__ import annotations
 
+import collections
 import concurrent.futures
 import dataclasses
 import threading
@@ -24,11 +25,13 @@ from .records import first_line
 
 OVER_TILES = "twill over tiles"
 MOST_SIZES = 10_000  # grids and integers that a kernel keeps in memory: programs whose sizes never repeat do not grow for ever
+MOST_SHARING = 50  # launches of a bucket whose arguments share memory, beyond which the bucket is Triton's and not looked at again
 
 
 def launcher(source: Any, metadata: Any) -> Any:
     """In the place of the driver's launcher class. What has no second kernel keeps Triton's launcher, at no cost."""
     facts = getattr(metadata, "twill_kernel", None)
+    records.know(metadata, state.current().verbose)
     plain = CudaLauncher(source, metadata)
     if not facts:
         return plain
@@ -111,9 +114,12 @@ class Racer:
         self._integers = [number for number, kind in enumerate(kinds) if kind in ("i32", "i64")]
         self._settings = state.current().changed(**settings.parse_overlay(getattr(metadata, "twill", "")))
         self._processors = 0  # of the device, once asked for
-        # By grid and integers: the call that launches Twill's kernel, or False. And by kernels and bucket: whether the new one wins.
+        # By grid and integers: the call that launches Twill's kernel, or False. The same by their numbers of bits and whether there are
+        # tiles to walk. And by kernels and bucket: whether the new one wins, and how many launches shared memory.
         self._decided: dict[Any, Any] = {}
+        self._decided_bits: dict[Any, Any] = {}
         self._buckets: dict[tuple[str, str, str], bool] = {}
+        self._sharing: collections.Counter[tuple[str, str, str]] = collections.Counter()
         self._lock = threading.Lock()
         self._one_tile = Side("twill", self._key, later.find(self._key, metadata), lambda found: load(source, metadata, found))
         self._over_tiles: Side | None = None
@@ -126,6 +132,12 @@ class Racer:
     def _decide(self, key: Any, stream: int, function: int, packed: Any, arguments: Sequence[Any]) -> Any:
         """Whose launch this is, as in `decided`. Kept unless it could not be measured here."""
         try:
+            if self._decided_bits:
+                with self._lock:
+                    takes = self._decided_bits.get(self._bits(key))
+                    if takes is not None:
+                        self._keep(key, takes)
+                        return takes
             return self._decided_now(key, stream, function, packed, arguments)
         except Exception as wrong:  # what comes of a launch must not stop a program: it is Triton's, and so are all to come
             self._one_tile.off, self._settings = True, self._settings.changed(persistent=False)
@@ -147,15 +159,26 @@ class Racer:
                 takes, lasting = self._taker(key[:3], stream, function, packed, arguments)
                 if not lasting:
                     return takes
-                if len(self._decided) >= MOST_SIZES:
-                    self._decided.clear()
-                self._decided[key] = takes
+                self._decided_bits[self._bits(key)] = takes
+                self._keep(key, takes)
             return self._decided[key]
+
+    def _bits(self, key: Sequence[int]) -> tuple[Any, ...]:
+        """What a decision depends on: sizes that share it have the same."""
+        try:
+            return self._settings.persistent and self._walks(key[0], key[1], key[2]), *map(int.bit_length, key)
+        except TypeError:  # integers of another kind, such as NumPy's
+            return self._bits(tuple(map(int, key)))
+
+    def _keep(self, key: Any, takes: Any) -> None:
+        if len(self._decided) >= MOST_SIZES:
+            self._decided.clear()
+        self._decided[key] = takes
 
     # ---- the kernel that walks tiles
     def _begin_over_tiles(self, grid: tuple[int, ...]) -> None:
         """Lets the kernel that walks tiles be made, at the first launch that has tiles enough, where there is none yet."""
-        if self._over_tiles is not None or not self._settings.persistent or self._one_tile.off or not self._walks(grid):
+        if self._over_tiles is not None or not self._settings.persistent or self._one_tile.off or not self._walks(*grid):
             return
         source, metadata = with_grid(self._source), self._metadata
         answer = later.begin_over_tiles(self._key, metadata, self._one_tile.answer,
@@ -164,15 +187,16 @@ class Racer:
         self._over_tiles = Side(OVER_TILES, over_tiles.key_of(self._key), answer, lambda found: load(source, metadata, found, processors))
         answer.add_done_callback(lambda _: self._decide_again())
 
-    def _walks(self, grid: tuple[int, ...]) -> bool:
+    def _walks(self, x: int, y: int, z: int) -> bool:
         """Whether a launch has tiles to walk: with fewer than two for each SM, there is hardly anything to gain."""
         self._processors = self._processors or _processors()
-        return 2 * self._processors <= grid[0] * grid[1] * grid[2] < over_tiles.MOST_TILES
+        return 2 * self._processors <= x * y * z < over_tiles.MOST_TILES
 
     def _decide_again(self) -> None:
         """Forgets decisions: another kernel is there. Called beside launches."""
         with self._lock:
             self._decided.clear()
+            self._decided_bits.clear()
 
     # ---- who takes a launch
     def _taker(self, grid: tuple[int, ...], stream: int, function: int, packed: Any, arguments: Sequence[Any]) -> tuple[Any, bool]:
@@ -180,7 +204,7 @@ class Racer:
         bucket = bucket_of((*grid, *(arguments[number] for number in self._integers)))
         takes, lasting = None, True
         for side in (self._one_tile, self._over_tiles):
-            if side is None or not side.answer.done() or side is self._over_tiles and not self._walks(grid):
+            if side is None or not side.answer.done() or side is self._over_tiles and not self._walks(*grid):
                 continue
             wins = self._judged(side, takes, grid, stream, function, packed, arguments, bucket)
             lasting = lasting and wins is not None
@@ -211,13 +235,27 @@ class Racer:
         path = store.race_path(side.key, side.device, bucket)
         known = store.read_json(path) if self._settings.cache else None
         if known is None or known.get("held") != name_of(held):
-            if _capturing() or self._overlaps(arguments):
+            if _capturing():
                 return None
+            if self._overlaps(arguments):
+                return self._left(side, held, decision)
             known = self._contest(side, held, grid, stream, function, packed, arguments, bucket)
             if self._settings.cache:
                 store.write_json(path, known)
+        else:
+            self._say(side, side.name if known["wins"] else name_of(held), bucket, held=name_of(held), new_s=max(known["new_s"]),
+                      held_s=max(known["held_s"]), from_cache=True)
         self._buckets[decision] = bool(known["wins"])
         return self._buckets[decision]
+
+    def _left(self, side: Side, held: Side | None, decision: tuple[str, str, str]) -> bool | None:
+        """No decision about launches whose arguments share memory. Where all are so, each would take the host longer: at last a no."""
+        self._sharing[decision] += 1
+        if self._sharing[decision] < MOST_SHARING:
+            return None
+        self._buckets[decision] = False
+        self._say(side, name_of(held), decision[2], f"no race, since {MOST_SHARING} launches had memory that is read and written")
+        return False
 
     def _overlaps(self, arguments: Sequence[Any]) -> bool:
         """Whether memory that is written may also be read: then a second launch is another computation."""
@@ -235,9 +273,10 @@ class Racer:
         return {"wins": found.wins, "held": name_of(held), "new_s": found.new, "held_s": found.held, "turns": found.turns,
                 "margin": self._settings.margin}
 
-    def _say(self, side: Side, takes: str, bucket: str, why: str = "", held: str = "triton", new_s: float = 0.0, held_s: float = 0.0) -> None:
+    def _say(self, side: Side, takes: str, bucket: str, why: str = "", held: str = "triton", new_s: float = 0.0, held_s: float = 0.0,
+             from_cache: bool = False) -> None:
         records.add(records.Race(self._metadata.name, side.device or self._one_tile.device, bucket, 1e6 * new_s, 1e6 * held_s, takes, why,
-                                 side.name, held), self._settings.verbose)
+                                 side.name, held, from_cache), self._settings.verbose)
 
 
 def name_of(side: Side | None) -> str:

@@ -20,6 +20,7 @@ class Compilation:
     """One kernel that Triton compiled while the drop-in was on, and had a product to schedule.
 
     runs: "twill", "triton", or "race" where launches decide. why: one line, for "triton". seconds: what Twill's part took.
+    from_cache: nothing was compiled, since Triton's cache or ours had it.
     """
 
     kernel: str
@@ -44,7 +45,8 @@ class Race:
     """One decision: times of a launch in microseconds, and whose kernel this bucket of sizes takes from now on.
 
     Kernels are "triton", "twill", and "twill over tiles", which walks the tiles of a launch with a CTA on each SM. new: the one
-    that came. held: the one that had such launches until then. why: one line, where nothing was measured.
+    that came. held: the one that had such launches until then. why: one line, where nothing was measured. from_cache: it was
+    measured in an earlier process, or for another kernel of this one that is the same.
     """
 
     kernel: str
@@ -56,12 +58,13 @@ class Race:
     why: str = ""
     new: str = "twill"
     held: str = "triton"
+    from_cache: bool = False
 
     def __str__(self) -> str:
         if self.why:
             return f"{self.kernel} on {self.device}: takes {self.takes}, not {self.new}: {self.why}"
         return (f"{self.kernel} on {self.device}: takes {self.takes}: {self.new} {self.new_us:.1f} us, "
-                f"{self.held} {self.held_us:.1f} us ({self.held_us / self.new_us:.2f}x)")
+                f"{self.held} {self.held_us:.1f} us ({self.held_us / self.new_us:.2f}x){' (measured before)' if self.from_cache else ''}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,6 +95,7 @@ class Report:
 
 _lock = threading.Lock()
 _rows: list[Compilation | Race] = []
+_compiled: set[str] = set()  # hashes of the kernels that rows are about
 _MOST = 10_000  # rows kept: a program that compiles for ever does not grow for ever
 
 
@@ -106,6 +110,23 @@ def add(row: Compilation | Race, verbose: bool) -> None:
             print(f"twill: {row}", file=sys.stderr, flush=True)
     except Exception:  # a handler of the user's, or a standard error that is closed
         pass
+
+
+def compiled(row: Compilation, metadata: dict[str, Any]) -> None:
+    """Keeps in a kernel's metadata, which Triton's cache keeps, what a row says of it. know() reads it in later processes."""
+    metadata["twill_row"] = {"runs": row.runs, "why": row.why if row.runs == "triton" else "", "key": row.key, "spare_registers": row.spare_registers}
+    with _lock:
+        _compiled.add(metadata["hash"])
+
+
+def know(metadata: Any, verbose: bool) -> None:
+    """Adds the row of a kernel that comes from Triton's cache, once, so that a report also has what another process compiled."""
+    facts = getattr(metadata, "twill_row", None)
+    with _lock:
+        if facts is None or metadata.hash in _compiled:
+            return
+        _compiled.add(metadata.hash)
+    add(Compilation(metadata.name, metadata.num_warps, metadata.num_stages, metadata.target.arch, seconds=0.0, from_cache=True, **facts), verbose)
 
 
 def first_line(wrong: BaseException) -> str:
@@ -127,6 +148,7 @@ def clear() -> None:
     """Forgets the rows so far."""
     with _lock:
         _rows.clear()
+        _compiled.clear()
 
 
 def _after_fork() -> None:

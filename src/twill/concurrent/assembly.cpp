@@ -107,9 +107,10 @@ bool is_elsewhere(const std::string& instruction) {
   return accesses && !has(instruction, "shared") && !has(instruction, "async");
 }
 
-/// Fences that order no more than roles are taken to order anyway.
+/// Fences that order no more than roles are taken to order anyway, and waits for the end of bulk
+/// stores, whose order in global memory is taken for granted.
 bool is_plain_fence(const std::string& instruction) {
-  return instruction.starts_with("membar.") ||
+  return instruction.starts_with("membar.") || instruction == "cp.async.bulk.wait_group" ||
          (instruction.starts_with("fence.") && !has(instruction, "proxy"));
 }
 

@@ -20,7 +20,7 @@ Barrier* Barriers::find(const execute::View& view) {
 }
 
 std::string Barriers::at(const Visit& visit) const {
-  return visit.by + " (line " + std::to_string(program_.op(visit.op).line) + ")";
+  return *visit.by + " (line " + std::to_string(program_.op(visit.op).line) + ")";
 }
 
 /// Everybody who arrived in the phase before must be known to have done so.
@@ -28,7 +28,7 @@ void Barriers::check_overrun(const Barrier& barrier, const Visit& visit, const K
   for (const Visit& before : barrier.previous) {
     if (known.done.covers(before.agent, before.time)) continue;
     findings_.add({Rule::overrun, visit.op, before.op,
-                   barrier.name + ": " + visit.by +
+                   barrier.name + ": " + *visit.by +
                        " arrives for a phase and does not know that the one before is complete: " +
                        "the arrival of " + at(before) + " may come later"});
   }
@@ -39,7 +39,7 @@ void Barriers::arrive(Barrier& barrier, const Visit& visit, std::int64_t count,
   check_overrun(barrier, visit, known);
   if (count > barrier.pending) {
     findings_.add({Rule::arrivals, visit.op, std::nullopt,
-                   barrier.name + " gets " + std::to_string(count) + " arrivals from " + visit.by +
+                   barrier.name + " gets " + std::to_string(count) + " arrivals from " + *visit.by +
                        ", and only " + std::to_string(barrier.pending) + " of " +
                        std::to_string(barrier.count) + " are missing in phase " +
                        std::to_string(barrier.completed)});
@@ -60,7 +60,7 @@ void Barriers::land(Barrier& barrier, const Visit& visit, std::int64_t bytes,
                     const Knowledge& known) {
   if (visit.time != barrier.completed + 1) {
     findings_.add({Rule::arrivals, visit.op, std::nullopt,
-                   barrier.name + ": the bytes that " + visit.by +
+                   barrier.name + ": the bytes that " + *visit.by +
                        " copies may land when the phase is over that they were meant for"});
   }
   barrier.bytes -= bytes;
@@ -76,7 +76,7 @@ void Barriers::complete_if_full(Barrier& barrier) {
     if (barrier.gathered.done.covers(wait.agent, wait.time)) continue;
     const Visit& last = barrier.arrivals.back();
     findings_.add({Rule::phase, wait.op, last.op,
-                   barrier.name + ": the wait of " + wait.by +
+                   barrier.name + ": the wait of " + *wait.by +
                        " may miss its phase by a lap: nothing holds back the arrival of " +
                        at(last) + " for the next one until it has passed"});
   }
@@ -94,7 +94,7 @@ void Barriers::pass(Barrier& barrier, const Visit& visit, Knowledge& known) {
   for (const Visit& before : barrier.earlier) {
     if (known.done.covers(before.agent, before.time)) continue;
     findings_.add({Rule::phase, visit.op, before.op,
-                   barrier.name + ": the wait of " + visit.by +
+                   barrier.name + ": the wait of " + *visit.by +
                        " may pass a phase early: it does not know that the phase before the one " +
                        "it waits for is complete, with the arrival of " + at(before)});
   }

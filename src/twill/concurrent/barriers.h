@@ -17,7 +17,7 @@ struct Visit {
   std::size_t agent = 0;
   std::uint32_t time = 0;
   ir::OpId op;
-  std::string by;
+  Whereabouts by;
 };
 
 /// An mbarrier: counts arrivals and bytes, phase after phase, and hands on what those who arrive

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ enum class Rule : unsigned char {
 };
 inline constexpr int kRules = 11;
 std::string_view name_of(Rule rule);
+
+/// Place of a role, in words: "partition0 in iteration 3". Shared: all states of a run remember it.
+using Whereabouts = std::shared_ptr<const std::string>;
 
 /// A rule that a run broke.
 struct Finding {

@@ -57,6 +57,7 @@ bool is_noticed(OpKind kind) {
     case OpKind::tensor_store:
     case OpKind::buffer_index:
     case OpKind::buffer_slice:
+    case OpKind::tensor_slice:
     case OpKind::block_update_async:
     case OpKind::call:
     case OpKind::other:

@@ -51,7 +51,7 @@ struct Reads {
 struct Guide {
   std::vector<bool> needed;  ///< by value: integers on which depends who does what
   std::map<ir::OpId, CountedLoop> loops;
-  std::map<ir::OpId, Condition> conditions;  ///< ops that make a needed i1
+  std::map<ir::OpId, Condition> conditions;   ///< ops that make a needed i1
   std::map<ir::OpId, Wrap> wraps;             ///< by loop
   std::map<ir::OpId, ir::OpId> last_of_tile;  ///< conditions about that, and their loops
   std::int64_t told_apart = 1;  ///< numbers of iterations up to that are told apart one by one
@@ -71,8 +71,11 @@ struct Guide {
   std::map<ir::ValueId, std::pair<std::size_t, std::int64_t>> valued;
   std::set<std::size_t> valued_forms;
   std::int64_t common_period = 1;  ///< of all shifts
-  std::size_t zero = 0;            ///< form of loops whose bounds are constants: its quantity is 0
-  std::vector<Reads> reads;        ///< by value
+  /// Quantities of `valued_forms` from that number on differ by remainders only: what is added to
+  /// counters then shifts them.
+  std::int64_t only_remainders = 1;
+  std::size_t zero = 0;      ///< form of loops whose bounds are constants: its quantity is 0
+  std::vector<Reads> reads;  ///< by value
   std::size_t role_count = 1;
   std::int64_t most_open = 0;  ///< of all waits, the most that is left in flight
 };

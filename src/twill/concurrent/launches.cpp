@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "twill/concurrent/forms.h"
+#include "twill/concurrent/guide.h"
 #include "twill/concurrent/machine.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
@@ -41,13 +42,17 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
   }
 }
 
-/// The integer arguments of the function on which the bounds of a loop depend.
-std::set<std::string> drivers_of(const ir::Program& program, ir::OpId function,
-                                 const ir::Loop& loop) {
-  std::vector<ir::ValueId> todo;
+std::vector<ir::ValueId> bounds_of(const ir::Loop& loop) {
+  std::vector<ir::ValueId> bounds;
   for (const auto& bound : {loop.lower, loop.upper, loop.step}) {
-    if (bound) todo.push_back(*bound);
+    if (bound) bounds.push_back(*bound);
   }
+  return bounds;
+}
+
+/// The integer arguments of the function on which the values depend.
+std::set<std::string> drivers_of(const ir::Program& program, ir::OpId function,
+                                 std::vector<ir::ValueId> todo) {
   const auto arguments = ir::function_arguments(program, function);
   std::set<ir::ValueId> seen;
   std::set<std::string> drivers;
@@ -86,14 +91,15 @@ class Search {
       if (found != counted.end()) over_tiles.insert(found->second.form);
     }
     for (const ir::Loop& loop : ir::loops(program, function)) {
-      const auto drivers = drivers_of(program, function, loop);
+      const auto drivers = drivers_of(program, function, bounds_of(loop));
       const auto found = counted.find(loop.op);
-      const bool inner = loop.innermost && (found == counted.end() ||
-                                            !over_tiles.contains(found->second.form));
+      const bool inner =
+          loop.innermost && (found == counted.end() || !over_tiles.contains(found->second.form));
       if (inner && waits_inside(program, loop.op)) counted_.insert(loop.op);
       auto& into = inner ? inner_ : outer_;
       into.insert(drivers.begin(), drivers.end());
     }
+    find_flat_loops();
   }
 
   Result<Launches> up_to(std::int64_t most) {
@@ -109,16 +115,29 @@ class Search {
         if (++failures > kMostFailures) break;
         continue;
       }
-      found.emplace(*trips, std::move(launch));
+      if (!found.contains(*trips)) found.emplace(*trips, std::move(launch));
       if (*trips > most || inner_.empty()) break;
     }
     if (found.empty() && failure) return tl::unexpected(*std::move(failure));
     add_larger_grids(found, most);
+    add_several_tiles(found, most);
     std::erase_if(found, [&](const auto& entry) { return entry.first > most; });
     return found;
   }
 
  private:
+  /// Finds integers that say how many tiles a loop over all their iterations goes over.
+  void find_flat_loops() {
+    const auto guide = make_guide(program_, function_, 0);
+    if (!guide) return;
+    for (const auto& [loop, wrap] : guide->wraps) {
+      const ir::ValueId last = program_.op(wrap.condition).operands[1];
+      in_tiles_.merge(drivers_of(program_, function_, {last}));
+      of_tiles_.merge(drivers_of(program_, function_, bounds_of(*ir::as_loop(program_, loop))));
+    }
+    std::erase_if(of_tiles_, [&](const std::string& name) { return in_tiles_.contains(name); });
+  }
+
   /// Looks for tiles of which the first CTA does at least two.
   void choose_tiles() {
     if (outer_.empty()) return;
@@ -165,6 +184,28 @@ class Search {
     }
   }
 
+  /// Adds launches of several tiles where one loop goes over the iterations of all. The first of
+  /// `kOuter` that makes several is taken.
+  void add_several_tiles(Launches& found, std::int64_t most) const {
+    if (of_tiles_.empty()) return;
+    for (const double tiles : kOuter) {
+      execute::Launch launch = given_;
+      for (const std::string& name : of_tiles_) launch.arguments.try_emplace(name, tiles);
+      std::int64_t before = 0;
+      for (const std::int64_t value : values()) {
+        for (const std::string& name : in_tiles_) {
+          if (!given_.arguments.contains(name)) launch.arguments[name] = static_cast<double>(value);
+        }
+        const auto trips = trips_of(launch);
+        const bool one_tile = trips && *trips == 1;  // the first number is that of tiles
+        if (!trips || *trips > most || one_tile) break;
+        if (*trips > before) found.emplace(*trips, launch);
+        before = *trips;
+      }
+      if (before > 0) return;
+    }
+  }
+
   /// Counts the trips of the first and the last CTA, and takes the larger number.
   Result<std::int64_t> trips_of(const execute::Launch& launch) const {
     const auto& grid = launch.programs;
@@ -203,6 +244,8 @@ class Search {
   std::set<ir::OpId> counted_;
   std::set<std::string> inner_;
   std::set<std::string> outer_;
+  std::set<std::string> in_tiles_;  ///< of loops over all tiles: iterations of each
+  std::set<std::string> of_tiles_;  ///< and how many tiles there are
   std::set<ir::OpId> over_tiles_;
   double tiles_ = kOuter[0];  ///< of `kOuter`
 };

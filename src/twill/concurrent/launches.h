@@ -15,8 +15,9 @@ bool has_roles(const ir::Program& program, ir::OpId function);
 std::int64_t deepest_ring(const ir::Program& program, ir::OpId function);
 
 /// Arguments by the iterations that they make: the most of any loop that holds no other loop and in
-/// which roles wait for each other.
-using Launches = std::map<std::int64_t, execute::Launch>;
+/// which roles wait for each other. Where a loop goes over the iterations of all tiles, a number
+/// may have two launches: for one tile, and for several.
+using Launches = std::multimap<std::int64_t, execute::Launch>;
 
 /// Arguments for as many as possible of the numbers of iterations from 0 to `most`, tried out
 /// without tiles. All integers on which bounds of inner loops depend are alike; those on which

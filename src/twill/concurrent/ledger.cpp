@@ -205,17 +205,17 @@ void Ledger::check_read(const Past& past, const Step& step) {
   const Access& reader = step.access;
   if (past.write == kNobody) {
     findings_.add({Rule::read_before_write, reader.op, std::nullopt,
-                   name(step.view) + " is read by " + reader.by + ", and nobody has written it"});
+                   name(step.view) + " is read by " + *reader.by + ", and nobody has written it"});
     return;
   }
   const Access& writer = accesses_[past.write];
   if (!ordered(writer, step)) {
     findings_.add({Rule::read_before_write, reader.op, writer.op,
-                   name(step.view) + " is read by " + reader.by +
+                   name(step.view) + " is read by " + *reader.by +
                        ", which does not know that it has been written by " + place(writer)});
   } else if (!fenced(writer, step)) {
     findings_.add({Rule::fence, reader.op, writer.op,
-                   name(step.view) + " is read by " + reader.by +
+                   name(step.view) + " is read by " + *reader.by +
                        " past the threads, with no proxy fence since it was written by " +
                        place(writer)});
   }
@@ -225,8 +225,8 @@ void Ledger::check_write(const Past& past, const Step& step) {
   const Access& writer = step.access;
   const auto clashes = [&](const Access& first, const std::string& how) {
     findings_.add({Rule::overwrite, writer.op, first.op,
-                   name(step.view) + " is written by " + writer.by + ", which does not know that " +
-                       how + " " + place(first) + " has ended"});
+                   name(step.view) + " is written by " + *writer.by +
+                       ", which does not know that " + how + " " + place(first) + " has ended"});
   };
   for (const std::uint32_t read : past.reads) {
     if (!ordered(accesses_[read], step)) clashes(accesses_[read], "the reading by");
@@ -237,14 +237,14 @@ void Ledger::check_write(const Past& past, const Step& step) {
     clashes(first, "the writing by");
   } else if (!fenced(first, step)) {
     findings_.add({Rule::fence, writer.op, first.op,
-                   name(step.view) + " is written by " + writer.by +
+                   name(step.view) + " is written by " + *writer.by +
                        " past the threads, with no proxy fence since it was written by " +
                        place(first)});
   }
 }
 
 std::string Ledger::place(const Access& access) const {
-  return access.by + " (line " + std::to_string(program_.op(access.op).line) + ")";
+  return *access.by + " (line " + std::to_string(program_.op(access.op).line) + ")";
 }
 
 std::string Ledger::name(const View& view) const {

@@ -29,7 +29,7 @@ struct Access {
   bool in_order = false;   ///< the agent's accesses follow each other by themselves
   Proxy proxy = Proxy::generic;
   ir::OpId op;
-  std::string by;  ///< "partition0, iteration 3"
+  Whereabouts by;
 };
 
 /// Records reads and writes of every element of every buffer, and whether each was safe. An access

@@ -235,7 +235,7 @@ void Machine::check_exit() {
     if (known.done.covers(visit.agent, visit.time)) continue;
     findings_.add(
         {Rule::exit, visit.op, std::nullopt,
-         "the CTA ends and nobody has waited for the copy into " + buffer + " by " + visit.by});
+         "the CTA ends and nobody has waited for the copy into " + buffer + " by " + *visit.by});
   }
 }
 

@@ -71,6 +71,8 @@ class Machine {
 
   /// The most iterations that any role made of each loop that was reached.
   const std::map<ir::OpId, std::int64_t>& trips() const { return trips_; }
+  /// Ops that roles have done, counting each time that one was found to wait.
+  std::int64_t steps() const { return steps_; }
 
  private:
   /// Work that a role began and that ends by itself.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "twill/concurrent/clock.h"
+#include "twill/concurrent/finding.h"
 #include "twill/execute/interpreter.h"
 #include "twill/ir/loop.h"
 
@@ -35,7 +36,7 @@ struct Frame {
   std::int64_t step = 1;
   std::optional<std::size_t> quantity = {};  ///< of loops that are followed (`Guide`): its id
   std::int64_t position = 0;                 ///< the loop goes on while the quantity is more
-  std::int64_t in_tile = 0;                  ///< of `Guide::wraps`: iterations that the tile has had
+  std::int64_t in_tile = 0;  ///< of `Guide::wraps`: iterations that the tile has had
 };
 
 /// A thread of control at the level of tiles: the default warps, or those of a partition, which
@@ -63,11 +64,12 @@ struct Role {
   bool waits = false;                              ///< at its next op
   /// A named barrier that it has arrived at there, and the phase that it waits for.
   std::optional<std::pair<std::int64_t, std::uint32_t>> synchronizes;
-  std::set<std::size_t> shifted;                   ///< of `Guide::shifts`: counters went on before
+  std::set<std::size_t> shifted;  ///< of `Guide::shifts`: counters went on before
 
   bool ended() const { return frames.empty(); }
-  /// "partition0, iteration 3"
+  /// "partition0 in iteration 3"
   std::string where() const;
+  Whereabouts whereabouts() const { return std::make_shared<const std::string>(where()); }
 };
 
 }  // namespace twill::concurrent

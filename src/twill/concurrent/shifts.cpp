@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "twill/concurrent/guide.h"
@@ -332,6 +333,27 @@ class Counters {
   std::vector<std::pair<ir::ValueId, std::int64_t>> steps_;
 };
 
+/// The least quantity that shifts each counter to which it is added, whatever constants are
+/// subtracted on the way. All larger ones are alike but for remainders.
+std::int64_t first_of_remainders(const ir::Program& program, const std::vector<ir::OpId>& ops,
+                                 const Guide& guide) {
+  std::int64_t below = 0;
+  for (const ir::OpId id : ops) {
+    const ir::Op& op = program.op(id);
+    const auto is_needed = [&](ir::ValueId value) { return guide.needed[value.index()]; };
+    if (std::none_of(op.results.begin(), op.results.end(), is_needed)) continue;
+    for (const ir::ValueId operand : op.operands) {
+      const auto constant = known_integer(program, operand);
+      if (!constant || !counts(ir::type_of(program, operand))) continue;
+      const bool subtracted = op.kind == OpKind::sub && operand == op.operands.back();
+      if (subtracted || *constant < 0) below += std::abs(*constant);
+    }
+  }
+  std::int64_t least = 0;
+  for (const Shift& shift : guide.shifts) least = std::max(least, shift.least);
+  return guide.common_period + least + below;
+}
+
 /// Quantities of which values are computed: whole periods of them must make no difference either,
 /// but to counters. Others are not looked at.
 void add_quantities(const ir::Program& program, const std::vector<ir::OpId>& ops, Guide& guide) {
@@ -372,6 +394,7 @@ void add_shifts(const ir::Program& program, ir::OpId function, Guide& guide) {
     }
   }
   add_quantities(program, ops, guide);
+  guide.only_remainders = first_of_remainders(program, ops, guide);
 }
 
 }  // namespace twill::concurrent

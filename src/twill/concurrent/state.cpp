@@ -270,10 +270,10 @@ class StateText {
 
   /// Remainder of a quantity that values are computed of; small ones are left as they are.
   void write_value_of(const OpenNumber& it) {
-    const std::int64_t period = guide_.common_period;
+    const std::int64_t first = guide_.only_remainders;
     const auto left = [&](std::optional<std::int64_t> bound) {
       if (!bound) return kWithoutEnd;
-      return *bound < 4 * period ? *bound : 3 * period + *bound % period;
+      return *bound < first ? *bound : first + (*bound - first) % guide_.common_period;
     };
     const bool exact = it.above && it.at_most && *it.above + 1 == *it.at_most;
     put('m', exact, left(it.above));

@@ -15,7 +15,7 @@ constexpr std::int64_t kLanes = 32;
 void Machine::tick(Role& role) { role.known.done.advance(role.agent, ++role.time); }
 
 Visit Machine::visit_of(const Role& role, ir::OpId op) const {
-  return {role.agent, role.time, op, role.where()};
+  return {role.agent, role.time, op, role.whereabouts()};
 }
 
 /// Where an op says that there is an mbarrier.

@@ -2,6 +2,7 @@
 
 #include "twill/concurrent/machine.h"
 #include "twill/execute/evaluate.h"
+#include "twill/execute/slices.h"
 #include "twill/ir/operands.h"
 
 /// Accesses to memory, at once or later.
@@ -67,11 +68,11 @@ Result<bool> Machine::skipped(const Role& role, ir::OpId op) const {
 
 Access Machine::access_by(Role& role, ir::OpId op) const {
   role.known.done.advance(role.agent, ++role.time);
-  return {role.agent, role.time, false, Proxy::generic, op, role.where()};
+  return {role.agent, role.time, false, Proxy::generic, op, role.whereabouts()};
 }
 
 Access Machine::access_by(const Role& role, ir::OpId op, const Queue& queue) const {
-  return {queue.agent, queue.issued, true, Proxy::async, op, role.where()};
+  return {queue.agent, queue.issued, true, Proxy::async, op, role.whereabouts()};
 }
 
 /// Results of products that were not waited for may be added to, waited for and handed on only.
@@ -187,10 +188,10 @@ Result<void> Machine::view(Role& role, ir::OpId id) {
     }
   }
   const auto& shape = ir::type_of(program_, op.results[0])->shape;
-  if (op.kind == OpKind::buffer_slice && op.offsets && op.offsets->size() == from.shape.size() &&
-      shape.size() == from.shape.size()) {
+  const auto offsets = execute::slice_offsets(program_, op);
+  if (offsets && offsets->size() == from.shape.size()) {
     for (std::size_t d = 0; d < shape.size(); ++d) {
-      const std::int64_t begin = (*op.offsets)[d];
+      const std::int64_t begin = (*offsets)[d];
       if (begin >= 0 && begin + shape[d] <= from.shape[d]) continue;
       outside = "[" + std::to_string(begin) + ", " + std::to_string(begin + shape[d]) + ") of " +
                 std::to_string(from.shape[d]) + " in dimension " + std::to_string(d);
@@ -302,7 +303,7 @@ Result<void> Machine::begin_load(std::size_t index, ir::OpId id) {
   work.time = barriers_.announce(*barrier, work.visit, role.known);
   work.visit.agent = barrier->agent;
   work.visit.time = work.time;
-  ledger_.write(view, {barrier->agent, work.time, false, Proxy::async, id, role.where()},
+  ledger_.write(view, {barrier->agent, work.time, false, Proxy::async, id, work.visit.by},
                 role.known);
   loads_.emplace_back(work.visit, ledger_.name(view));
   work.amount = ir::byte_size(ir::type_of(program_, *access->destination));

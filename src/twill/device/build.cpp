@@ -130,35 +130,23 @@ Result<void> check_definitions(const Sketch& sketch, ir::OpId loop, const Kernel
   return {};
 }
 
-/// Refuses an order through global memory unless both ends are accesses of one role's threads,
-/// which meet in between. Copies, bulk stores and other roles would need fences that TTGIR lacks.
+/// Refuses an order through global memory of an access in a branch: that is done with the whole
+/// branch, where its last op stands. The plan's channels and meetings keep all other orders.
 Result<void> check_memory_order(const Sketch& sketch) {
-  const plan::Plan& plan = sketch.plan();
-  // An op in a branch is done with the whole branch, where its last op stands.
-  const auto by_threads = [&](OpId op) {
-    const plan::Mechanism how = plan.mechanisms[op.index()];
-    const auto& sources = sketch.origin(op).sources;
-    const bool apart = std::any_of(sources.begin(), sources.end(), [&](const auto& source) {
-      return sketch.unit_of(source.op) != nullptr;
-    });
-    return !apart && (how == plan::Mechanism::threads || how == plan::Mechanism::scoreboard);
-  };
-  const auto runs = [](const plan::Role& role, OpId op) {
-    const auto& steps = role.sections.steady;
-    return std::any_of(steps.begin(), steps.end(),
-                       [&](const plan::Step& step) { return step.op == op; });
-  };
-  for (const problem::Dependence& it : plan.problem.dependences()) {
+  for (const problem::Dependence& it : sketch.plan().problem.dependences()) {
     if (!it.through_memory) continue;
-    const bool one_role = std::any_of(plan.roles.begin(), plan.roles.end(), [&](const auto& role) {
-      return runs(role, it.from) && runs(role, it.to);
-    });
-    if (one_role && by_threads(it.from) && by_threads(it.to)) continue;
-    const auto first = [&](OpId op) { return sketch.origin(op).sources.front().op; };
-    return sketch.refuse(first(it.to),
-                         "has to see what " + sketch.words(first(it.from)) +
-                             " does in global memory, for which TTGIR has no fence",
-                         "print it as CUDA (`twill emit cuda`)");
+    for (const OpId op : {it.to, it.from}) {
+      for (const extract::Source& source : sketch.origin(op).sources) {
+        if (sketch.unit_of(source.op) == nullptr) continue;
+        const OpId other = op == it.to ? it.from : it.to;
+        return sketch.refuse(
+            source.op,
+            "stands in a branch, and keeps an order in global memory with " +
+                sketch.words(sketch.origin(other).sources.front().op) +
+                ", which is not printed as TTGIR yet",
+            "print it as CUDA (`twill emit cuda`), or access it under a mask without a branch");
+      }
+    }
   }
   return {};
 }

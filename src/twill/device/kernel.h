@@ -74,9 +74,11 @@ enum class NodeKind : unsigned char {
   meet,          ///< the role's warps wait for each other, and see what they did to memory
   // Asynchronous work.
   proxy_fence,    ///< what threads wrote in shared memory, bulk copies and products may read
+  global_fence,   ///< the same of what they wrote in global memory, too
   load_box,       ///< descriptor, coordinates, barrier, buffer, whether to load
   store_box,      ///< descriptor, coordinates, buffer; adds or the like where the `source` does
-  wait_stores,    ///< until at most `numbers[0]` bulk stores are not done
+  wait_stores,    ///< until at most `numbers[0]` bulk stores have to read their boxes
+  end_stores,     ///< until at most `numbers[0]` bulk stores are not done, in global memory
   copy,           ///< pointers, buffer, then mask and other where the `source` has them
   arrive_copied,  ///< each thread arrives once the copies that it began are done
   product,        ///< a, b, accumulator, whether that counts; the rest is as in `source`

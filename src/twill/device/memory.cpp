@@ -117,6 +117,10 @@ class Layout {
       }
       if (!value.staged) continue;
       const ir::OpId blamed = sketch_.origin(op).sources.front().op;
+      if (sketch_.origin(op).forwards) {
+        return sketch_.refuse(blamed, "reads what a group moves on to another group",
+                              "choose a pool with fewer groups (--pool)");
+      }
       const auto tile = sketch_.value_of(op);
       if (!tile) return sketch_.refuse(blamed, "is handed from group to group, and has no tile");
       const auto uses = sketch_.allocations_of(*tile);

@@ -246,6 +246,7 @@ class RoleBuilder : Pass {
   void enter(ir::ValueId value, Rows rows, At at, ValueId made);
   std::vector<Rows> rows_in(ir::ValueId value, const std::vector<int>& parts) const;
   bool makes(const std::vector<OpId>& makers, Rows rows) const;
+  bool reads(OpId op) const;
   bool receives(ir::ValueId value, Rows rows) const;
   bool is_mine(OpId op) const { return mine_.contains(op); }
 
@@ -259,6 +260,9 @@ class RoleBuilder : Pass {
   Result<void> store_box(OpId op, At at);
   bool stores_boxes() const;
   bool keeps_memory_order() const;
+  bool sends_to_readers() const;
+  bool writes_for_copies() const;
+  bool orders_memory(const std::function<bool(const problem::Dependence&)>& is_such) const;
   Result<void> stage(OpId op, At at);
   Result<void> write_part(OpId op, ir::ValueId value, std::optional<plan::BufferId> buffer, At at);
   Result<void> issue(const plan::Step& step, At at);

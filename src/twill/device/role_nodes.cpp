@@ -77,9 +77,31 @@ ValueId RoleBuilder::carry(Node& node, const std::string& name, ir::Type type, V
 
 /// Whether the order of the role's own accesses to global memory matters.
 bool RoleBuilder::keeps_memory_order() const {
+  return orders_memory([&](const problem::Dependence& it) { return is_mine(it.to); });
+}
+
+/// Whether others have to see in global memory what bulk stores of the role write.
+bool RoleBuilder::sends_to_readers() const {
+  return orders_memory([&](const problem::Dependence& it) {
+    return is_mine(it.from) && plan_.mechanisms[it.from.index()] == plan::Mechanism::bulk_store;
+  });
+}
+
+/// Whether bulk copies have to see in global memory what threads of the role write.
+bool RoleBuilder::writes_for_copies() const {
+  return orders_memory([&](const problem::Dependence& it) {
+    const plan::Mechanism how = plan_.mechanisms[it.to.index()];
+    return is_mine(it.from) &&
+           (how == plan::Mechanism::tma_load || how == plan::Mechanism::bulk_store);
+  });
+}
+
+/// Whether a dependence through global memory is of that kind.
+bool RoleBuilder::orders_memory(
+    const std::function<bool(const problem::Dependence&)>& is_such) const {
   const auto& edges = plan_.problem.dependences();
   return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
-    return it.through_memory && is_mine(it.to);
+    return it.through_memory && is_such(it);
   });
 }
 

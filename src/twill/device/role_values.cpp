@@ -91,6 +91,14 @@ bool RoleBuilder::makes(const std::vector<OpId>& makers, Rows rows) const {
   });
 }
 
+/// Whether an op of the role reads what that op of the plan leaves.
+bool RoleBuilder::reads(OpId op) const {
+  const auto& edges = plan_.problem.dependences();
+  return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
+    return it.carries_value && it.from == op && is_mine(it.to);
+  });
+}
+
 /// Whether a step of the role takes these rows from another group.
 bool RoleBuilder::receives(ir::ValueId value, Rows rows) const {
   return std::any_of(mine_.begin(), mine_.end(), [&](OpId op) {
@@ -109,7 +117,8 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
   // A role that makes one part of a moved value takes the other parts from where they lie.
   const bool is_made =
       (makes(makers, rows) && !(is_moved && rows.cut < 0)) || receives(value, rows);
-  if (!makers.empty() && (is_made || !sketch_.copy_of(value))) {
+  const auto copy = sketch_.copy_of(value);
+  if (!makers.empty() && (is_made || !copy || !reads(*copy))) {
     if (!is_made) {
       return taken(value, rows, at, type);
     }

@@ -137,10 +137,15 @@ Laid for_piece(ir::TypeTable& types, ir::Attribute layout, const Piece& piece) {
   if (kind == "linear") return with_bases(types, layout, piece);
   const ir::Attribute parent = layout->entry("parent");
   if (parent == nullptr || (kind != "slice" && kind != "dot_op")) return layout;
-  if (kind == "slice" && kind_of_layout(parent) == "linear") {
-    return unfit("is a slice of a linear layout");
+  Piece of_parent = piece;
+  const auto slice = slice_of(layout);
+  if (slice && kind_of_layout(parent) == "linear") {  // whose bases have all dimensions
+    const auto at = static_cast<std::size_t>(slice->dimension);
+    if (slice->dimension < 0 || at > piece.shape.size()) return unfit("is of another tile");
+    of_parent.shape.insert(of_parent.shape.begin() + slice->dimension, 1);
+    if (of_parent.cut && *of_parent.cut >= at) ++*of_parent.cut;
   }
-  auto laid = for_piece(types, parent, piece);
+  auto laid = for_piece(types, parent, of_parent);
   if (!laid) return laid;
   return with_entry(types, layout, "parent", *laid);
 }

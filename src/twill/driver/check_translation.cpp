@@ -3,27 +3,9 @@
 #include "twill/driver/kernel.h"
 #include "twill/driver/run_module.h"
 #include "twill/frontend/ttgir/read.h"
-#include "twill/ir/loop.h"
 #include "twill/run/translation.h"
 
 namespace twill::driver {
-namespace {
-
-/// A product of the kernel that stands in a branch or in no loop. The plan has steps of the loop as
-/// if each branch were taken, and of other work only its effects.
-const ir::Op* product_out_of_line(const ir::Program& program, ir::OpId loop) {
-  ir::OpId function = loop;
-  while (program.op(function).kind != ir::OpKind::function)
-    function = *ir::parent(program, function);
-  for (const ir::OpId id : ir::walk(program, function)) {
-    const ir::Op& op = program.op(id);
-    if (ir::class_of(op.kind) != ir::OpClass::product) continue;
-    if (!ir::is_loop(program.op(*ir::parent(program, id)).kind)) return &op;
-  }
-  return nullptr;
-}
-
-}  // namespace
 
 PrintedCheck check_translation(const EmittedTtgir& emitted) {
   const auto unchecked = [](const Diagnostic& why) {
@@ -35,11 +17,6 @@ PrintedCheck check_translation(const EmittedTtgir& emitted) {
   if (!function) return unchecked(function.error());
   const PlannedLoop& planned = emitted.planned;
   const Kernel& kernel = *planned.reading->kernel;
-  if (const auto* product = product_out_of_line(kernel.program, kernel.choice.loop)) {
-    return {"the roles were not compared with the plan: " + product->name + " in line " +
-                std::to_string(product->line) + " stands in a branch or in no loop",
-            {}};
-  }
   const auto check =
       run::compare_with_plan({*module, *function, kernel.program, planned.outcome.origins,
                               planned.plan->plan(), emitted.roles, emitted.laid});

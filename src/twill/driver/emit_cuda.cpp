@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "twill/driver/candidates.h"
+#include "twill/driver/emit_ttgir.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/run_kernel.h"
 #include "twill/emit/cuda.h"
@@ -104,6 +105,16 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
   return emitted;
 }
 
+/// The refusal, which names the way by which the kernel leaves as TTGIR if there is one.
+Diagnostic with_other_door(const Request& request, PlannedLoop& planned, Diagnostic why) {
+  look_for_doors(request, planned);
+  const auto& built = planned.outcome.built;
+  if (!built || !built->no_ttgir || !built->no_ttgir->empty()) return why;
+  if (why.hint.find("emit ttgir") != std::string::npos) return why;
+  why.hint = "`twill emit ttgir` prints it" + (why.hint.empty() ? "" : "; or " + why.hint);
+  return why;
+}
+
 }  // namespace
 
 const Door& cuda_door() {
@@ -137,7 +148,9 @@ Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps) {
   }
   const auto reading = std::make_shared<const Reading>(std::move(read));
   TWILL_TRY(PlannedLoop planned, answer_reading(request, reading, {true, &cuda_door()}));
-  return printed(request, stamps, std::move(planned));
+  auto made = printed(request, stamps, planned);
+  if (!made) return tl::unexpected(with_other_door(request, planned, made.error()));
+  return made;
 }
 
 }  // namespace twill::driver

@@ -377,9 +377,13 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
                        std::move(module.printed.notes), std::move(module.printed.roles),
                        std::move(module.printed.laid),  {}};
   if (module.printed.plan) emitted.planned.plan = *std::move(module.printed.plan);
-  for (const PrintedCheck& check : {check_printed(emitted.text), check_translation(emitted)}) {
+  const PrintedCheck proof = check_printed(emitted.text), compared = check_translation(emitted);
+  for (const PrintedCheck& check : {proof, compared}) {
     emitted.broken += check.broken;
     if (!check.unchecked.empty()) emitted.notes.push_back(check.unchecked);
+  }
+  if (!proof.unchecked.empty() && !compared.unchecked.empty()) {
+    emitted.broken += proof.unchecked + "\n" + compared.unchecked + "\n";
   }
   std::string story = report::story(emitted.planned.outcome);
   for (const std::string& note : emitted.notes) story += "note: " + note + "\n";

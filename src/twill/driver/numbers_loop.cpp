@@ -1,6 +1,9 @@
 #include "twill/driver/numbers_loop.h"
 
+#include <array>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
@@ -26,17 +29,32 @@ void fill_while(const numerics::Kernel& kernel, numerics::Setting& setting) {
   if (least) setting.launch = *least;
 }
 
-/// Takes CTAs further along the third axis, where the usual ones make no trip: bounds may lie in
-/// arrays of that program id.
-void find_busy(const numerics::Kernel& kernel, numerics::Setting& setting) {
+/// Takes other CTAs, and then longer sequences, where the usual ones make no trip: bounds may lie in
+/// arrays of a program id, and CTAs may end early.
+void find_busy(const numerics::Kernel& kernel, numerics::Setting& setting,
+               const execute::Launch& given) {
+  using Programs = std::vector<std::array<std::int64_t, 3>>;
   if (setting.programs != NumbersRequest().programs) return;
-  const auto trips = numerics::trips(kernel, setting);
-  if (!trips || *trips > 0) return;
-  numerics::Setting further = setting;
-  further.programs = {{0, 0, 0}, {3, 1, 2}};
-  further.launch.programs = {4, 2, 3};
-  const auto then = numerics::trips(kernel, further);
-  if (then && *then > 0) setting = further;
+  const auto makes_trips = [&](const numerics::Setting& tried) {
+    const auto trips = numerics::trips(kernel, tried);
+    return !trips || *trips > 0;  // what cannot be counted says so itself
+  };
+  if (makes_trips(setting)) return;
+  for (const std::int64_t times : {1, 4}) {
+    for (const Programs& programs :
+         {Programs{{0, 0, 0}, {3, 1, 2}}, Programs{{0, 1, 0}, {1, 2, 0}},
+          Programs{{0, 0, 1}, {1, 0, 2}}, Programs{{0, 1, 1}, {1, 2, 2}}}) {
+      numerics::Setting further = setting;
+      further.programs = programs;
+      further.launch = given;
+      execute::fill_bounds(kernel.program, kernel.loop, times, further.launch);
+      execute::fill_conditions(kernel.program, kernel.loop, 3, further.launch);
+      further.launch.programs = {4, 3, 3};
+      if (!makes_trips(further)) continue;
+      setting = further;
+      return;
+    }
+  }
 }
 
 }  // namespace
@@ -57,8 +75,8 @@ Result<numerics::Comparison> compare_numbers(const Request& request, const Plann
     fill_while(posed, setting);
   } else {
     execute::fill_conditions(kernel.program, kernel.choice.loop, 3, setting.launch);
+    find_busy(posed, setting, wanted.launch);
   }
-  find_busy(posed, setting);
   return numerics::compare(posed, setting);
 }
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "twill/driver/answers.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/rates.h"
 #include "twill/driver/stated.h"
@@ -65,6 +68,40 @@ Result<PlannedLoop> better_walk(const Request& request, std::shared_ptr<const Re
   return other;
 }
 
+/// Says that the kernel is not that of the answer, which the door does not print.
+Diagnostic printed_instead(Diagnostic why, const report::Outcome& answer,
+                           const report::Outcome& printed) {
+  const bool other = answer.strategy != printed.strategy;
+  why.message +=
+      fmt::format(" in pool {}; printed is the kernel of pool {}{}", answer.pool, printed.pool,
+                  other ? " by strategy " + printed.strategy : std::string());
+  return why;
+}
+
+/// The answer, which no door has a say in; or the best plan that the door prints, with a warning,
+/// where it does not print the answer's.
+Result<PlannedLoop> answer_for(const Request& request,
+                               const std::shared_ptr<const Reading>& reading,
+                               const AnswerChoice& choice) {
+  AnswerChoice without_door = choice;
+  without_door.door = nullptr;
+  TWILL_TRY(PlannedLoop answer, better_walk(request, reading, without_door));
+  if (choice.door == nullptr || !answer.plan) return answer;
+  if (kernel_of(*answer.reading, answer.outcome) == nullptr) return answer;
+  auto why = choice.door->why_not(*answer.reading, answer.outcome, *answer.plan);
+  if (!why) return answer;
+  Request again = request;
+  again.on_step = {};
+  TWILL_TRY(PlannedLoop printed, better_walk(again, reading, choice));
+  if (printed.plan && !printed.unprinted) {
+    printed.outcome.warnings.push_back(
+        printed_instead(*std::move(why), answer.outcome, printed.outcome));
+    return printed;
+  }
+  answer.unprinted = std::move(why);
+  return answer;
+}
+
 }  // namespace
 
 Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const Reading> reading,
@@ -72,7 +109,9 @@ Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const
   std::uint64_t work = 0;
   Request counted = request;
   counted.limits.tally = &work;
-  auto walked = better_walk(counted, reading, choice);
+  Answers answers;  // walks of one input ask for many schedules again
+  if (counted.answers == nullptr) counted.answers = &answers;
+  auto walked = answer_for(counted, reading, choice);
   if (request.limits.tally != nullptr) *request.limits.tally += work;
   TWILL_TRY(PlannedLoop answer, std::move(walked));
   if (reading->kernel) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "twill/driver/answers.h"
-#include "twill/plan/make.h"
+#include "twill/problem/staging.h"
 #include "twill/problem/transfer.h"
 #include "twill/schedule/bounds.h"
 
@@ -132,7 +132,7 @@ Amount transferred_bytes(const Problem& problem, const schedule::Schedule& sched
   for (const auto& [value, wait] : waits) {
     const int warps = problem[schedule.ops[value.index()].group].warps;
     bytes +=
-        plan::staged_bytes(problem[value], warps) * ((wait.second - wait.first) / interval + 1);
+        problem::staged_bytes(problem[value], warps) * ((wait.second - wait.first) / interval + 1);
   }
   return bytes;
 }
@@ -140,14 +140,14 @@ Amount transferred_bytes(const Problem& problem, const schedule::Schedule& sched
 bool leave_share(const Problem& problem, const schedule::Schedule& schedule, double share) {
   const Amount bytes = transferred_bytes(problem, schedule);
   if (bytes == 0) return true;
-  const auto memory = plan::staging_memory(problem);
+  const auto memory = problem::staging_memory(problem);
   if (!memory) return false;
   const auto capacity = static_cast<double>(problem[*memory].capacity);
   return static_cast<double>(bytes) <= (1 - share) * capacity;
 }
 
 std::optional<Problem> with_room(const Problem& problem, Amount bytes) {
-  const auto memory = plan::staging_memory(problem);
+  const auto memory = problem::staging_memory(problem);
   if (!memory || problem[*memory].capacity <= bytes) return std::nullopt;
   Parts parts = problem.parts();
   parts.memories[memory->index()].capacity -= bytes;

@@ -18,11 +18,26 @@
 namespace twill::driver {
 namespace {
 
-/// Mechanisms of loads, as far as the kernel's own operations decide them.
+/// Whether it is a store through pointers, which threads do. Where its indices are loaded with it, it
+/// is asynchronous, as a bulk store is.
+bool is_store_by_threads(const ir::Program& program, const extract::OpOrigin& origin) {
+  return !origin.forwards &&
+         std::any_of(origin.sources.begin(), origin.sources.end(),
+                     [&](const extract::Source& source) {
+                       const auto access = ir::memory_access(program.op(source.op));
+                       return access && access->writes && !access->by_descriptor &&
+                              access->space == ir::AccessSpace::global;
+                     });
+}
+
+/// Mechanisms of loads and stores, as far as the kernel's own operations decide them.
 std::vector<std::optional<plan::Mechanism>> mechanisms_of(const report::Outcome& outcome,
                                                           const ir::Program& program) {
   std::vector<std::optional<plan::Mechanism>> mechanisms(outcome.problem.ops().size());
   for (std::size_t v = 0; v < outcome.origins.size(); ++v) {
+    if (is_store_by_threads(program, outcome.origins[v])) {
+      mechanisms[v] = plan::Mechanism::threads;
+    }
     if (!outcome.problem.ops()[v].variable_latency) continue;
     const auto& sources = outcome.origins[v].sources;
     const bool by_descriptor =
@@ -119,6 +134,11 @@ Result<std::optional<std::string>> note_without_staging(bool tokens, Drafts& dra
 constexpr const char* kNoTurns =
     "no ping-pong barriers: simulated, the loop is as fast without them";
 
+/// A loop with more changes of turn than there are barriers for them.
+constexpr const char* kNoRoomForTurns =
+    "no barriers for turns at units, which these roles have too many of: they go first come, first "
+    "served";
+
 /// Adds the settings that the schedule, the kernel and the request decide.
 Result<void> add_kernel(const Request& request, const Kernel& kernel,
                         const report::Outcome& outcome, Trial& trial) {
@@ -165,8 +185,10 @@ Result<void> choose_draft(const Request& request, const Reading& reading,
     TWILL_TRY(tokens, needs_turns(outcome, staging, drafts));
   }
   TWILL_TRY(const Drafts::Draft* chosen, drafts.with(tokens, staging));
-  if (!chosen->plan && may_take_turns && !tokens) {
-    TWILL_TRY(chosen, drafts.with(true, staging));
+  if (!chosen->plan && may_take_turns) {
+    TWILL_TRY(const Drafts::Draft* otherwise, drafts.with(!tokens, staging));
+    if (otherwise->plan && tokens) trial.notes.push_back(kNoRoomForTurns);
+    if (otherwise->plan || is_kernel) chosen = otherwise;
   }
   auto other = depth_refusal(kernel, *chosen);
   if (other && staging) {  // which may take the memory of a copy

@@ -96,6 +96,9 @@ class Walk {
     TWILL_TRY_VOID(try_steps());
     if (choice_.first_look || (found() && (alone() || !better_was_refused()))) return {};
     if (!alone()) {
+      TWILL_TRY_VOID(add_with_room_for_staging());
+      TWILL_TRY_VOID(try_steps());
+      if (found()) return {};
       TWILL_TRY_VOID(add_pools());
       TWILL_TRY_VOID(try_steps());
       if (found()) return {};
@@ -268,6 +271,28 @@ class Walk {
     return schedule::kCoRunError * static_cast<double>(bound) >= least();
   }
 
+  /// Where groups hand over more than there is memory for: schedules of all pools that have room.
+  Result<void> add_with_room_for_staging() {
+    const bool by_twill = request_.strategy.strategy == strategy::Strategy::twill;
+    const bool lacks = std::any_of(steps_.begin(), steps_.end(), [](const Step& step) {
+      const report::Outcome& it = step.proposal.outcome;
+      return step.refused.starts_with("plan: ") && hands_over(it.problem, *it.answer.schedule);
+    });
+    if (!by_twill || !lacks || request_.normalize) return {};
+    Request with_room = limited_;
+    with_room.limits.room_for_staging = true;
+    auto more = propose(with_room, *reading_, true);
+    if (!more) return {};
+    for (Proposal& it : *more) {
+      if (!usable(it.outcome)) continue;
+      with_memories_of(*first_, it.outcome);
+      Step step{std::move(it)};
+      step.among = "with room for hand-overs";
+      steps_.push_back(std::move(step));
+    }
+    return {};
+  }
+
   /// Both rates of the pools that were ruled out, and the other rate of the others.
   Result<void> add_pools() {
     if (kernel_of(*reading_, *first_) == nullptr) return {};
@@ -400,21 +425,10 @@ class Walk {
     for (report::Candidate& it : out.outcome.candidates) {  // one figure for one plan
       if (it.chosen && out.plan) it.simulated = out.outcome.built->simulated;
     }
-    if (printable_ && print_refusal_) out.outcome.warnings.push_back(printed_instead(out.outcome));
     if (!printable_) out.unprinted = print_refusal_;
     if (!best_) out.refusal = refused();
     out.seconds.plan += watch_.lap();
     return out;
-  }
-
-  /// That the kernel is not that of the first schedule.
-  Diagnostic printed_instead(const report::Outcome& chosen) const {
-    Diagnostic why = *print_refusal_;
-    const bool other = chosen.strategy != first_->strategy;
-    why.message +=
-        fmt::format(" in pool {}; printed is the kernel of pool {}{}", first_->pool, chosen.pool,
-                    other ? " by strategy " + chosen.strategy : std::string());
-    return why;
   }
 
   Diagnostic refused() const {

@@ -5,6 +5,8 @@
 #include "twill/execute/evaluate.h"
 #include "twill/execute/integers.h"
 #include "twill/execute/interpreter.h"
+#include "twill/execute/slices.h"
+#include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
 
 /// Tiles in shared and tensor memory.
@@ -201,6 +203,24 @@ Result<void> Interpreter::allocate(ir::OpId id) {
   return write_view(id, view, *tile);
 }
 
+std::optional<Shape> slice_offsets(const ir::Program& program, const ir::Op& op) {
+  const bool slices = op.kind == OpKind::buffer_slice || op.kind == OpKind::tensor_slice;
+  if (!slices || !op.offsets || op.operands.empty() || op.results.empty()) return std::nullopt;
+  const ir::Type from = ir::type_of(program, op.operands[0]);
+  const std::size_t rank = from->shape.size();
+  Shape offsets = *op.offsets;
+  if (op.kind == OpKind::tensor_slice && offsets.size() == 1 && rank > 0) {
+    offsets.insert(offsets.begin(), rank - 1, 0);
+    const auto blocks = ir::tensor_memory_encoding(from->encoding);
+    if (offsets.back() != 0 && rank == 2 && blocks && from->shape[0] > blocks->block_m) {
+      return std::nullopt;
+    }
+  }
+  const bool fits =
+      offsets.size() == rank && ir::type_of(program, op.results[0])->shape.size() == rank;
+  return fits ? std::optional(offsets) : std::nullopt;
+}
+
 Result<void> Interpreter::view(ir::OpId id) {
   const ir::Op& op = program_.op(id);
   TWILL_TRY(View view, view_of(id, op.operands[0]));
@@ -231,9 +251,8 @@ Result<void> Interpreter::view(ir::OpId id) {
     fits = from.front().begin <= to.front().begin && to.back().end <= from.back().end;
     view = *other;
   } else {
-    const auto& offsets = op.offsets;
-    fits = op.kind == OpKind::buffer_slice && offsets && offsets->size() == view.shape.size() &&
-           shape.size() == view.shape.size();
+    const auto offsets = slice_offsets(program_, op);
+    fits = offsets && offsets->size() == view.shape.size();
     for (std::size_t d = 0; fits && d < shape.size(); ++d) {
       fits = narrow(view, d, (*offsets)[d], shape[d]);
     }

@@ -8,16 +8,6 @@
 namespace twill::extract {
 namespace {
 
-/// The outermost branch around an op of the loop; nullopt if it stands in the loop's body.
-std::optional<ir::OpId> branch_around(const Body& body, ir::OpId op) {
-  std::optional<ir::OpId> outermost;
-  for (auto at = ir::parent(*body.program, op); at && *at != body.loop.op;
-       at = ir::parent(*body.program, *at)) {
-    if (body.program->op(*at).kind == ir::OpKind::branch) outermost = *at;
-  }
-  return ir::is_inside(*body.program, op, body.loop.op) ? outermost : std::nullopt;
-}
-
 /// A branch with those ops of the graph that are done in it: no copies, which run ahead. Moves of a
 /// value to another place are never the last ones.
 struct Branch {
@@ -39,6 +29,7 @@ class Keeper {
           for (const TileOpId op : ops) keep(edge, op, branch);
         }
       }
+      come_after(branch, last);
       unite(branch);
     }
   }
@@ -141,6 +132,26 @@ class Keeper {
     }
   }
 
+  /// Lets what reads from a branch with work on both sides come after its last ops.
+  void come_after(const Branch& branch, const std::map<int, std::vector<TileOpId>>& last) {
+    const bool two_sided = std::any_of(
+        body_.other_branch.begin(), body_.other_branch.end(), [&](const auto& other) {
+          return other.first == branch.id || branch_around(body_, other.first) == branch.id;
+        });
+    if (!two_sided) return;
+    const std::vector<TileEdge> edges = graph_.edges;
+    for (const TileEdge& edge : edges) {
+      const bool leaves = branch.ops.contains(edge.from) && !branch.ops.contains(edge.to);
+      if (!leaves || edge.flow == Flow::memory) continue;
+      for (const auto& [part, ops] : last) {
+        if (!meet(graph_.ops[edge.to.index()].part, part)) continue;
+        for (const TileOpId op : ops) {
+          if (op != edge.from) connect(graph_, {op, edge.to, edge.distance, Flow::order});
+        }
+      }
+    }
+  }
+
   /// Has one group run the ops of each part.
   void unite(const Branch& branch) {
     std::map<int, std::set<TileOpId>> parts;
@@ -173,6 +184,15 @@ class Keeper {
 };
 
 }  // namespace
+
+std::optional<ir::OpId> branch_around(const Body& body, ir::OpId op) {
+  std::optional<ir::OpId> outermost;
+  for (auto at = ir::parent(*body.program, op); at && *at != body.loop.op;
+       at = ir::parent(*body.program, *at)) {
+    if (body.program->op(*at).kind == ir::OpKind::branch) outermost = *at;
+  }
+  return ir::is_inside(*body.program, op, body.loop.op) ? outermost : std::nullopt;
+}
 
 void keep_for_branches(const Body& body, TileGraph& graph) { Keeper(body, graph).run(); }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "twill/extract/branches.h"
 #include "twill/extract/contractor.h"
 #include "twill/ir/source_words.h"
 
@@ -85,6 +86,12 @@ TileGraph Contractor::run() {
       producers_of(carried.yielded);
     }
   }
+  for (const ir::Forwarded& forwarded : body_.loop.forwarded) {
+    const bool leaves = !program().value(forwarded.result).uses.empty();
+    if (leaves && ir::is_tensor(ir::type_of(program(), forwarded.passed))) {
+      producers_of(forwarded.passed);
+    }
+  }
   for (const RareBranch& rare : body_.rare) make_conditional(rare);
   read_conditions();
   connect_buffers();
@@ -129,6 +136,7 @@ Source Contractor::source_of(ir::OpId id) const {
 TileOpId Contractor::add(ir::OpId id, TileOp op) {
   const TileOpId made(graph_.ops.size());
   if (op.sources.empty()) op.sources.push_back(source_of(id));
+  op.branch = branch_around(body_, id);
   graph_.ops.push_back(std::move(op));
   made_[id] = made;
   return made;

@@ -25,7 +25,7 @@ std::optional<std::size_t> only_reader(const TileGraph& graph,
 
 bool alike(const TileOp& from, const TileOp& to) {
   if (from.action != Action::elementwise || to.action != Action::elementwise) return false;
-  if (from.space != to.space) return false;
+  if (from.space != to.space || from.branch != to.branch) return false;
   return from.unit == to.unit || is_row(from.space);
 }
 

@@ -33,6 +33,9 @@ std::vector<ir::OpId> accesses_of(const Body& body) {
   for (const RareBranch& rare : body.rare) {
     for (const ir::OpId id : rare.ops) note(id);
   }
+  for (const auto& [branch, ops] : body.other_branch) {
+    for (const ir::OpId id : ops) note(id);
+  }
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -222,7 +225,7 @@ Result<void> check_kept(const Body& body, const TileGraph& graph) {
     const ir::Program& program = *body.program;
     return fail(ir::text_location(program, second),
                 program.op(second).name + " may touch what " + ir::op_words(program, first) +
-                    " touches, and one of them is of a single value: no plan keeps that order",
+                    " touches, and the plan has no op for one of them: no plan keeps that order",
                 "give the kernel an argument for each, if they never meet");
   }
   return {};

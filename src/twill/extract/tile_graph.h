@@ -84,6 +84,7 @@ struct TileOp {
   bool forwards = false;     ///< moves the values of the op it reads, unchanged, to another place;
                              ///< `sources` then has the ops that need them
   bool one_warp = false;     ///< issued by one thread whatever the tile
+  std::optional<ir::OpId> branch = {};  ///< of the loop, the outermost one that it stands in
   std::vector<Source> sources;
   std::int64_t row_begin = 0;  ///< of the cut axis; both 0 if not cut
   std::int64_t row_end = 0;

@@ -120,7 +120,7 @@ struct Traits {
   std::optional<std::int64_t> axis;
   /// transpose, buffer_transpose: for each dimension of the result that of the operand.
   std::optional<std::vector<std::int64_t>> order;
-  std::optional<std::vector<std::int64_t>> offsets;  ///< buffer_slice
+  std::optional<std::vector<std::int64_t>> offsets;  ///< buffer_slice; tensor_slice: of the last
   std::int64_t start = 0;                            ///< range: its first number
   Attribute constant = nullptr;                      ///< constant: a scalar, or `dense`
   /// icmp: eq ne slt sle sgt sge ult ule ugt uge, from 0; fcmp: false oeq ogt oge olt ole one ord

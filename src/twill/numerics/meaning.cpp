@@ -53,17 +53,15 @@ Result<Meaning> Meaning::of(const Kernel& kernel) {
   }
   meaning.find_others();
   TWILL_TRY_VOID(meaning.find_things());
+  meaning.find_two_sided(kernel.plan);
   return meaning;
 }
 
-/// Finds the loop. Of its branches one side at most may have ops of the plan.
+/// Finds the loop and the ops in it.
 Result<void> Meaning::find_loop(const Kernel& kernel) {
   TWILL_TRY(body_, extract::straighten(*program_, kernel.loop));
   for (const extract::RareBranch& rare : body_.rare) {
     return refuse(*program_, rare.op, "is not always taken");
-  }
-  for (const auto& [branch, ops] : body_.other_branch) {
-    return refuse(*program_, branch, "has work on both sides");
   }
   for (const ir::OpId id : ir::walk(*program_, kernel.loop)) {
     if (id == kernel.loop) continue;
@@ -156,6 +154,45 @@ void Meaning::find_others() {
       }
     }
   }
+}
+
+/// The outermost branch of the loop around an op; the op itself if there is none.
+ir::OpId Meaning::outermost_branch(ir::OpId op) const {
+  ir::OpId outermost = op;
+  for (auto at = ir::parent(*program_, op); at && *at != loop().op;
+       at = ir::parent(*program_, *at)) {
+    if (program_->op(*at).kind == OpKind::branch) outermost = *at;
+  }
+  return outermost;
+}
+
+/// Finds the branches that have work on both sides, and the last op of each in the schedule.
+void Meaning::find_two_sided(const plan::Plan& plan) {
+  for (const auto& [branch, ops] : body_.other_branch) two_sided_[outermost_branch(branch)];
+  const auto issue = [&](OpId op) { return plan.schedule.ops[op.index()].issue; };
+  for (std::size_t v = 0; v < origins_.size(); ++v) {
+    const OpId op(v);
+    if (origins_[v].forwards || plan::is_copy(plan.mechanisms[v])) continue;
+    for (const ir::OpId made : made_[v]) {
+      const ir::OpId top = outermost_branch(made);
+      const auto found = two_sided_.find(top);
+      if (found == two_sided_.end() || top == made) continue;
+      auto& [branch_ops, last] = found->second;
+      if (branch_ops.empty() || branch_ops.back() != op) branch_ops.push_back(op);
+      const auto [at, is_new] = last.emplace(origins_[v].part, op);
+      if (!is_new && issue(op) > issue(at->second)) at->second = op;
+    }
+  }
+  for (auto& [top, branch] : two_sided_) {
+    if (branch.last.size() > 1) branch.last.erase(-1);
+  }
+}
+
+const TwoSided* Meaning::two_sided(OpId op) const {
+  for (const auto& [top, branch] : two_sided_) {
+    if (std::find(branch.ops.begin(), branch.ops.end(), op) != branch.ops.end()) return &branch;
+  }
+  return nullptr;
 }
 
 Result<void> Meaning::find_things() {

@@ -32,6 +32,13 @@ struct Under {
   bool holds = true;
 };
 
+/// A branch of the loop with work on both sides. The plan has ops of one side alone; the other is
+/// computed with the last of these.
+struct TwoSided {
+  std::vector<OpId> ops;     ///< of the plan, that stand in the branch
+  std::map<int, OpId> last;  ///< by sub-tile
+};
+
 class Meaning {
  public:
   static Result<Meaning> of(const Kernel& kernel);
@@ -45,6 +52,7 @@ class Meaning {
   /// none.
   bool makes(OpId op, ir::OpId made) const { return made_[op.index()].contains(made); }
   bool forwards(OpId op) const { return origins_[op.index()].forwards; }
+  int part(OpId op) const { return origins_[op.index()].part; }  ///< sub-tile; -1: not cut
   /// Ops of the text that the op stands for, in their order; none if it forwards.
   const std::set<ir::OpId>& made(OpId op) const { return made_[op.index()]; }
   /// The op's product, if it is one.
@@ -61,6 +69,8 @@ class Meaning {
 
   /// Branches around an op of the text, within the loop, the outermost first.
   std::vector<Under> under(ir::OpId made) const;
+  /// The branch with work on both sides in which the op stands; null if there is none.
+  const TwoSided* two_sided(OpId op) const;
   /// The op of the text that makes a thing of `op`, or writes it.
   std::optional<ir::OpId> maker(OpId op, Thing thing) const;
   /// The value in place of a thing where a branch is not taken: what its other side yields.
@@ -105,6 +115,8 @@ class Meaning {
   void find_absorbed();
   void find_others();
   void note_other(Thing thing, ir::ValueId value);
+  void find_two_sided(const plan::Plan& plan);
+  ir::OpId outermost_branch(ir::OpId op) const;
   void find_impure();
   Result<void> find_things();
   void add_things(OpId op, ir::OpId made);
@@ -114,6 +126,7 @@ class Meaning {
   std::vector<ir::OpId> ops_;  ///< in the loop, at any depth
   std::optional<ir::ValueId> condition_;
   std::map<Thing, ir::ValueId> other_;
+  std::map<ir::OpId, TwoSided> two_sided_;  ///< by outermost branch
   std::set<ir::OpId> absorbed_;  ///< loads of indices, which no op leaves anywhere
   std::span<const extract::OpOrigin> origins_;
   std::vector<std::set<ir::OpId>> made_;

@@ -96,6 +96,11 @@ class Reader {
   /// The tile that a load of the text reads from global memory.
   Result<TilePtr> load(ir::OpId made, int distance, const Box& box);
   Result<std::int64_t> integer(ir::ValueId value);
+  /// What a branch yields or reads on the side that the plan has no ops for: found as above, and
+  /// where no dependence brings it, where its maker has left it for this role.
+  Result<TilePtr> on_other_side(ir::ValueId value, const Box& box);
+  /// Has all values be found so.
+  void look_on_other_side() { on_other_side_ = true; }
 
   const std::vector<Reading>& readings() const { return readings_; }
   const std::vector<std::string>& missing() const { return missing_; }
@@ -105,6 +110,7 @@ class Reader {
   Result<TilePtr> chosen(ir::ValueId result, int distance, const Box& box);
   Result<TilePtr> carried(const ir::Carried& carried, int distance, const Box& box);
   Result<TilePtr> computed(ir::OpId made, ir::ValueId value, int distance, const Box& box);
+  Result<TilePtr> multiplied(ir::OpId made, int distance, const Box& box);
   Result<TilePtr> allocated(ir::OpId made, ir::ValueId memdesc, int distance, const Box& box);
   std::vector<Input> makers(Thing thing) const;
   tl::unexpected<Diagnostic> lost(ir::ValueId value) const;
@@ -115,6 +121,7 @@ class Reader {
   std::optional<OpId> op_;
   std::int64_t iteration_ = 0;
   Queue queue_ = 0;
+  bool on_other_side_ = false;
   std::map<std::pair<ir::ValueId, int>, std::vector<Piece>> known_;
   std::vector<Reading> readings_;
   std::vector<std::string> missing_;

@@ -198,6 +198,19 @@ void Worker::around(const plan::Step& step, double now) {
 
 Result<void> Worker::begin(Work& work) {
   Reader reader(context_, slots_, work.op, work.iteration, work.queue);
+  if (const TwoSided* const branch = meaning_.two_sided(work.op)) {
+    const auto last = branch->last.find(meaning_.part(work.op));
+    if (last != branch->last.end() && last->second == work.op) {
+      if (meaning_.product(work.op)) {
+        work.other_sides = branch;  // sums in flight are there once it is done
+      } else {
+        TWILL_TRY_VOID(do_other_sides(work, *branch));
+      }
+    } else {
+      TWILL_TRY(const bool skipped, is_skipped_there(reader, work.op));
+      if (skipped) return {};
+    }
+  }
   Result<void> result;
   if (const auto product = meaning_.product(work.op)) {
     result = begin_product(work, reader, *product);
@@ -238,6 +251,39 @@ Result<bool> Worker::is_skipped(Reader& reader, ir::OpId made) const {
   return false;
 }
 
+/// Whether all that an op of the plan does in branches is not to be done in this iteration.
+Result<bool> Worker::is_skipped_there(Reader& reader, OpId op) const {
+  for (const ir::OpId made : meaning_.made(op)) {
+    TWILL_TRY(const bool skipped, is_skipped(reader, made));
+    if (!skipped) return false;
+  }
+  return true;
+}
+
+/// Puts the values of the sides that the plan has no ops of, where this iteration takes them, in the
+/// places where others look for those of the other side.
+Result<void> Worker::do_other_sides(const Work& work, const TwoSided& branch) {
+  Reader reader(context_, slots_, work.op, work.iteration, work.queue);
+  reader.look_on_other_side();
+  std::map<std::size_t, Content> left;
+  for (const OpId op : branch.ops) {
+    const auto home = plan_.values[op.index()].home;
+    const bool mine = meaning_.part(op) < 0 || meaning_.part(op) == meaning_.part(work.op);
+    if (op == work.op || !home || !mine) continue;
+    TWILL_TRY(const bool skipped, is_skipped_there(reader, op));
+    for (const Thing thing : meaning_.things(op)) {
+      const auto other = meaning_.other(thing);
+      if (!skipped || !other) continue;
+      const Box box = meaning_.box(op, thing);
+      TWILL_TRY(TilePtr tile, reader.operand(*other, 0, box));
+      left[slots_.of(*home, work.iteration)].emplace(thing, Piece{box, std::move(tile)});
+    }
+  }
+  note_missing(work, reader);
+  for (auto& [slot, content] : left) slots_.put(slot, std::move(content));
+  return {};
+}
+
 /// The nearest op in whose place `op` puts its result.
 std::optional<Input> Worker::in_place(OpId op) const {
   std::optional<Input> before;
@@ -254,7 +300,7 @@ std::optional<Input> Worker::in_place(OpId op) const {
 Result<TilePtr> Worker::instead(const Work& work, Reader& reader, Thing thing,
                                 const Box& box) const {
   if (const auto other = meaning_.other(thing)) {
-    if (auto tile = reader.value(*other, 0, box)) return tile;
+    if (auto tile = reader.on_other_side(*other, box)) return tile;
   }
   if (const auto before = in_place(work.op)) {
     const auto& things = meaning_.things(before->from);
@@ -321,12 +367,15 @@ Result<void> Worker::begin_product(Work& work, Reader& reader, ir::OpId made) {
     TWILL_TRY(const std::int64_t holds, reader.integer(*operands.predicate));
     if (holds == 0) return execute::cannot(program, made, "is skipped, which is not known");
   }
-  TWILL_TRY_VOID(begin_sums(work, reader, product));
-  if (product.skipped && !product.in_slot) {
+  const bool other_sums = product.skipped && work.other_sides != nullptr;
+  if (!other_sums) {
+    TWILL_TRY_VOID(begin_sums(work, reader, product));
+  }
+  if (product.skipped && !product.in_slot && !other_sums) {
     TWILL_TRY(const TilePtr sums, instead(work, reader, thing, product.box));
     product.sums = *sums;
   }
-  slots_.begin_write(*work.home, work.queue, product.in_slot == work.home);
+  slots_.begin_write(*work.home, work.queue, product.in_slot == work.home || other_sums);
   if (product.in_slot) product.changes = slots_.changes(*product.in_slot, work.queue);
   work.writing = true;
   work.product = std::move(product);

@@ -55,6 +55,7 @@ class Worker final : public simulate::Listener {
     Content content;
     std::optional<Product> product;
     std::optional<Store> store;
+    const TwoSided* other_sides = nullptr;  ///< to be computed with it
     std::vector<Reading> readings;
     bool spoiled = false;  ///< its operands changed meanwhile
   };
@@ -78,6 +79,8 @@ class Worker final : public simulate::Listener {
   Result<void> begin_store(Work& work, Reader& reader, ir::OpId made);
   Result<void> compute(Work& work, Reader& reader);
   Result<bool> is_skipped(Reader& reader, ir::OpId made) const;
+  Result<bool> is_skipped_there(Reader& reader, OpId op) const;
+  Result<void> do_other_sides(const Work& work, const TwoSided& branch);
   Result<TilePtr> instead(const Work& work, Reader& reader, Thing thing, const Box& box) const;
   std::optional<Input> in_place(OpId op) const;
   Result<void> leave_while(Reader& reader, std::vector<std::pair<ir::ValueId, TilePtr>>& results);

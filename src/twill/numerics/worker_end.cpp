@@ -39,6 +39,15 @@ Result<void> Worker::finish(Work& work) {
 Result<void> Worker::finish_product(Work& work) {
   const ir::Program& program = meaning_.program();
   Product& product = *work.product;
+  if (work.other_sides != nullptr) {
+    TWILL_TRY_VOID(do_other_sides(work, *work.other_sides));
+    if (product.skipped) {
+      Reader reader(context_, slots_, work.op, work.iteration, work.queue);
+      TWILL_TRY(const TilePtr sums, instead(work, reader, product.thing, product.box));
+      note_missing(work, reader);
+      product.sums = *sums;
+    }
+  }
   if (product.in_slot) {
     const Piece* piece = slots_.find(*product.in_slot, product.in_thing, work.queue);
     const bool same = slots_.changes(*product.in_slot, work.queue) == product.changes;

@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -109,11 +112,14 @@ bool meet(const Draft& draft, BufferId a, BufferId b) {
   return lead < a_length || lead + b_length > draft.interval;
 }
 
-/// Lays out the largest first, each at the lowest place free of buffers in use at the same time.
-Amount lay_out_sharing(Space& space) {
-  std::stable_sort(space.buffers.begin(), space.buffers.end(),
-                   [&](BufferId a, BufferId b) { return total(space.at(a)) > total(space.at(b)); });
+/// Orders that are tried for a layout in which buffers share addresses.
+constexpr int kMostOrders = 100;
+
+/// Lays out the buffers in their order, each at the lowest place free of buffers in use at the same
+/// time. Returns the end of the last, and the first that ends beyond the capacity.
+std::pair<Amount, std::optional<std::size_t>> lay_out_in_order(Space& space) {
   Amount end = 0;
+  std::optional<std::size_t> beyond;
   std::vector<BufferId> placed;
   for (const BufferId id : space.buffers) {
     std::set<Amount> candidates = {0};
@@ -131,18 +137,37 @@ Amount lay_out_sharing(Space& space) {
       if (free) break;
     }
     end = std::max(end, space.at(id).offset + total(space.at(id)));
+    if (end > space.capacity && !beyond) beyond = placed.size();
     placed.push_back(id);
   }
-  for (std::size_t i = 0; i < placed.size(); ++i) {
-    for (std::size_t j = i + 1; j < placed.size(); ++j) {
-      const Buffer& a = space.at(placed[i]);
-      const Buffer& b = space.at(placed[j]);
+  return {end, beyond};
+}
+
+/// Lays out buffers that may share addresses, the largest first. Where one ends beyond the
+/// capacity, it goes first in the next try. Returns the least end found; the layout is that of the
+/// last try.
+Amount lay_out_sharing(Space& space) {
+  std::vector<BufferId>& order = space.buffers;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](BufferId a, BufferId b) { return total(space.at(a)) > total(space.at(b)); });
+  auto [least, beyond] = lay_out_in_order(space);
+  for (int tries = 1; beyond && tries < kMostOrders; ++tries) {
+    const auto at = order.begin() + static_cast<std::ptrdiff_t>(*beyond);
+    std::rotate(order.begin(), at, at + 1);
+    Amount end = 0;
+    std::tie(end, beyond) = lay_out_in_order(space);
+    least = std::min(least, end);
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::size_t j = i + 1; j < order.size(); ++j) {
+      const Buffer& a = space.at(order[i]);
+      const Buffer& b = space.at(order[j]);
       if (a.offset < b.offset + total(b) && b.offset < a.offset + total(a)) {
-        space.draft.aliases.push_back(std::minmax(placed[i], placed[j]));
+        space.draft.aliases.push_back(std::minmax(order[i], order[j]));
       }
     }
   }
-  return end;
+  return least;
 }
 
 using Readers = std::vector<std::pair<OpId, int>>;

@@ -6,11 +6,11 @@
 #include "twill/plan/draft.h"
 #include "twill/plan/make.h"
 #include "twill/plan/proof.h"
+#include "twill/problem/staging.h"
 
 namespace twill::plan {
 namespace {
 
-constexpr Amount kBytesPerRegister = 4;
 /// Registers per thread up to which a transferred value counts as one element per row.
 constexpr int kRowVector = 2;
 
@@ -241,7 +241,7 @@ Result<void> check_operands(const Draft& draft) {
 
 /// Name of the memory in which register values wait for readers of other roles.
 Result<std::string> name_of_staging(const Draft& draft, OpId value) {
-  const auto memory = staging_memory(draft.plan.problem);
+  const auto memory = problem::staging_memory(draft.plan.problem);
   if (memory) return draft.plan.problem[*memory].name;
   return fail({},
               fmt::format("{} is read in another group, and a plan hands values over in shared "
@@ -281,7 +281,7 @@ Result<void> add_staging(Draft& draft, OpId value) {
   Buffer buffer;
   buffer.name = draft.op(value).name + ".staged";
   TWILL_TRY(buffer.memory, name_of_staging(draft, value));
-  buffer.size = staged_bytes(draft.op(value), draft.role_at(value).warps);
+  buffer.size = problem::staged_bytes(draft.op(value), draft.role_at(value).warps);
   const Cycles copies = floor_divide(end - first, draft.interval) + 1;
   if (copies > kMostOfAnything) return too_many_copies(buffer.name, copies);
   buffer.depth = static_cast<int>(copies);
@@ -294,17 +294,6 @@ Result<void> add_staging(Draft& draft, OpId value) {
 }
 
 }  // namespace
-
-std::optional<problem::MemoryId> staging_memory(const problem::Problem& problem) {
-  for (std::size_t i = 0; i < problem.memories().size(); ++i) {
-    if (problem.memories()[i].name != "TMEM") return problem::MemoryId(i);
-  }
-  return std::nullopt;
-}
-
-Amount staged_bytes(const problem::Op& value, int warps) {
-  return kBytesPerRegister * value.registers * kThreadsPerWarp * warps;
-}
 
 Result<void> make_storage(Draft& draft) {
   const std::size_t count = draft.plan.problem.ops().size();

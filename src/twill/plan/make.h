@@ -60,13 +60,6 @@ struct Setting {
                         ///< plan is then slower than the schedule, or may fail
 };
 
-/// The memory in which values in registers wait for readers in other groups: the first but TMEM.
-/// Empty if the loop has no other.
-std::optional<problem::MemoryId> staging_memory(const problem::Problem& problem);
-/// Bytes that one copy of such a value takes there; `warps` is the width of the group that makes
-/// it.
-Amount staged_bytes(const problem::Op& value, int warps);
-
 /// Whether a value has to be staged.
 bool stages(const Setting& setting);
 

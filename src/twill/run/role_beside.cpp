@@ -5,6 +5,33 @@
 
 /// Loops of a role beside the planned one.
 namespace twill::run {
+
+/// Whether the op may be of a product that stands in no loop, of which the plan has effects only.
+/// The role is in front of the tile's sections, and the first step there is of another kind; or it
+/// is behind all of them.
+bool RoleSteps::is_around(ir::OpKind kind) {
+  if (!all_.products_around) return false;
+  const auto is_left = [&](const Placed& placed) {
+    const bool drained =
+        placed.step->kind == plan::StepKind::drain_groups && open_products_ <= placed.step->pending;
+    return !placed.around && shows(placed) && !drained;
+  };
+  const auto next = steps_.begin() + static_cast<std::ptrdiff_t>(next_);
+  const auto left = std::find_if(next, steps_.end(), is_left);
+  if (left == steps_.end()) return true;
+  if (std::find_if(steps_.begin(), next, is_left) != next) return false;
+  switch (kind) {
+    case ir::OpKind::wgmma:
+      return !is_product_step(*left);
+    case ir::OpKind::wgmma_wait:
+      return left->step->kind != plan::StepKind::drain_groups;
+    case ir::OpKind::shared_store:
+      return !written_by(*left->step);
+    default:
+      return kind == ir::OpKind::shared_load;
+  }
+}
+
 /// Fillings of a channel that loops beside the planned one used before the tile.
 std::int64_t RoleSteps::used_beside(plan::ChannelId channel) const {
   const auto found = beside_before_.find(channel);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "twill/concurrent/assembly.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
 #include "twill/plan/text.h"
@@ -45,6 +46,15 @@ bool is_shown(OpKind kind) {
     default:
       return false;
   }
+}
+
+/// Whether it is inline assembly with a fence for the async proxy.
+bool fences(const ir::Op& op) {
+  if (op.kind != OpKind::inline_asm) return false;
+  const concurrent::Assembly assembly = concurrent::read_assembly(op.symbol);
+  return std::any_of(assembly.steps.begin(), assembly.steps.end(), [](const auto& step) {
+    return step.kind == concurrent::AssemblyStep::Kind::fence;
+  });
 }
 
 bool is_loop_frame(const Frame& frame) {
@@ -151,12 +161,15 @@ std::string RoleSteps::pass(const Placed& placed) {
   return step.op ? check_computed(placed) : std::string();
 }
 
-/// The arithmetic that the step stands for has been done, on the step's iteration.
+/// The arithmetic that the step stands for has been done, on the step's iteration. A branch may have
+/// gone its other way.
 std::string RoleSteps::check_computed(const Placed& placed) {
   const plan::Step& step = *placed.step;
   if (step.kind != StepKind::compute || all_.what.origins[step.op->index()].forwards) return {};
   for (const extract::Source& source : all_.what.origins[step.op->index()].sources) {
     const ir::Op& op = all_.what.kernel.op(source.op);
+    const auto around = ir::parent(all_.what.kernel, source.op);
+    if (around && all_.what.kernel.op(*around).kind == OpKind::branch) continue;
     const ir::OpClass of = ir::class_of(op.kind);
     if (of != ir::OpClass::elementwise && of != ir::OpClass::reduction) continue;
     const ir::Type type = ir::type_of(all_.what.kernel, op.results.front());
@@ -187,6 +200,9 @@ std::string RoleSteps::to_next() {
     }
     if (next_ < steps_.size() || !all_.walks) return {};
     add_tile();
+    const bool works = std::any_of(steps_.begin(), steps_.end(),
+                                   [&](const Placed& placed) { return shows(placed); });
+    if (!works) return "the plan has no step any more";
   }
 }
 
@@ -235,10 +251,13 @@ std::string RoleSteps::take(const concurrent::Role& state, ir::OpId id) {
   const bool own = (is_shown(op.kind) || op.kind == OpKind::shared_load) && !skipped &&
                    !is_of_helpers(state, id);
   const bool beside = own && is_beside(state);
-  if (op.kind == OpKind::proxy_fence) fenced_ = true;
-  if (own && !beside) {
-    difference = op.kind == OpKind::shared_load ? take_read(state, id) : match(state, id);
-  }
+  if (op.kind == OpKind::proxy_fence || fences(op)) fenced_ = true;
+  const bool reads = op.kind == OpKind::shared_load;
+  const bool works = reads || op.kind == OpKind::shared_store || op.kind == OpKind::wgmma ||
+                     op.kind == OpKind::wgmma_wait;
+  const bool around = own && !beside && works && is_around(op.kind);
+  if (own && !beside && !around) difference = reads ? take_read(state, id) : match(state, id);
+  if (around && reads) static_cast<void>(take_read(state, id));  // of a tile that the plan has
   if (beside && op.kind == OpKind::barrier_wait) difference = take_beside(state, id);
   carry(id);
   return difference;
@@ -391,6 +410,10 @@ std::vector<RoleSteps::Read> RoleSteps::read_by(const Placed& placed) const {
 bool RoleSteps::fits_read(const Read& read, const Spot& at) {
   return all_.bindings.agree(Bindings::Kind::buffer, read.buffer.index(), plan_[read.buffer].depth,
                              read.instance, at);
+}
+
+bool RoleSteps::is_product_step(const Placed& placed) const {
+  return is_product(plan_, *placed.step);
 }
 
 bool RoleSteps::fits_product(const concurrent::Role& state, ir::OpId id, const Placed& placed) {

@@ -21,8 +21,9 @@ namespace twill::run {
 /// Facts that all roles of a run share.
 struct Comparison {
   const Translated& what;
-  std::int64_t trips = 0;  ///< of each tile
-  bool walks = false;      ///< the roles walk over tiles
+  std::int64_t trips = 0;        ///< of each tile
+  bool walks = false;            ///< the roles walk over tiles
+  bool products_around = false;  ///< the kernel has products in no loop, of which no plan has steps
   /// Memory that is not the plan's: an allocation, or what it is when looked at with another type.
   std::set<std::pair<const execute::Tile*, std::size_t>> of_helpers;
   Bindings bindings;
@@ -70,9 +71,11 @@ class RoleSteps {
   std::string check_computed(const Placed& placed);
   std::string to_next();
   bool is_beside(const concurrent::Role& state) const;
+  bool is_around(ir::OpKind kind);
   std::optional<plan::BufferId> written_by(const plan::Step& step) const;
   bool writes(plan::BufferId buffer) const;
   std::vector<Read> read_by(const Placed& placed) const;
+  bool is_product_step(const Placed& placed) const;
   bool fits_read(const Read& read, const Spot& at);
   std::int64_t used_beside(plan::ChannelId channel) const;
   std::int64_t used_beside(plan::BufferId buffer) const;

@@ -84,6 +84,12 @@ void RoleSteps::carry(ir::OpId id) {
   }
   if (op.results.empty() || op.kind == OpKind::shared_load) return;
   auto latest = iteration_of(op);
+  if (op.kind == OpKind::branch) {  // may not be entered, where roles notice nothing of it
+    for (const ir::OpId inner : ir::walk(module, id)) {
+      const auto of_inner = iteration_of(module.op(inner));
+      if (of_inner) latest = std::max(latest.value_or(*of_inner), *of_inner);
+    }
+  }
   const bool product = op.kind == OpKind::wgmma && next_ > 0;
   if (product) latest = steps_[next_ - 1].iteration;
   const ir::OpClass of = ir::class_of(op.kind);

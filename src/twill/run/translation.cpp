@@ -1,7 +1,9 @@
 #include "twill/run/translation.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "twill/concurrent/forms.h"
@@ -16,7 +18,7 @@ namespace {
 using concurrent::Frame;
 using ir::OpKind;
 
-constexpr std::int64_t kLongestPeriod = 64;
+constexpr std::int64_t kLongestPeriod = 256;
 /// Trips of loops other than the planned one: odd, so that no ring is as it was before them.
 constexpr std::int64_t kOtherTrips = 3;
 
@@ -40,6 +42,26 @@ std::int64_t longest_spread(const plan::Plan& plan) {
   return spread;
 }
 
+/// Places of a kernel's products other than in a loop.
+struct ProductPlaces {
+  bool around = false;     ///< some stand in no loop
+  bool in_branch = false;  ///< some stand in a branch of one
+};
+
+ProductPlaces places_of_products(const ir::Program& kernel) {
+  ProductPlaces places;
+  for (const ir::OpId function : ir::functions(kernel)) {
+    for (const ir::OpId id : ir::walk(kernel, function)) {
+      if (ir::class_of(kernel.op(id).kind) != ir::OpClass::product) continue;
+      const bool looped = ir::enclosing(kernel, id, OpKind::for_loop).has_value() ||
+                          ir::enclosing(kernel, id, OpKind::while_loop).has_value();
+      places.around = places.around || !looped;
+      places.in_branch = places.in_branch || ir::enclosing(kernel, id, OpKind::branch).has_value();
+    }
+  }
+  return places;
+}
+
 class Comparer {
  public:
   explicit Comparer(const Translated& what)
@@ -47,22 +69,27 @@ class Comparer {
     const auto tiles = what.plan.kernel->tiles;
     walks_ = tiles == plan::Tiles::program_loop;
     find_helpers();
+    const ProductPlaces places = places_of_products(what.kernel);
+    products_around_ = places.around;
+    if (places.in_branch) find_choices();
   }
 
   Result<TranslationCheck> compare() {
     TranslationCheck made;
     TWILL_TRY(guide_, concurrent::make_guide(program_, what_.function, 0));
-    const auto counted = planned_loop();
-    if (!counted) return made;
-    if (counted->form == guide_.zero) {  // the text says how many, and there are no others
-      TWILL_TRY(made.difference, compare_with(*counted, counted->more));
-      made.most = counted->more;
+    const std::map<std::size_t, std::int64_t> counted = planned_loops();
+    if (counted.empty()) return made;
+    const auto known = counted.find(guide_.zero);
+    if (known != counted.end()) {  // the text says how many, and there are no others
+      TWILL_TRY(made.difference, compare_with(counted, known->second));
+      made.most = known->second;
       made.every_trip = compared_ && made.difference.empty();
       return made;
     }
     const std::int64_t most = longest_spread(what_.plan) + std::min(period_, kLongestPeriod) + 1;
     for (std::int64_t trips = 0; trips <= most; ++trips) {
-      TWILL_TRY(made.difference, compare_with(*counted, trips));
+      TWILL_TRY(made.difference, compare_with(counted, trips));
+      if (!made.difference.empty() && other_way_) return not_taken();
       if (!made.difference.empty() || !compared_) return made;
       made.most = trips;
     }
@@ -71,17 +98,24 @@ class Comparer {
   }
 
  private:
-  /// The quantity of the planned loop, and what its trips are more than that.
-  struct Counted {
-    std::size_t form = 0;
-    std::int64_t more = 0;
-  };
+  tl::unexpected<Diagnostic> not_taken() const {
+    return fail(ir::text_location(program_, *other_way_),
+                "a branch is not taken in every iteration, and the plan has its steps in all");
+  }
+
+  /// Quantities of the planned loop, and what its trips are more than each. Roles have one, or each
+  /// its own where it loads the number of trips.
+  using Counted = std::map<std::size_t, std::int64_t>;
 
   /// Integers that a loop carries, by iteration.
   using Rounds = std::vector<std::vector<std::int64_t>>;
 
-  /// The first loop in which a role of the plan waits.
-  std::optional<Counted> planned_loop() const {
+  /// The first loop in which a role of the plan waits, and for roles without a loop of so many trips
+  /// their own first one.
+  Counted planned_loops() const {
+    Counted found;
+    std::map<std::size_t, Counted> by_role;  // loops in which roles of the plan wait
+    std::map<std::size_t, std::size_t> first;
     for (const auto& [op, loop] : guide_.loops) {
       const auto ops = ir::walk(program_, op);
       const auto count = [&](OpKind kind) {
@@ -89,12 +123,20 @@ class Comparer {
                              [&](ir::OpId inner) { return program_.op(inner).kind == kind; });
       };
       if (count(OpKind::for_loop) > 1 || count(OpKind::barrier_wait) == 0) continue;
-      if (plan_role(concurrent::role_of(program_, op)) == nullptr) continue;
+      const std::size_t role = concurrent::role_of(program_, op);
+      if (plan_role(role) == nullptr) continue;
       const auto lower = concurrent::known_integer(program_, *ir::as_loop(program_, op)->lower);
       if (!lower || loop.step != 1) continue;
-      return Counted{loop.form, *lower - loop.first};
+      by_role[role].emplace(loop.form, *lower - loop.first);
+      first.emplace(role, loop.form);
+      if (found.empty()) found.emplace(loop.form, *lower - loop.first);
     }
-    return std::nullopt;
+    for (const auto& [role, loops] : by_role) {
+      const bool shares = std::any_of(loops.begin(), loops.end(),
+                                      [&](const auto& it) { return found.contains(it.first); });
+      if (!shares) found.emplace(first.at(role), loops.at(first.at(role)));
+    }
+    return found;
   }
 
   /// Values of buffers and mbarriers that helpers use: the plan knows nothing of them.
@@ -107,6 +149,49 @@ class Comparer {
         if (from) of_helpers_.insert(*from);
       }
     }
+  }
+
+  /// Which way conditions must turn out that something else than arithmetic depends on: the plan
+  /// has the steps of each branch in every iteration.
+  void find_choices() {
+    for (const ir::OpId id : ir::walk(program_, what_.function)) {
+      const ir::Op& op = program_.op(id);
+      if (op.kind != OpKind::branch || op.operands.empty()) continue;
+      const auto taken = region_with_steps(id);
+      const auto condition = program_.value(op.operands[0]).op;
+      if (!taken || *taken > 1) continue;
+      choices_[id] = *taken == 0;
+      if (condition) wanted_[*condition] = *taken == 0;
+    }
+  }
+
+  /// The first region of a branch that waits, or has a product.
+  std::optional<std::size_t> region_with_steps(ir::OpId branch) const {
+    for (std::size_t region = 0; region < program_.op(branch).regions.size(); ++region) {
+      const auto block = ir::body(program_, branch, region);
+      if (!block) continue;
+      for (const ir::OpId top : program_.block(*block).ops) {
+        const auto ops = ir::walk(program_, top);
+        if (std::any_of(ops.begin(), ops.end(), [&](ir::OpId op) {
+              const OpKind kind = program_.op(op).kind;
+              return kind == OpKind::barrier_wait || kind == OpKind::wgmma;
+            })) {
+          return region;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// The answer to a question on which a choice depends: the condition then is as wanted.
+  std::optional<bool> chosen(const concurrent::Question& question,
+                             const concurrent::OpenNumber& number) const {
+    const auto found = wanted_.find(question.op);
+    const auto condition = guide_.conditions.find(question.op);
+    if (found == wanted_.end() || condition == guide_.conditions.end()) return std::nullopt;
+    const bool more = found->second != condition->second.negated;
+    const bool second = condition->second.exact && number.above == question.threshold - 1;
+    return second ? !more : more;
   }
 
   const plan::Role* plan_role(std::size_t number) const {
@@ -129,15 +214,17 @@ class Comparer {
   /// Follows a run in which the planned loop makes so many trips; `others`: the answer to all other
   /// questions, for each loop as often as it makes trips.
   Result<std::string> run(const Counted& counted, std::int64_t trips, bool others) {
-    Comparison all{what_, trips, walks_, {}, {}};
+    Comparison all{what_, trips, walks_, products_around_, {}, {}};
     std::map<std::size_t, RoleSteps> roles;
     std::map<const execute::Tile*, std::int64_t> counts;
     std::string difference;
     carried_.clear();
+    other_way_.reset();
     const auto watch = [&](std::size_t number, const concurrent::Role& state, ir::OpId id) {
       if (!difference.empty()) return;
       note_setup(state, id, all, counts);
       note_carried(number, state, id);
+      note_choice(state, id);
       const bool inside =
           std::any_of(state.frames.begin(), state.frames.end(), [](const Frame& it) {
             return it.kind == Frame::Kind::roles || it.kind == Frame::Kind::partition;
@@ -163,10 +250,12 @@ class Comparer {
     while (difference.empty()) {
       TWILL_TRY(const auto question, machine.follow());
       if (!question) break;
-      const bool planned = machine.quantity(*question).form == counted.form;
-      const bool more = planned ? trips - counted.more > question->threshold
-                                : others && question->threshold < kOtherTrips;
-      machine.answer(*question, more);
+      const concurrent::OpenNumber& number = machine.quantity(*question);
+      const auto planned = counted.find(number.form);
+      const bool is_planned = planned != counted.end();
+      const bool more = is_planned ? trips - planned->second > question->threshold
+                                   : others && question->threshold < kOtherTrips;
+      machine.answer(*question, is_planned ? more : chosen(*question, number).value_or(more));
     }
     compared_ = !roles.empty();
     for (auto& [number, steps] : roles) {
@@ -181,6 +270,14 @@ class Comparer {
       difference = place(what_.function) + "an mbarrier counts other arrivals than roles make";
     }
     return difference;
+  }
+
+  /// Remembers a branch that the role does not go through although the plan has steps of it.
+  void note_choice(const concurrent::Role& state, ir::OpId id) {
+    const auto choice = choices_.find(id);
+    if (choice == choices_.end() || guide_.idle.contains(id)) return;
+    const auto holds = state.values.integer(id, program_.op(id).operands[0]);
+    if (!holds || (*holds != 0) != choice->second) other_way_ = id;
   }
 
   /// Remembers what helpers use, and how many arrivals mbarriers count.
@@ -245,6 +342,10 @@ class Comparer {
   const ir::Program& program_;
   std::int64_t period_;
   bool walks_ = false;
+  bool products_around_ = false;
+  std::map<ir::OpId, bool> wanted_;    ///< of conditions
+  std::map<ir::OpId, bool> choices_;   ///< by branch: which way the plan goes
+  std::optional<ir::OpId> other_way_;  ///< a branch that the last run went another way
   std::set<ir::ValueId> of_helpers_;
   concurrent::Guide guide_;
   bool compared_ = false;  ///< the last run came to roles

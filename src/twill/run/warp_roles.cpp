@@ -70,10 +70,9 @@ class RolesRun {
       TWILL_TRY(const auto launches,
                 concurrent::launches_up_to(module_.program, module_.function, launch, most));
       for (const std::int64_t wanted : trips) {
-        const auto found = launches.find(wanted);
-        if (found == launches.end()) {
-          left_out.push_back(wanted);
-        } else {
+        const auto [first, end] = launches.equal_range(wanted);
+        if (first == end) left_out.push_back(wanted);
+        for (auto found = first; found != end; ++found) {
           calls.push_back({wanted, wanted, found->second, nullptr});
         }
       }
@@ -94,7 +93,7 @@ class RolesRun {
 
   Result<RolesTrial> trial(const RolesCall& call, const Order& order, bool tiles,
                            const Tolerances& tolerances) const {
-    RolesTrial trial{call.wanted, call.trips, call.launch, order, tiles, {}, {}, 0};
+    RolesTrial trial{call.wanted, call.trips, call.launch, order, tiles, {}, {}, 0, 0};
     Stopwatch watch;
     execute::Memory memory(seed_);
     TWILL_TRY(const auto arguments,
@@ -107,6 +106,7 @@ class RolesRun {
           concurrent::Machine machine(module_.program, memory, call.launch, {x, y, z},
                                       {order, tiles}, findings);
           TWILL_TRY_VOID(machine.run(module_.function, arguments));
+          trial.steps += machine.steps();
         }
       }
     }

@@ -32,6 +32,7 @@ struct RolesTrial {
   bool tiles = true;  ///< tiles were computed
   std::vector<concurrent::Finding> findings;
   std::vector<Output> outputs;
+  std::int64_t steps = 0;  ///< ops that roles did: the same on every computer
   double seconds = 0;
 };
 bool agrees(const RolesTrial& trial);

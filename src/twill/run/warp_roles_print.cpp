@@ -73,9 +73,9 @@ class Causes {
                             order_in_words(cause.trial->order));
       }
       if (cause.more == 0) continue;
-      text += fmt::format("    {} more between the same roles may follow from it, at line{} {}\n",
-                          cause.more, cause.lines.size() == 1 ? "" : "s",
-                          fmt::join(cause.lines, ", "));
+      text +=
+          fmt::format("    {} more between the same roles may follow from it, at line{} {}\n",
+                      cause.more, cause.lines.size() == 1 ? "" : "s", fmt::join(cause.lines, ", "));
     }
     return text;
   }
@@ -202,6 +202,7 @@ std::string report_json(const RolesReport& report, const ir::Program& program) {
                                   {"stray", it.stray},
                                   {"agrees", agrees(it)}});
     }
+    entry["steps"] = trial.steps;
     entry["seconds"] = trial.seconds;
     json["trials"].push_back(std::move(entry));
   }

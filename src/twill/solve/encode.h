@@ -153,6 +153,7 @@ class Encoding {
   std::vector<schedule::Address> addresses() const;
 
   // encode_storage.cpp: memories and registers
+  std::vector<Term> staged_terms(std::size_t memory);
   void add_memories();
   void add_shares();
   void add_budget(const problem::RegisterBudget& budget);

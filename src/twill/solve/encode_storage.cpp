@@ -5,7 +5,6 @@
 
 /// The part of the Encoding that counts live copies.
 namespace twill::solve {
-namespace {}  // namespace
 
 /// Copies to be counted of a value, if `fitting` copies fit: one more than fit. Fewer for a small
 /// value, whose copies would cost more than they constrain.
@@ -71,11 +70,33 @@ void Encoding::count_read(std::size_t value, const Read& read, std::size_t event
   }
 }
 
+/// Bytes of the memory in which values wait that change groups, all the time. These literals have
+/// no meaning in a proof, since none is written then.
+std::vector<Term> Encoding::staged_terms(std::size_t memory) {
+  std::vector<Term> terms;
+  if (instance_.staging != memory) return terms;
+  for (std::size_t value = 0; value < instance_.op_count(); ++value) {
+    if (instance_.tasks[value].staged == 0) continue;
+    Guards shared;
+    for (const Read& read : instance_.reads[value]) {
+      shared.push_back(same_group(value, read.reader));
+    }
+    std::erase(shared, kTrue);
+    if (shared.empty()) continue;
+    const Literal staged = engine_.add_consequence();
+    for (const Literal one : shared) add_clause({}, {one, staged});
+    terms.push_back({instance_.tasks[value].staged, staged});
+  }
+  return terms;
+}
+
 void Encoding::add_memories() {
   for (std::size_t number = 0; number < instance_.memories.size(); ++number) {
     const Store& memory = instance_.memories[number];
+    const std::vector<Term> staged = staged_terms(number);
+    if (!staged.empty()) engine_.add_at_most(staged, memory.capacity);
     for (const Occupant& event : memory.values) {
-      std::vector<Term> terms;
+      std::vector<Term> terms = staged;
       for (const Occupant& value : memory.values) {
         count_copies(value, event.op, memory.capacity, kTrue, terms);
       }

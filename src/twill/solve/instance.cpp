@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "twill/problem/staging.h"
 #include "twill/problem/transfer.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/pool_class.h"
@@ -115,6 +116,18 @@ void fill_buffers(Instance& out) {
   }
 }
 
+/// Bytes that values take in memory when they change groups.
+void fill_staging(Instance& out) {
+  const auto memory = problem::staging_memory(*out.problem);
+  if (out.memories.empty() || !memory || !out.problem->transfers().empty()) return;
+  out.staging = memory->index();
+  for (std::size_t i = 0; i < out.op_count(); ++i) {
+    const Op& op = out.problem->ops()[i];
+    const bool held = op.registers > 0 && op.footprint.empty() && !out.reads[i].empty();
+    if (held) out.tasks[i].staged = problem::staged_bytes(op, op.warps);
+  }
+}
+
 /// The shortest circuit of reads through `start` among values of its size; the last op first.
 Accumulator shortest_circuit(const Instance& instance, std::size_t start) {
   constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -216,7 +229,7 @@ Cycles least_transfer_op(const Instance& instance, std::size_t value) {
 
 }  // namespace
 
-Instance instance_of(const Problem& problem) {
+Instance instance_of(const Problem& problem, bool room_for_staging) {
   Instance out;
   out.problem = &problem;
   out.one_stream = problem.in_force(Rule::one_stream);
@@ -226,7 +239,16 @@ Instance instance_of(const Problem& problem) {
   fill_storage(out);
   fill_buffers(out);
   find_accumulators(out);
+  if (room_for_staging) fill_staging(out);
   return out;
+}
+
+bool is_staged(const Instance& instance, const schedule::Schedule& schedule, std::size_t value) {
+  if (instance.tasks[value].staged == 0) return false;
+  const auto& reads = instance.reads[value];
+  return std::any_of(reads.begin(), reads.end(), [&](const Read& read) {
+    return schedule.ops[read.reader].group != schedule.ops[value].group;
+  });
 }
 
 Cycles load_bound(const Instance& instance) {

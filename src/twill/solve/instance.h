@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "twill/problem/problem.h"
+#include "twill/schedule/schedule.h"
 
 /// A Problem whose ops have one alternative each, in the numbers that encoding, tightening and
 /// re-check use.
@@ -23,7 +24,8 @@ struct Task {
   std::int64_t registers = 0;
   bool waits = false;               ///< blocking whatever the groups
   std::vector<std::size_t> groups;  ///< that may run it, ascending
-  std::size_t home = 0;  ///< the op whose group it shares: itself, or that of its transfer op
+  std::int64_t staged = 0;  ///< bytes in the memory `staging` if a reader is in another group
+  std::size_t home = 0;     ///< the op whose group it shares: itself, or that of its transfer op
   /// For transfer ops, which exist iff the groups of one of these pairs differ. Else empty.
   std::vector<std::pair<std::size_t, std::size_t>> moves;
 
@@ -87,6 +89,7 @@ struct Instance {
   std::vector<Store> memories;            ///< empty if the rule is relaxed
   std::vector<Occupant> register_values;  ///< values in registers with a reader; as above
   std::vector<Accumulator> accumulators;  ///< disjoint
+  std::optional<std::size_t> staging;     ///< the memory with room for what changes groups
   bool one_stream = true;
   bool blocking = true;
 
@@ -95,7 +98,11 @@ struct Instance {
 };
 
 /// Precondition: every op has exactly one alternative. The instance points into `problem`.
-Instance instance_of(const problem::Problem& problem);
+/// `room_for_staging` as in Options.
+Instance instance_of(const problem::Problem& problem, bool room_for_staging = false);
+
+/// Whether the value waits in `staging`, as some reader is in another group.
+bool is_staged(const Instance& instance, const schedule::Schedule& schedule, std::size_t value);
 
 /// The least II, at least 1, at which the loads of units and pipes fit and no op alone is too long.
 /// Transfer ops are left out.

@@ -74,12 +74,27 @@ std::int64_t load_at(const Instance& instance, const Schedule& schedule,
   return sum;
 }
 
+/// Bytes of the memory in which values wait that change groups.
+std::int64_t staged_in(const Instance& instance, const Schedule& schedule, std::size_t memory) {
+  std::int64_t sum = 0;
+  if (instance.staging != memory) return sum;
+  for (std::size_t op = 0; op < instance.op_count(); ++op) {
+    if (is_staged(instance, schedule, op)) sum += instance.tasks[op].staged;
+  }
+  return sum;
+}
+
 bool fits_memories(const Instance& instance, const Schedule& schedule) {
-  return std::all_of(instance.memories.begin(), instance.memories.end(), [&](const Store& memory) {
-    return std::all_of(memory.values.begin(), memory.values.end(), [&](const Occupant& event) {
-      return load_at(instance, schedule, memory.values, event.op, false) <= memory.capacity;
-    });
-  });
+  for (std::size_t number = 0; number < instance.memories.size(); ++number) {
+    const Store& memory = instance.memories[number];
+    const std::int64_t left = memory.capacity - staged_in(instance, schedule, number);
+    const bool fits =
+        std::all_of(memory.values.begin(), memory.values.end(), [&](const Occupant& event) {
+          return load_at(instance, schedule, memory.values, event.op, false) <= left;
+        });
+    if (left < 0 || !fits) return false;
+  }
+  return true;
 }
 
 /// Limits of groups, and of what groups of a budget need together.

@@ -51,12 +51,12 @@ constexpr Cycles kPartDown = 4;
 }  // namespace
 
 Search::Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Report report,
-               Exclusion exclusion)
+               Exclusion exclusion, bool room_for_staging)
     : candidate_(candidate),
       budget_(budget),
       proof_(proof),
       report_(std::move(report)),
-      instance_(instance_of(candidate.problem)),
+      instance_(instance_of(candidate.problem, room_for_staging)),
       sub_tiles_(find_sub_tiles(candidate.problem)),
       exclusion_(std::move(exclusion)),
       copies_(kFirstCopies) {
@@ -122,7 +122,7 @@ void Search::find_start() {
   if (!start && !given_start_ && instance_.op_count() > kManyOps) {
     start = greedy_schedule(instance_);
   }
-  if (!start) return;
+  if (!start || !fits_storage(instance_, *start)) return;
   if (start_ && start_->initiation_interval <= start->initiation_interval) return;
   start_ = std::move(start);
 }

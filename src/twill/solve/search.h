@@ -34,8 +34,9 @@ class Search {
  public:
   /// Everything must outlive the search. `proof` may be null, and is if structures are excluded.
   /// `exclusion` is the candidate's own (`excluded_in`).
+  /// `room_for_staging` as in Options.
   Search(const Candidate& candidate, Budget& budget, ProofSink* proof, Report report,
-         Exclusion exclusion = {});
+         Exclusion exclusion = {}, bool room_for_staging = false);
 
   /// Sets a schedule of the original Problem to fall back on while none as good is found. No effect
   /// if it is of another candidate, or breaks a rule.

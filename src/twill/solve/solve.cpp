@@ -76,7 +76,9 @@ class Solver {
     };
     Exclusion exclusion{excluded_in(candidate, sub_tiles_, exclusion_), exclusion_.least};
     if (exclusion.least.empty()) exclusion.least = {options_.least_interval};
-    Search search(candidate, budget_, options_.proof, report, std::move(exclusion));
+    ProofSink* proof = options_.room_for_staging ? nullptr : options_.proof;
+    Search search(candidate, budget_, proof, report, std::move(exclusion),
+                  options_.room_for_staging);
     if (options_.start) search.start_from(*options_.start);
     Interval interval = best_ ? better_one(search, candidates_left) : search.find_interval(worst);
     if (interval.impossible) {

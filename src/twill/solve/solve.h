@@ -28,8 +28,8 @@ struct Progress {
 };
 
 /// Limits and callbacks of one call. But for
-/// `most_interval` and `least_interval`, nothing here changes the optimum, only whether it is
-/// reached.
+/// `most_interval`, `least_interval` and `room_for_staging`, nothing here changes the optimum, only
+/// whether it is reached.
 struct Options {
   /// Work units after which the search stops; a unit is about one touched clause, constraint or
   /// difference edge, some tens of nanoseconds. The default is in the order of 10 seconds.
@@ -52,6 +52,11 @@ struct Options {
 
   /// No schedule has a smaller II: the caller has that proven. With it there is no `proof`.
   Cycles least_interval = 1;
+
+  /// Only schedules are of interest that leave memory for one copy of each value in registers that
+  /// changes groups (problem/staging.h). What is proven then is proven among these. No effect in a
+  /// Problem with transfers. With it there is no `proof`.
+  bool room_for_staging = false;
 
   /// A schedule that obeys the rules, to start from. It is used where the search for its
   /// combination of alternatives finds no schedule as fast quickly. With a `most_interval` that it

@@ -348,6 +348,139 @@ def late(a, b, c, K, D: gl.constexpr):
     ], [1], [24])
 
 
+# Blackwell, a product's sum in halves: powers of both lie where the first one was
+@gluon.jit
+def g_load(a, b, As, Bs, a_full, full, empty, m0, N, D: gl.constexpr):
+    mbarrier.expect(a_full, a.block_type.nbytes)
+    tma.async_copy_global_to_shared(a, [m0, 0], a_full, As)
+    for n in range(N):
+        s = n % D
+        mbarrier.wait(empty.index(s), ((n // D) & 1) ^ 1)
+        mbarrier.expect(full.index(s), b.block_type.nbytes)
+        tma.async_copy_global_to_shared(b, [n * 128, 0], full.index(s), Bs.index(s))
+
+
+@gluon.jit
+def g_mma(As, Bs, a_full, full, empty, acc, out, ready, powers, done, N, D: gl.constexpr):
+    mbarrier.wait(a_full, 0)
+    for n in range(N):
+        s = n % D
+        mbarrier.wait(full.index(s), (n // D) & 1)
+        bw.tcgen05_mma(As, Bs.index(s).permute((1, 0)), acc, use_acc=False, mbarriers=[ready])
+        mbarrier.wait(powers, n & 1)
+        P = acc.slice(0, 64)._reinterpret(gl.float16, [128, 128], bw.TensorMemoryLayout([128, 128], col_stride=1))
+        bw.tcgen05_mma(P, Bs.index(s), out, mbarriers=[empty.index(s)])
+    bw.tcgen05_commit(done)
+
+
+@gluon.jit
+def g_powers(c, acc, out, ready, powers, done, m0, N):
+    H: gl.constexpr = bw.get_tmem_reg_layout(gl.float32, [128, 64], acc.slice(0, 64).layout, 4)
+    Q: gl.constexpr = bw.get_tmem_reg_layout(gl.float16, [128, 64], bw.TensorMemoryLayout([128, 64], col_stride=1), 4)
+    for n in range(N):
+        mbarrier.wait(ready, n & 1)
+        left = gl.exp2(acc.slice(0, 64).load(H)).to(gl.float16)
+        right = gl.exp2(acc.slice(64, 64).load(H)).to(gl.float16)
+        P = acc.slice(0, 64)._reinterpret(gl.float16, [128, 128], bw.TensorMemoryLayout([128, 128], col_stride=1))
+        P.slice(0, 64).store(gl.convert_layout(left, Q))
+        P.slice(64, 64).store(gl.convert_layout(right, Q))
+        mbarrier.arrive(powers, count=1)
+    mbarrier.wait(done, 0)
+    rows = m0 + gl.arange(0, 128, gl.SliceLayout(1, H))
+    cols = gl.arange(0, 64, gl.SliceLayout(0, H))
+    gl.store(c + rows[:, None] * 64 + cols[None, :], out.load(H).to(gl.float16))
+
+
+@gluon.jit
+def halves(a, b, c, K, D: gl.constexpr):
+    N = gl.cdiv(K, 128)
+    m0 = gl.program_id(0) * 128
+    As = gl.allocate_shared_memory(gl.float16, [128, 64], a.layout)
+    Bs = gl.allocate_shared_memory(gl.float16, [D, 128, 64], b.layout)
+    acc = bw.allocate_tensor_memory(gl.float32, [128, 128], bw.TensorMemoryLayout([128, 128], col_stride=1))
+    out = bw.allocate_tensor_memory(gl.float32, [128, 64], bw.TensorMemoryLayout([128, 64], col_stride=1))
+    out.store(gl.zeros([128, 64], gl.float32, bw.get_tmem_reg_layout(gl.float32, [128, 64], out.layout, 4)))
+    B: gl.constexpr = mbarrier.MBarrierLayout()
+    a_full = gl.allocate_shared_memory(gl.int64, [1], B)
+    full = gl.allocate_shared_memory(gl.int64, [D, 1], B)
+    empty = gl.allocate_shared_memory(gl.int64, [D, 1], B)
+    ready = gl.allocate_shared_memory(gl.int64, [1], B)
+    powers = gl.allocate_shared_memory(gl.int64, [1], B)
+    done = gl.allocate_shared_memory(gl.int64, [1], B)
+    mbarrier.init(a_full, count=1)
+    mbarrier.init(ready, count=1)
+    mbarrier.init(powers, count=1)
+    mbarrier.init(done, count=1)
+    for i in gl.static_range(D):
+        mbarrier.init(full.index(i), count=1)
+        mbarrier.init(empty.index(i), count=1)
+    fence_async_shared()
+    gl.warp_specialize([
+        (g_powers, (c, acc, out, ready, powers, done, m0, N)),
+        (g_mma, (As, Bs, a_full, full, empty, acc, out, ready, powers, done, N, D)),
+        (g_load, (a, b, As, Bs, a_full, full, empty, m0, N, D)),
+    ], [1, 1], [48, 48])
+
+
+# Persistent, rings of 3 and of 2 slots: fillings are counted by adding a tile's number of iterations
+@gluon.jit
+def h_load(a, b, As, Bs, a_full, a_empty, b_full, b_empty, mt, tiles, N):
+    done = 0
+    for tile in range(gl.program_id(0), tiles, gl.num_programs(0)):
+        for n in range(N):
+            c = done + n
+            mbarrier.wait(a_empty.index(c % 3), ((c // 3) & 1) ^ 1)
+            mbarrier.expect(a_full.index(c % 3), a.block_type.nbytes)
+            tma.async_copy_global_to_shared(a, [(tile % mt) * 64, n * 64], a_full.index(c % 3), As.index(c % 3))
+            mbarrier.wait(b_empty.index(c % 2), ((c // 2) & 1) ^ 1)
+            mbarrier.expect(b_full.index(c % 2), b.block_type.nbytes)
+            tma.async_copy_global_to_shared(b, [n * 64, (tile // mt) * 128], b_full.index(c % 2), Bs.index(c % 2))
+        done += N
+
+
+@gluon.jit
+def h_wg(o, As, Bs, a_full, a_empty, b_full, b_empty, mt, tiles, N):
+    L: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 128, 16])
+    done = 0
+    for tile in range(gl.program_id(0), tiles, gl.num_programs(0)):
+        acc = gl.zeros([64, 128], gl.float32, L)
+        for n in range(N):
+            c = done + n
+            mbarrier.wait(a_full.index(c % 3), (c // 3) & 1)
+            mbarrier.wait(b_full.index(c % 2), (c // 2) & 1)
+            acc = warpgroup_mma(As.index(c % 3), Bs.index(c % 2), acc, is_async=True)
+            acc = warpgroup_mma_wait(0, deps=[acc])
+            mbarrier.arrive(a_empty.index(c % 3), count=1)
+            mbarrier.arrive(b_empty.index(c % 2), count=1)
+        rows = (tile % mt) * 64 + gl.arange(0, 64, gl.SliceLayout(1, L))
+        cols = (tile // mt) * 128 + gl.arange(0, 128, gl.SliceLayout(0, L))
+        gl.store(o + rows[:, None] * 4096 + cols[None, :], acc.to(gl.float16))
+        done += N
+
+
+@gluon.jit
+def added(a, b, o, mt, tiles, K, D: gl.constexpr):
+    N = gl.cdiv(K, 64)
+    As = gl.allocate_shared_memory(gl.float16, [3, 64, 64], a.layout)
+    Bs = gl.allocate_shared_memory(gl.float16, [2, 64, 128], b.layout)
+    B: gl.constexpr = mbarrier.MBarrierLayout()
+    a_full = gl.allocate_shared_memory(gl.int64, [3, 1], B)
+    a_empty = gl.allocate_shared_memory(gl.int64, [3, 1], B)
+    b_full = gl.allocate_shared_memory(gl.int64, [2, 1], B)
+    b_empty = gl.allocate_shared_memory(gl.int64, [2, 1], B)
+    for i in gl.static_range(3):
+        mbarrier.init(a_full.index(i), count=1)
+        mbarrier.init(a_empty.index(i), count=1)
+    for i in gl.static_range(2):
+        mbarrier.init(b_full.index(i), count=1)
+        mbarrier.init(b_empty.index(i), count=1)
+    fence_async_shared()
+    gl.warp_specialize([
+        (h_wg, (o, As, Bs, a_full, a_empty, b_full, b_empty, mt, tiles, N)),
+        (h_load, (a, b, As, Bs, a_full, a_empty, b_full, b_empty, mt, tiles, N)),
+    ], [1], [24])
+
+
 def desc(shape):
     L = gl.NVMMASharedLayout.get_default_for(shape, gl.float16)
     return f"tensordesc<fp16{list(shape)},{L!r}>"
@@ -379,6 +512,8 @@ def main():
         (stream, {"x": half, "y": half, "K": "i32"}, 3, 90),
         (groups, {"a": half, "b": wide, "c": "*fp16", "ks": "*i32", "G": "i32"}, 4, 90),
         (late, {"a": half, "b": wide, "c": "*fp16", "K": "i32"}, 4, 90),
+        (added, {"a": half, "b": wide, "o": "*fp16", "mt": "i32", "tiles": "i32", "K": "i32"}, 3, 90),
+        (halves, {"a": tile, "b": tile, "c": "*fp16", "K": "i32"}, 3, 100),
     ]
     for kernel, signature, depth, arch in kernels:
         aligned = {(i,): [["tt.divisibility", 16]] for i, kind in enumerate(signature.values()) if kind.startswith("*")}

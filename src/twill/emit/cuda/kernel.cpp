@@ -8,6 +8,7 @@
 #include "twill/emit/cuda/role.h"
 #include "twill/emit/cuda/text.h"
 #include "twill/emit/cuda/view.h"
+#include "twill/ir/source_words.h"
 
 namespace twill::emit {
 namespace cuda {
@@ -193,11 +194,14 @@ Result<void> check_target(const ir::Program& program) {
   constexpr int kHopper = 9;
   const auto target = ir::launch_traits(program).cuda_target;
   if (!target || *target / 10 == kHopper) return {};
+  const std::vector<ir::OpId> functions = ir::functions(program);
+  const ir::OpId named = functions.empty() ? program.module() : functions.front();
   return fail(
-      {program.file()},
-      fmt::format("cannot be printed as CUDA: the kernel is for sm_{}, and there is no "
+      functions.empty() ? Location{program.file()} : ir::text_location(program, named),
+      fmt::format("cannot be printed as CUDA: the kernel{} is for sm_{}, and there is no "
                   "emitter for {} yet",
-                  *target, *target / 10 == 10 ? "Blackwell" : "that GPU"),
+                  ir::source_words(program, named), *target,
+                  *target / 10 == 10 ? "Blackwell" : "that GPU"),
       "kernels for Hopper (sm_90) are printed; `twill plan` and `twill simulate` take this one");
 }
 

@@ -169,6 +169,11 @@ class Printer : Names {
         return branch(node);
       case NodeKind::leave:
         return leave(node);
+      case NodeKind::global_fence:
+        return assembly(node, "fence.proxy.async;"), Result<void>();
+      case NodeKind::end_stores:
+        return assembly(node, fmt::format("cp.async.bulk.wait_group {};", node.numbers[0])),
+               Result<void>();
       default:
         break;
     }
@@ -181,6 +186,14 @@ class Printer : Names {
     TWILL_TRY_VOID(region(program_.op(*node.source).regions.front()));
     close(")" + behind);
     return {};
+  }
+
+  /// An instruction that TTGIR has no op for; each thread runs it. The dialect wants a result.
+  void assembly(const Node& node, const std::string& instruction) {
+    line(
+        fmt::format("{}tt.elementwise_inline_asm \"{} mov.u32 $0, 0;\" {{constraints = \"=r\", "
+                    "packed_element = 1 : i32, pure = false}} -> i32",
+                    defined(node.results), instruction));
   }
 
   /// The nodes of a block and what it yields.

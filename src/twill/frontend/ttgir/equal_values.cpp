@@ -40,6 +40,7 @@ bool may_write(const ir::Program& program, ir::OpId id) {
     case ir::OpKind::tensor_alloc:
     case ir::OpKind::buffer_index:
     case ir::OpKind::buffer_slice:
+    case ir::OpKind::tensor_slice:
     case ir::OpKind::buffer_transpose:
     case ir::OpKind::buffer_reshape:
     case ir::OpKind::buffer_cast:

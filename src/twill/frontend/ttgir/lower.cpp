@@ -175,6 +175,9 @@ void lower_kind(const ir::Op& op, Traits& traits) {
     case OpKind::buffer_slice:
       traits.offsets = integers_attribute(op, "offsets");
       break;
+    case OpKind::tensor_slice:
+      if (const auto first = integer_attribute(op, "N")) traits.offsets = {*first};
+      break;
     case OpKind::wgmma:
       traits.exact_every = integer_attribute(op, "maxNumImpreciseAcc");
       traits.asynchronous = flag(op, "isAsync");
