@@ -230,6 +230,22 @@ TEST(Device, RingsGiveAlternativeToChangesOfLayout) {
   EXPECT_NE(none.error().message.find("bytes of shared memory"), std::string::npos);
 }
 
+/// What threads store of a product stays in its warps: of 16 KB a group, 2 are left.
+TEST(Device, ThreadsStoreProductsInRows) {
+  for (const char* const name : {"gemm/sm_90/ptr_128x128x64", "gemm_around/sm_90/halves"}) {
+    SCOPED_TRACE(name);
+    const Planned planned(name);
+    const auto kernel = build(planned.parts());
+    ASSERT_TRUE(kernel) << kernel.error().message;
+    std::int64_t rings = 0;
+    for (const Node& node : kernel->setup) {
+      if (node.kind != NodeKind::allocate) continue;
+      rings += ir::byte_size((*kernel)[node.results[0]].type);
+    }
+    EXPECT_EQ(shared_bytes(*kernel) - rings, 2 * 2048);
+  }
+}
+
 /// A barrier waits for as many arrivals as the plan has releases. One of load2's two readers, whose
 /// reading ends before it releases load0, does not release it.
 TEST(Device, BarriersCountThePlansReleases) {

@@ -108,6 +108,35 @@ TEST(Translation, MovesHaveNoArithmetic) {
   EXPECT_EQ(check.unchecked, "");
 }
 
+// Attention backward in one pass loads vectors for both halves of the rows. A role that takes them
+// from another group takes each half's where the plan hands it over.
+TEST(Translation, WholeTilesMadeForEachPartComeAtTheirOwnTime) {
+  for (const int spare : {8, 16}) {
+    Request request = request_for("kernels/fa_bwd/sm_90/m64n128d128_tmared.pre.ttgir");
+    request.spare_registers = spare;
+    const auto emitted = emit_ttgir(request, {});
+    ASSERT_TRUE(emitted.has_value()) << to_string(emitted.error());
+    EXPECT_EQ(emitted->broken, "") << spare;
+  }
+}
+
+// A whole tile that the plan makes once for each part may be made once for all.
+TEST(Translation, WholeTilesMayBeMadeOnceForAllParts) {
+  const EmittedTtgir normalized = printed_of("tests/emit/kinds/layernorm.ttgir");
+  EXPECT_EQ(normalized.broken, "");
+  EXPECT_EQ(check_translation(normalized).unchecked, "");
+}
+
+// Loops over groups and over the tiles of a group: rings go on from group to group.
+TEST(Translation, LoopsOverTilesMayStandInOneAnother) {
+  for (const char* kernel : {"groups", "groups_while"}) {
+    const EmittedTtgir groups = printed_of(std::string("tests/emit/kinds/") + kernel + ".ttgir");
+    EXPECT_EQ(groups.broken, "") << kernel;
+    const bool counts = std::string(kernel) == "groups";  // no `while` is followed
+    EXPECT_EQ(check_translation(groups).unchecked.empty(), counts) << kernel;
+  }
+}
+
 // Causal attention in two loops walks over tiles. The second loop takes its tiles through the rings
 // of the first, and the next tile goes on behind it.
 TEST(Translation, LoopsBesideThePlannedOneUseItsRings) {

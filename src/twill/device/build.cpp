@@ -16,7 +16,7 @@
 namespace twill::device {
 namespace {
 
-/// Registers per thread of a warp that only stores boxes.
+/// Registers per thread of a warp that only stores boxes, or does nothing.
 constexpr int kStoreRegisters = 24;
 /// Warps that Triton launches for a kernel, beside those of partitions.
 constexpr int kLaunchWarps = 4;
@@ -151,14 +151,10 @@ Result<void> check_memory_order(const Sketch& sketch) {
   return {};
 }
 
-/// Name of the warp that stores boxes, which no role of the plan has.
-std::string name_of_boxes_role(const plan::Plan& plan) {
-  const auto is_of_plan = [&](const std::string& name) {
-    return std::any_of(plan.roles.begin(), plan.roles.end(),
-                       [&](const plan::Role& role) { return role.name == name; });
-  };
-  std::string name = "STORE";
-  while (is_of_plan(name)) name += "_BOXES";
+/// `name`, or one like it that no role of the plan has.
+std::string new_role(const plan::Plan& plan, std::string name) {
+  const auto has_it = [&](const plan::Role& role) { return role.name == name; };
+  while (std::any_of(plan.roles.begin(), plan.roles.end(), has_it)) name += "_OWN";
   return name;
 }
 
@@ -206,10 +202,6 @@ Result<Kernel> build(const Parts& parts) {
   }
   std::move(memory.setup.begin(), memory.setup.end(), std::back_inserter(kernel.setup));
   TWILL_TRY(const std::vector<const plan::Role*> order, order_of_roles(sketch));
-  if (order.size() == 1 && memory.boxes.empty()) {
-    return sketch.refuse(parts.loop,
-                         "is planned for one role, and Triton specializes no warps for that");
-  }
   std::vector<std::map<ValueId, ValueId>> used;
   const auto add = [&](const plan::Role* role, const std::string& name, int warps,
                        int registers) -> Result<void> {
@@ -224,7 +216,11 @@ Result<Kernel> build(const Parts& parts) {
     TWILL_TRY_VOID(add(role, role->name, role->warps, registers));
   }
   if (!memory.boxes.empty()) {
-    TWILL_TRY_VOID(add(nullptr, name_of_boxes_role(plan), 1, kStoreRegisters));
+    TWILL_TRY_VOID(add(nullptr, new_role(plan, "STORE"), 1, kStoreRegisters));
+  }
+  if (kernel.roles.size() == 1) {  // a plan of one role: Triton wants a second
+    kernel.roles.push_back({new_role(plan, "IDLE"), 1, kStoreRegisters, {}});
+    used.emplace_back();
   }
   pass_captures(kernel, used);
   TWILL_TRY_VOID(check_definitions(sketch, parts.loop, kernel));

@@ -146,4 +146,24 @@ Result<void> Sketch::find_cuts() {
   return {};
 }
 
+/// Finds values of the loop that are whole and yet made once for each part.
+void Sketch::find_made_by_part() {
+  const auto makers_differ = [&](ir::ValueId value) {
+    std::set<int> parts;
+    for (const OpId maker : makers_of(value)) parts.insert(origin(maker).part);
+    return parts.size() > 1 && *parts.begin() >= 0;
+  };
+  for (const ir::OpId id : ir::walk(*program_, loop_.op)) {
+    const ir::Op& op = program_->op(id);
+    if (is_region(op) || in_body(id) != id) continue;
+    for (const ir::ValueId result : op.results) {
+      if (cut_of(result) >= 0 || !depends(result)) continue;
+      const bool follows = makers_of(result).empty() && !copy_of(result) &&
+                           std::any_of(op.operands.begin(), op.operands.end(),
+                                       [&](ir::ValueId it) { return is_made_by_part(it); });
+      if (follows || makers_differ(result)) made_by_part_.insert(result);
+    }
+  }
+}
+
 }  // namespace twill::device

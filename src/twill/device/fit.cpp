@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/dialect/register_layouts.h"
 #include "twill/plan/buffers.h"
 
 namespace twill::device {
@@ -22,9 +23,11 @@ std::int64_t shared_bytes(const Kernel& kernel) {
     std::int64_t scratch = 0;
     walk(role.body.nodes, [&](const Node& node) {
       if (node.kind != NodeKind::relayout) return;
-      const ir::Type to = kernel[node.results[0]].type;
-      const bool operand = ir::dot_operand_encoding(to->encoding).has_value();
-      if (!operand) scratch = std::max(scratch, ir::byte_size(to));
+      const ir::Type from = kernel[node.operands[0]].type, to = kernel[node.results[0]].type;
+      if (ir::dot_operand_encoding(to->encoding)) return;
+      const auto in_warps = dialect::scratch_in_warps(from->encoding, to->encoding);
+      const std::int64_t all = ir::byte_size(to);
+      scratch = std::max(scratch, std::min(all, in_warps.value_or(all)));
     });
     bytes += scratch;
   }

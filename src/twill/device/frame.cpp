@@ -10,33 +10,33 @@ namespace twill::device {
 
 using ir::OpKind;
 
-bool Sketch::is_of_kernel(ir::OpId op) const {
-  const auto around = ir::parent(*program_, op);
-  return around == function_ || (around && guards_.contains(*around));
+std::optional<std::size_t> Sketch::level_of(ir::OpId op) const {
+  const auto holder = ir::parent(*program_, op);
+  if (holder == function_ || (holder && guards_.contains(*holder))) return 0;
+  for (std::size_t i = 0; i < around_.size(); ++i) {
+    if (holder == around_[i].op) return i + 1;
+  }
+  return std::nullopt;
 }
 
-bool Sketch::is_of_tile(ir::OpId op) const {
-  return outer_ && ir::parent(*program_, op) == outer_->op;
-}
-
-/// Finds the ops around the loop: perhaps a loop over tiles, and around it branches. A tile for
+/// Finds the ops around the loop: perhaps loops over tiles, and around them branches. A tile for
 /// which a branch is not taken ends in front of the roles.
-Result<void> Sketch::find_outer() {
+Result<void> Sketch::find_around() {
   ir::OpId inner = loop_.op;
   for (auto around = ir::parent(*program_, inner); around && *around != function_;
        around = ir::parent(*program_, inner)) {
     if (program_->op(*around).kind == ir::OpKind::branch) {
       TWILL_TRY_VOID(find_guard(*around, inner));
-    } else if (outer_ || !guards_.empty()) {
+    } else if (!guards_.empty()) {
       return refuse(*around,
-                    outer_ ? "is a second loop around the main loop, and one is printed as TTGIR"
-                           : "is a loop around a branch around the main loop, which is not printed "
-                             "as TTGIR yet",
-                    "take all tiles in one loop");
+                    "is a loop around a branch around the main loop, which is not printed as TTGIR "
+                    "yet",
+                    "give the loop no iterations where there is nothing to do");
     } else {
-      outer_ = ir::as_loop(*program_, *around);
-      const bool is_known = outer_ && (outer_->induction || outer_->before);
+      const auto outer = ir::as_loop(*program_, *around);
+      const bool is_known = outer && (outer->induction || outer->before);
       if (!is_known) return refuse(*around, "stands around the loop, and is no loop");
+      around_.insert(around_.begin(), *outer);
     }
     inner = *around;
   }
@@ -141,7 +141,7 @@ Result<void> Sketch::check_stores() const {
     if (plan_->mechanisms[i] != plan::Mechanism::bulk_store) continue;
     const ir::OpId store = origins_[i].sources.front().op;
     const auto later = meeting(store, [&](ir::OpId other) {
-      return where(other) == Where::after || (outer_ && where(other) != Where::loop);
+      return where(other) == Where::after || (walks() && where(other) != Where::loop);
     });
     if (later) {
       return refuse(*later, "touches what " + words(store) +

@@ -76,7 +76,7 @@ class Layout {
       const ir::OpId op = sketch_.per_tile_op(i);
       TWILL_TRY(const ir::OpId load, loaded_by(op));
       TWILL_TRY(const ir::Type type, sketch_.memory_type(load));
-      const bool one = !sketch_.outer() || plan()[around[i].buffers.front()].depth == 1;
+      const bool one = !sketch_.walks() || plan()[around[i].buffers.front()].depth == 1;
       add_ring(around[i].buffers.front(), type, one);
       memory_.invariant_buffers[i] = sketch_.program().op(load).results.front();
     }
@@ -255,7 +255,7 @@ class Layout {
     const std::string name = channel.name;
     TWILL_TRY(const std::int64_t arrivals, full_arrivals(id));
     memory_.full[id] = barriers(name + "_full", channel.depth, arrivals);
-    if (channel.empty_arrivals > 0 && (!tile || sketch_.outer())) add_empty(id);
+    if (channel.empty_arrivals > 0 && (!tile || sketch_.walks())) add_empty(id);
     return {};
   }
 
@@ -266,7 +266,7 @@ class Layout {
   /// The channel of a tile of that type that stays through the loop, and its buffer: free once all
   /// roles have released it. Nothing where the next tile takes its place.
   std::optional<std::pair<plan::ChannelId, ValueId>> invariant_buffer_like(ir::Type type) {
-    for (std::size_t i = 0; i < plan().channels.size() && !sketch_.outer(); ++i) {
+    for (std::size_t i = 0; i < plan().channels.size() && !sketch_.walks(); ++i) {
       const plan::ChannelId id(i);
       const plan::Channel& channel = plan()[id];
       const bool stays = channel.counts == plan::Channel::Counts::tiles;
@@ -339,7 +339,7 @@ class Layout {
       last[box.type] = i;
       memory_.boxes.emplace(i, box);
     }
-    if (!sketch_.outer()) return {};
+    if (!sketch_.walks()) return {};
     for (const auto& [type, index] : first) {
       free(last[type], memory_.boxes.at(last[type]));
       memory_.boxes.at(index).after = last[type];

@@ -89,13 +89,15 @@ struct Known {
 /// State of a pass over a role's steps: each pass builds it anew.
 struct Pass : Known {
   bool grew_ = false;  ///< it wants what the passes before did not
-  Nodes head_, once_, before_, middle_, behind_;
+  Nodes head_, before_, middle_, behind_;
+  std::vector<Nodes> around_;  ///< by the level of what stands there (`Sketch::level_of`)
   Nodes* now_ = nullptr;
   std::map<ValueId, ValueId> captures_;
   std::map<std::pair<std::int64_t, ir::Type>, ValueId> constants_;
   std::vector<Key> in_flight_;  ///< products that are not waited for
   std::set<Key> consumed_;      ///< products whose result another adds to
   At::From section_ = At::From::tile;
+  int part_ = -1;  ///< of the step at hand; -1: of none
   bool behind_loop_ = false;
   int short_trips_ = 0;
   ValueId window_;  ///< the loop's counter
@@ -155,8 +157,9 @@ class RoleBuilder : Pass {
 
   // --- The loop over tiles (role_tiles.cpp) ----------------------------------------------------
   Result<void> tiles(const std::function<Result<void>()>& tile);
+  Result<void> tiles_of(std::size_t level, const std::function<Result<void>()>& tile);
   Result<void> test_tile(const ir::Loop& outer, Node& node);
-  Want carried_by_tiles(const ir::Carried& carried);
+  Want of_tiles(ir::ValueId value, const ir::Loop& outer);
 
   // --- Passes and sections (role_sections.cpp) -------------------------------------------------
   Result<void> once(const plan::Role& role);
@@ -242,9 +245,11 @@ class RoleBuilder : Pass {
   bool is_remade(ir::OpId op, ir::ValueId value, Rows rows, ir::Type type) const;
   /// Does an operation again, for some rows, its first result in `type` if that is given.
   Want clone(ir::OpId op, Rows rows, At at, ir::Type type = nullptr);
+  Result<ir::Attribute> stored_layout(const ir::Op& store, Rows rows) const;
   Result<ir::Type> operand_type(ir::OpId op, std::size_t index, Rows rows, ir::Type result) const;
   void enter(ir::ValueId value, Rows rows, At at, ValueId made);
   std::vector<Rows> rows_in(ir::ValueId value, const std::vector<int>& parts) const;
+  Rows own_rows(ir::ValueId value, Rows rows) const;
   bool makes(const std::vector<OpId>& makers, Rows rows) const;
   bool reads(OpId op) const;
   bool receives(ir::ValueId value, Rows rows) const;
@@ -310,7 +315,7 @@ class RoleBuilder : Pass {
   std::vector<Carry> results_;
   std::set<int> ring_depths_;                   ///< of rings that go on from tile to tile
   std::set<int> tile_depths_;                   ///< of rings with a copy per tile
-  std::vector<ir::Carried> by_tiles_;           ///< scalars that the loop over tiles carries
+  std::set<ir::ValueId> by_tiles_;              ///< scalars that loops over tiles carry
   std::map<ir::OpId, std::set<Rows>> ordered_;  ///< loads of per-tile ops, done at their step
 };
 

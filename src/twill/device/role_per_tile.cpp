@@ -159,7 +159,9 @@ Result<void> RoleBuilder::store_boxes() {
 
 std::vector<Node> RoleBuilder::all_nodes() {
   std::vector<Node> all;
-  for (Nodes* nodes : {&head_, &once_, &before_, &middle_, &behind_}) {
+  std::vector<Nodes*> lists = {&head_, &before_, &middle_, &behind_};
+  for (Nodes& nodes : around_) lists.insert(lists.end() - 3, &nodes);
+  for (Nodes* nodes : lists) {
     std::move(nodes->begin(), nodes->end(), std::back_inserter(all));
     nodes->clear();
   }

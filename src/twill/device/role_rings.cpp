@@ -29,7 +29,7 @@ ValueId RoleBuilder::slot(int depth, At at) {
 }
 
 ValueId RoleBuilder::parity(int depth, At at, bool inverse) {
-  const bool is_number = !sketch_.outer();
+  const bool is_number = !sketch_.walks();
   if (at.from == At::From::tile && is_number) return number(inverse ? 1 : 0);
   if (at.from == At::From::first && is_number) {
     return number((at.offset / depth % 2) ^ (inverse ? 1 : 0));
@@ -44,7 +44,7 @@ ValueId RoleBuilder::parity(int depth, At at, bool inverse) {
 Position RoleBuilder::position(int depth, At at) {
   const bool first = at.from == At::From::first, beside = at.from == At::From::beside;
   const int iteration = first ? at.offset : 0;
-  if (!beside && !sketch_.outer()) {
+  if (!beside && !sketch_.walks()) {
     return {number(iteration % depth), number(iteration / depth % 2)};
   }
   if (!beside) {

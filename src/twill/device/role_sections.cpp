@@ -37,6 +37,7 @@ Result<Block> RoleBuilder::in_passes(const std::function<Result<void>()>& pass) 
 
 void RoleBuilder::begin_pass() {
   static_cast<Pass&>(*this) = {};
+  around_.assign(sketch_.around().size(), {});
   now_ = &before_;
 }
 

@@ -36,6 +36,7 @@ std::string RoleBuilder::remark(const plan::Step& step, At at) const {
 Result<void> RoleBuilder::step(const plan::Step& step) {
   const At where = at(step);
   const std::size_t mark = now_->size();
+  part_ = step.op ? sketch_.origin(*step.op).part : -1;
   TWILL_TRY_VOID(take(step, where));
   if (step.op && (step.kind == StepKind::issue || step.kind == StepKind::compute)) {
     for (const auto& [unit, part] : sketch_.following(*step.op)) {
@@ -46,12 +47,13 @@ Result<void> RoleBuilder::step(const plan::Step& step) {
     (*now_)[mark].remark = remark(step, where);
     (*now_)[mark].span = now_->size() - mark;
   }
+  part_ = -1;
   return {};
 }
 
 Result<void> RoleBuilder::take(const plan::Step& step, At where) {
   const bool tile = where.from == At::From::tile;
-  const bool once = tile && !sketch_.outer();
+  const bool once = tile && !sketch_.walks();
   if (step.drains_first) {
     return sketch_.refuse(sketch_.origin(*step.op).sources.front().op,
                           "runs in few of the iterations, which is not printed as TTGIR yet");
@@ -114,8 +116,7 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
 
 Rows RoleBuilder::rows_of(OpId op, ir::ValueId value) const {
   const int part = sketch_.origin(op).part;
-  const int cut = part < 0 ? -1 : sketch_.cut_of(value);
-  return cut < 0 ? Rows{} : Rows{cut, part};
+  return part < 0 ? Rows{} : own_rows(value, {sketch_.cut_of(value), part});
 }
 
 /// Does a branch of the loop, or an effect there, as a whole.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iterator>
 
 #include "twill/device/role.h"
@@ -6,14 +7,21 @@
 /// loads runs ahead into the next tile while others are at the end of this one.
 namespace twill::device {
 
-/// A scalar that the loop over tiles carries.
-RoleBuilder::Want RoleBuilder::carried_by_tiles(const ir::Carried& carried) {
-  if (sketch_.depends(carried.argument) || is_tile(ir::type_of(program_, carried.init))) {
-    return sketch_.refuse(sketch_.outer()->op, "carries tiles from tile to tile");
+/// A scalar that a loop over tiles counts, carries or leaves.
+RoleBuilder::Want RoleBuilder::of_tiles(ir::ValueId value, const ir::Loop& outer) {
+  const auto known = made_.find({value});
+  if (known != made_.end()) return known->second;
+  const auto carried = std::find_if(
+      outer.carried.begin(), outer.carried.end(),
+      [&](const ir::Carried& it) { return it.argument == value || it.result == value; });
+  if (carried == outer.carried.end()) {
+    return sketch_.refuse(outer.op, "leaves a value that is wanted before it is there");
   }
-  by_tiles_.push_back(carried);
-  grew_ = true;
-  return add_value("new", ir::type_of(program_, carried.argument));
+  if (sketch_.depends(value) || is_tile(ir::type_of(program_, carried->init))) {
+    return sketch_.refuse(outer.op, "carries tiles from tile to tile");
+  }
+  grew_ |= by_tiles_.insert(carried->argument).second;
+  return add_value("new", ir::type_of(program_, value));
 }
 
 /// The part of a `while` loop over tiles that says whether it goes on. All that such a loop carries
@@ -40,18 +48,26 @@ Result<void> RoleBuilder::test_tile(const ir::Loop& outer, Node& node) {
   return {};
 }
 
-/// Does all tiles: one, or those of a loop of the text's own, with what it carries and with slots
-/// and phases of the rings.
+/// Does all tiles: one, or those of loops of the text's own.
 Result<void> RoleBuilder::tiles(const std::function<Result<void>()>& tile) {
-  if (!sketch_.outer()) return tile();
-  const ir::Loop& outer = *sketch_.outer();
+  return sketch_.walks() ? tiles_of(0, tile) : tile();
+}
+
+/// Does all tiles of the loop at that level, with what it carries and with slots and phases of the
+/// rings.
+Result<void> RoleBuilder::tiles_of(std::size_t level, const std::function<Result<void>()>& tile) {
+  const ir::Loop& outer = sketch_.around()[level];
+  const bool innermost = level + 1 == sketch_.around().size();
   const bool counts = outer.induction.has_value();
-  const std::vector<ir::Carried> carries = counts ? by_tiles_ : outer.carried;
+  std::vector<ir::Carried> carries;
+  std::copy_if(outer.carried.begin(), outer.carried.end(), std::back_inserter(carries),
+               [&](const ir::Carried& it) { return !counts || by_tiles_.contains(it.argument); });
   const std::set<int> ring_depths = ring_depths_, tile_depths = tile_depths_;
-  now_ = &once_;
+  now_ = &around_[level];
   Node node{counts ? NodeKind::loop : NodeKind::repeat};
   node.blocks.resize(counts ? 1 : 2);
   Block& body = node.blocks.back();
+  std::vector<std::pair<ir::ValueId, ValueId>> left;  // what the loop leaves
   if (counts) {
     for (const ir::ValueId bound : {*outer.lower, *outer.upper, *outer.step}) {
       TWILL_TRY(node.operands.emplace_back(), want_scalar(bound));
@@ -62,6 +78,7 @@ Result<void> RoleBuilder::tiles(const std::function<Result<void>()>& tile) {
       TWILL_TRY(const ValueId first, want_scalar(carried.init));
       made_[{carried.argument}] =
           carry(node, program_.value(carried.argument).name, type_of(first), first);
+      if (carried.result) left.emplace_back(*carried.result, node.results.back());
     }
   } else {
     TWILL_TRY_VOID(test_tile(outer, node));
@@ -70,26 +87,43 @@ Result<void> RoleBuilder::tiles(const std::function<Result<void>()>& tile) {
       node.results.push_back(add_value(name, ir::type_of(program_, it.argument)));
       body.arguments.push_back(add_value(name, ir::type_of(program_, it.argument)));
       made_[{it.argument}] = body.arguments.back();
+      left.emplace_back(it.result, node.results.back());
     }
   }
-  carry_positions(ring_depths, {At::From::start}, "", node);
-  carry_positions(tile_depths, {At::From::tile}, "tile_", node);
-  now_ = &before_;
-  TWILL_TRY_VOID(tile());
-  now_ = &behind_;
+  // Slots and phases go on from the last tile in front of this loop.
+  const At start{At::From::start}, of_tile{At::From::tile};
+  const auto rings_behind = carry_positions(ring_depths, start, "", node);
+  const auto tiles_behind = carry_positions(tile_depths, of_tile, "tile_", node);
+  if (innermost) {
+    now_ = &before_;
+    TWILL_TRY_VOID(tile());
+    now_ = &behind_;
+  } else {
+    TWILL_TRY_VOID(tiles_of(level + 1, tile));
+    now_ = &around_[level + 1];
+  }
   for (const ir::Carried& carried : carries) {
     TWILL_TRY(body.yields.emplace_back(), want_scalar(carried.yielded));
   }
-  TWILL_TRY_VOID(find_positions(ring_depths));
-  for (const int depth : ring_depths) yield_position(depth, *standing(depth, kBeside), body);
-  for (const int depth : tile_depths) {
-    yield_position(depth, advanced(depth, *standing(depth, {At::From::tile})), body);
+  if (innermost) {
+    TWILL_TRY_VOID(find_positions(ring_depths));
+    for (const int depth : ring_depths) stand(depth, start, *standing(depth, kBeside));
+    for (const int depth : tile_depths) {
+      stand(depth, of_tile, advanced(depth, *standing(depth, of_tile)));
+    }
   }
-  for (Nodes* nodes : {&before_, &middle_, &behind_}) {
+  for (const int depth : ring_depths) yield_position(depth, *standing(depth, start), body);
+  for (const int depth : tile_depths) yield_position(depth, *standing(depth, of_tile), body);
+  std::vector<Nodes*> lists = {&before_, &middle_, &behind_};
+  if (!innermost) lists = {&around_[level + 1]};
+  for (Nodes* nodes : lists) {
     std::move(nodes->begin(), nodes->end(), std::back_inserter(body.nodes));
     nodes->clear();
   }
-  before_.push_back(std::move(node));
+  for (const auto& [depth, position] : rings_behind) stand(depth, start, position);
+  for (const auto& [depth, position] : tiles_behind) stand(depth, of_tile, position);
+  for (const auto& [value, result] : left) made_[{value}] = result;
+  around_[level].push_back(std::move(node));
   return {};
 }
 

@@ -25,12 +25,12 @@ void RoleBuilder::enter(ir::ValueId value, Rows rows, At at, ValueId made) {
 }
 
 RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Type type) {
-  if (rows.cut < 0) rows = {};
   const ir::Type plain = ir::type_of(program_, value);
   if (type == nullptr && is_tile(plain)) {
     TWILL_TRY(type, own_type(value, rows));
   }
   value = sketch_.behind_relayouts(value);
+  rows = own_rows(value, rows);
   const auto inside = made_.find({{value, rows}, kRegion});
   if (inside != made_.end()) return relayout(inside->second, type);
   const auto kept = memory_.kept.find(value);
@@ -43,16 +43,17 @@ RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Typ
   if (!op) {
     const ir::Value& argument = program_.value(value);
     const ir::RegionId region = program_.block(*argument.block).region;
-    if (sketch_.outer() && program_.region(region).op == sketch_.outer()->op) {
-      const auto known = made_.find({value});
-      if (known != made_.end()) return known->second;
-      return carried_by_tiles(sketch_.outer()->carried[argument.index - 1]);
+    for (const ir::Loop& outer : sketch_.around()) {
+      if (program_.region(region).op == outer.op) return of_tiles(value, outer);
     }
     if (program_.region(region).op != sketch_.function()) {
       return sketch_.refuse(program_.region(region).op,
                             "is a loop beside the planned one, which is not printed yet");
     }
     return capture(kernel_.arguments[argument.index]);
+  }
+  for (const ir::Loop& outer : sketch_.around()) {
+    if (*op == outer.op) return of_tiles(value, outer);
   }
   if (*op == sketch_.loop().op) return result(*sketch_.carried_result(value), rows, type);
   if (plain->kind == ir::TypeKind::memdesc) return memory(value, *op, rows, at);
@@ -83,11 +84,35 @@ std::vector<Rows> RoleBuilder::rows_in(ir::ValueId value, const std::vector<int>
   return rows;
 }
 
+/// The rows as the role keeps them. A whole value that is made once for each part is kept for the
+/// part that wants it: what another group hands over comes at its own time. What the role makes
+/// itself is one.
+Rows RoleBuilder::own_rows(ir::ValueId value, Rows rows) const {
+  if (rows.cut >= 0) return rows;
+  if (!sketch_.is_made_by_part(value)) return {};
+  const int wanted = rows.part >= 0 ? rows.part : part_;
+  const std::vector<OpId>& makers = sketch_.makers_of(value);
+  if (makers.empty()) {
+    for (const ir::ValueId operand : program_.op(*sketch_.definition(value)).operands) {
+      if (sketch_.is_made_by_part(operand)) return own_rows(operand, {-1, wanted});
+    }
+  }
+  std::optional<int> first;
+  bool is_own = wanted < 0;
+  for (const OpId maker : makers) {
+    const int part = sketch_.origin(maker).part;
+    if (!is_mine(maker)) continue;
+    first = std::min(first.value_or(part), part);
+    is_own = is_own || part == wanted;
+  }
+  return {-1, is_own && first ? *first : std::max(0, wanted)};
+}
+
 /// Whether the role makes these rows of what the ops make.
 bool RoleBuilder::makes(const std::vector<OpId>& makers, Rows rows) const {
   return std::any_of(makers.begin(), makers.end(), [&](OpId maker) {
     const int part = sketch_.origin(maker).part;
-    return is_mine(maker) && (part < 0 || rows.cut < 0 || part == rows.part);
+    return is_mine(maker) && (part < 0 || rows.part < 0 || part == rows.part);
   });
 }
 
@@ -116,7 +141,7 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
                                     [&](OpId maker) { return sketch_.moved_by(maker) == value; });
   // A role that makes one part of a moved value takes the other parts from where they lie.
   const bool is_made =
-      (makes(makers, rows) && !(is_moved && rows.cut < 0)) || receives(value, rows);
+      (makes(makers, rows) && !(is_moved && rows.part < 0)) || receives(value, rows);
   const auto copy = sketch_.copy_of(value);
   if (!makers.empty() && (is_made || !copy || !reads(*copy))) {
     if (!is_made) {
@@ -166,14 +191,15 @@ RoleBuilder::Want RoleBuilder::per_tile_op(ir::ValueId value, ir::OpId op, Rows 
   }
   const bool loads = ir::class_of(program_.op(op).kind) == OpClass::load;
   if (loads) grew_ |= ordered_[op].insert(rows).second;
-  if (!sketch_.is_of_kernel(op) && !sketch_.is_of_tile(op)) {
+  const auto level = sketch_.level_of(op);
+  if (!level) {
     return sketch_.refuse(op, "stands in a region beside the planned loop");
   }
   Nodes* const outer = now_;
   const bool hoists = before && (!behind_loop_ || loads);
   if (front_ != nullptr) now_ = front_;
   if (hoists) now_ = &before_;
-  if (sketch_.outer() && sketch_.is_of_kernel(op)) now_ = &once_;
+  if (*level < sketch_.around().size()) now_ = &around_[*level];
   if (remade) {
     TWILL_TRY(const ValueId made, clone(op, rows, {}, type));
     made_[key] = made;
@@ -271,7 +297,7 @@ std::optional<ValueId> RoleBuilder::placed(ir::ValueId value, Rows rows, At at,
     const Ring& ring = laid->second;
     const int part = sketch_.origin(op).part;
     const bool whole = ring.joint || part < 0;
-    if (!(whole || part == rows.part || sketch_.cut_of(value) < 0)) continue;
+    if (!(whole || part == rows.part || rows.part < 0)) continue;
     const ValueId one = copy(ring, at, plan_.problem[op].name);
     return whole ? rows_of(one, rows) : one;
   }
@@ -334,11 +360,34 @@ RoleBuilder::Want RoleBuilder::taken(ir::ValueId value, Rows rows, At at, ir::Ty
   return tile;
 }
 
+/// The layout in which threads store rows of a product without shared memory; null where the text's
+/// own is better or needs none. That takes neighbours in a row that lie together, and addresses
+/// that cost next to nothing to compute again.
+Result<ir::Attribute> RoleBuilder::stored_layout(const ir::Op& store, Rows rows) const {
+  constexpr std::int64_t kLeastBits = 64;  // of neighbours, for stores of whole sectors
+  const auto access = ir::memory_access(store);
+  if (!access || !access->source) return nullptr;
+  const ir::ValueId tile = sketch_.behind_relayouts(*access->source);
+  for (const ir::ValueId operand : store.operands) {
+    if (operand != *access->source && sketch_.depends(operand)) return nullptr;
+  }
+  TWILL_TRY(const ir::Type own, own_type(*access->source, rows));
+  TWILL_TRY(const ir::Type made, own_type(tile, rows));
+  const auto neighbours = dialect::neighbours_of(own->encoding);
+  const bool in_row = neighbours && neighbours->dimension == 1 &&
+                      neighbours->count * ir::element_bits(own) >= kLeastBits;
+  return in_row ? dialect::in_rows(sketch_.types(), made) : nullptr;
+}
+
 /// The type in which an operation wants an operand, so that its result comes out in `result`.
 Result<ir::Type> RoleBuilder::operand_type(ir::OpId id, std::size_t index, Rows rows,
                                            ir::Type result) const {
   const ir::Op& op = program_.op(id);
   TWILL_TRY(const ir::Type own, own_type(op.operands[index], rows));
+  if (op.kind == OpKind::store && is_tile(own)) {
+    TWILL_TRY(const ir::Attribute layout, stored_layout(op, rows));
+    return layout == nullptr ? own : sketch_.with_layout(own, layout);
+  }
   if (!is_tile(own) || result == nullptr || !is_tile(result)) return own;
   if (is_elementwise(op) || op.kind == OpKind::broadcast) {
     return sketch_.with_layout(own, result->encoding);
@@ -365,7 +414,7 @@ RoleBuilder::Want RoleBuilder::clone(ir::OpId id, Rows rows, At at, ir::Type typ
   node.source = id;
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     const int cut = sketch_.operand_cut(id, i, rows.cut);
-    const Rows part{cut, cut < 0 ? -1 : rows.part};
+    const Rows part{cut, rows.part};
     TWILL_TRY(const ir::Type wanted, operand_type(id, i, part, type));
     TWILL_TRY(node.operands.emplace_back(), want(op.operands[i], part, at, wanted));
   }

@@ -44,12 +44,15 @@ class Sketch {
   const ir::Program& program() const { return *program_; }
   const plan::Plan& plan() const { return *plan_; }
   const ir::Loop& loop() const { return loop_; }
-  /// The text's own loop over tiles, around the planned one.
-  const std::optional<ir::Loop>& outer() const { return outer_; }
+  /// The text's own loops over tiles, around the planned one: outermost first, as one over groups
+  /// around one over the tiles of a group.
+  const std::vector<ir::Loop>& around() const { return around_; }
+  bool walks() const { return !around_.empty(); }
   ir::OpId function() const { return function_; }
-  /// Whether an operation is done once for all tiles, or once for each, and in no other region.
-  bool is_of_kernel(ir::OpId op) const;
-  bool is_of_tile(ir::OpId op) const;
+  /// In how many of the loops over tiles an operation stands that is in no other region; nullopt
+  /// for others. With 0 it is done once for all tiles, with all of them once for each.
+  std::optional<std::size_t> level_of(ir::OpId op) const;
+  bool is_of_kernel(ir::OpId op) const { return level_of(op) == 0; }
   ir::TypeTable& types() const { return table_->types(); }
   const extract::OpOrigin& origin(OpId op) const { return origins_[op.index()]; }
   /// The operation that `per_tile_ops[index]` of the plan's kernel is.
@@ -125,6 +128,8 @@ class Sketch {
   int cut_of(ir::ValueId value) const;
   /// The dimension in which operand `index` must be cut if the result is cut in `cut`; -1: none.
   int operand_cut(ir::OpId op, std::size_t index, int cut) const;
+  /// Whether ops of the plan make the whole value once for each part, or what it is computed from.
+  bool is_made_by_part(ir::ValueId value) const { return made_by_part_.contains(value); }
 
   // --- Layouts (layouts.cpp) -----------------------------------------------------------------
   /// The type of a value's rows in a role of that many warps.
@@ -158,9 +163,10 @@ class Sketch {
   Result<std::map<ir::ValueId, OpId>> rings_for(ir::OpId loop) const;
   Result<void> find_beside();
   Result<void> find_cuts();
+  void find_made_by_part();
   void find_layouts();
   void read_as_wanted();
-  Result<void> find_outer();
+  Result<void> find_around();
   Result<void> find_guard(ir::OpId branch, ir::OpId inner);
   Result<void> find_exits();
   Result<void> find_effects();
@@ -179,7 +185,7 @@ class Sketch {
   const plan::Plan* plan_ = nullptr;
   std::span<const extract::OpOrigin> origins_;
   ir::Loop loop_;
-  std::optional<ir::Loop> outer_;
+  std::vector<ir::Loop> around_;
   ir::OpId outermost_;  ///< of the loop and what stands around it
   ir::OpId function_;
   ir::OpId last_of_loop_;
@@ -197,6 +203,7 @@ class Sketch {
   std::set<ir::ValueId> dependent_;
   int part_count_ = 1;
   std::map<ir::ValueId, int> cuts_;
+  std::set<ir::ValueId> made_by_part_;
   std::map<ir::ValueId, ir::Attribute> layouts_;
 };
 

@@ -302,7 +302,7 @@ Result<Sketch> Sketch::of(const Parts& parts) {
   const auto function = ir::enclosing(parts.program, parts.loop, OpKind::function);
   if (!function) return sketch.refuse(parts.loop, "stands in no function");
   sketch.function_ = *function;
-  TWILL_TRY_VOID(sketch.find_outer());
+  TWILL_TRY_VOID(sketch.find_around());
   TWILL_TRY_VOID(sketch.find_per_tile_ops());
   sketch.find_dependent();
   sketch.find_sources();
@@ -310,6 +310,7 @@ Result<Sketch> Sketch::of(const Parts& parts) {
   TWILL_TRY_VOID(sketch.find_beside());
   sketch.find_layouts();
   TWILL_TRY_VOID(sketch.find_cuts());
+  sketch.find_made_by_part();
   TWILL_TRY_VOID(sketch.find_exits());
   TWILL_TRY_VOID(sketch.find_effects());
   return sketch;

@@ -171,6 +171,72 @@ bool is_of_operand(ir::Attribute layout) {
   return layout != nullptr && kind_of_layout(layout) == "dot_op";
 }
 
+namespace {
+
+/// By warp, of a tile with two dimensions whose elements are all held once. These are rows below
+/// one another, as products leave them, and what the text makes of a product without moving it
+/// between warps. nullopt for others.
+std::optional<Bases> rows_of_warps(ir::Attribute layout) {
+  constexpr std::int64_t kRowsOfWarp = 16;
+  const auto mma = ir::mma_encoding(layout);
+  if (mma && mma->version_major == 3 && mma->warps_per_cta.size() == 2) {
+    Bases bases;
+    if (mma->warps_per_cta.back() != 1) return std::nullopt;
+    for (std::int64_t w = 1; w < mma->warps_per_cta.front(); w *= 2) {
+      bases.push_back({kRowsOfWarp * w, 0});
+    }
+    return bases;
+  }
+  if (layout == nullptr || kind_of_layout(layout) != "linear") return std::nullopt;
+  Bases warps = bases_of(layout, "warp");
+  const auto is_row = [&](const Numbers& basis) {
+    return basis.size() == 2 && basis[1] == 0 && basis[0] >= kRowsOfWarp &&
+           (basis[0] & (basis[0] - 1)) == 0;
+  };
+  for (const Bases& bases : {bases_of(layout, "register"), bases_of(layout, "lane")}) {
+    if (std::any_of(bases.begin(), bases.end(), is_zero)) return std::nullopt;
+  }
+  if (!std::all_of(warps.begin(), warps.end(), is_row)) return std::nullopt;
+  return warps;
+}
+
+}  // namespace
+
+ir::Attribute in_rows(ir::TypeTable& types, ir::Type tile) {
+  const int bits = ir::element_bits(tile);
+  const auto warps = rows_of_warps(tile->encoding);
+  if (!warps || tile->shape.size() != 2 || (bits != 16 && bits != 32)) return nullptr;
+  const std::int64_t rows = tile->shape[0], columns = tile->shape[1], vector = 128 / bits;
+  const auto has = [&](std::int64_t row) {
+    return std::find(warps->begin(), warps->end(), Numbers{row, 0}) != warps->end();
+  };
+  const bool are_there = std::all_of(warps->begin(), warps->end(),
+                                     [&](const Numbers& basis) { return basis[0] < rows; });
+  if (!are_there || rows < 8 || columns < 4 * vector) return nullptr;
+  Bases registers;
+  for (std::int64_t c = 1; c < columns; c *= 2) {
+    if (c != vector && c != 2 * vector) registers.push_back({0, c});
+  }
+  for (std::int64_t r = 8; r < rows; r *= 2) {
+    if (!has(r)) registers.push_back({r, 0});
+  }
+  const Bases lanes = {{0, vector}, {0, 2 * vector}, {1, 0}, {2, 0}, {4, 0}};
+  std::vector<ir::NamedAttribute> entries = {{"register", array_of(types, registers)},
+                                             {"lane", array_of(types, lanes)},
+                                             {"warp", array_of(types, *warps)},
+                                             {"block", types.array({})}};
+  const ir::Encoding meaning = layout_of("ttg.linear", entries);
+  return types.dialect("ttg.linear", std::move(entries), meaning);
+}
+
+std::optional<std::int64_t> scratch_in_warps(ir::Attribute from, ir::Attribute to) {
+  const auto warps = rows_of_warps(from);
+  if (!warps || to == nullptr || kind_of_layout(to) != "linear" || rows_of_warps(to) != warps) {
+    return std::nullopt;
+  }
+  return std::int64_t{32 * 16} << warps->size();
+}
+
 std::optional<Neighbours> neighbours_of(ir::Attribute layout) {
   if (layout == nullptr || kind_of_layout(layout) != "blocked") return std::nullopt;
   const Numbers order = numbers_of(layout, "order"), counts = numbers_of(layout, "sizePerThread");

@@ -136,8 +136,9 @@ bool same_trips(const Kernel& kernel) {
   const ir::Program& program = kernel.program;
   const auto loop = ir::as_loop(program, kernel.choice.loop);
   if (!loop || !loop->lower || !loop->upper || !loop->step) return false;
-  const auto outer = loop->outer ? ir::as_loop(program, *loop->outer) : std::nullopt;
+  auto outer = loop->outer ? ir::as_loop(program, *loop->outer) : std::nullopt;
   if (loop->outer && !outer) return false;
+  while (outer && outer->outer) outer = ir::as_loop(program, *outer->outer);
   const auto fixed = [&](ir::ValueId bound) {
     return outer ? ir::is_invariant(program, *outer, bound) : axes_of(program, bound) == 0;
   };

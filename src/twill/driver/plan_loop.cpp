@@ -72,9 +72,11 @@ Result<PlannedLoop> better_walk(const Request& request, std::shared_ptr<const Re
 Diagnostic printed_instead(Diagnostic why, const report::Outcome& answer,
                            const report::Outcome& printed) {
   const bool other = answer.strategy != printed.strategy;
-  why.message +=
-      fmt::format(" in pool {}; printed is the kernel of pool {}{}", answer.pool, printed.pool,
-                  other ? " by strategy " + printed.strategy : std::string());
+  const std::string instead =
+      printed.pool == answer.pool ? "another of that pool" : "one of pool " + printed.pool;
+  why.message = fmt::format("the answer (pool {}) is not printed: {}; printed instead is {}{}",
+                            answer.pool, why.message, instead,
+                            other ? ", by strategy " + printed.strategy : std::string());
   return why;
 }
 

@@ -151,12 +151,16 @@ std::vector<Outside> outside_of(const Body& body) {
   const ir::Program& program = *body.program;
   const ir::OpId loop = body.loop.op;
   const auto function = ir::enclosing(program, loop, ir::OpKind::function);
+  std::optional<ir::OpId> tiles;  // the outermost loop around
+  for (auto outer = body.loop.outer; outer; outer = ir::as_loop(program, *outer)->outer) {
+    tiles = outer;
+  }
   std::vector<Outside> found;
   for (const ir::OpId id : ir::walk(program, function.value_or(program.module()))) {
     const auto access = ir::memory_access(program.op(id));
     if (!access || access->space != ir::AccessSpace::global) continue;
     if (ir::is_inside(program, id, loop)) continue;
-    const bool again = body.loop.outer && ir::is_inside(program, id, *body.loop.outer);
+    const bool again = tiles && ir::is_inside(program, id, *tiles);
     found.push_back({id, *access, id < loop || again, loop < id || again});
   }
   return found;

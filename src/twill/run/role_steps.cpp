@@ -130,7 +130,7 @@ std::optional<plan::BufferId> RoleSteps::written_by(const plan::Step& step) cons
 /// Whether the text has an op of its own for the step, in that place.
 bool RoleSteps::shows(const Placed& placed) const {
   const plan::Step& step = *placed.step;
-  const bool once = step.instance.from == plan::Instance::From::tile && !all_.walks;
+  const bool once = step.instance.from == plan::Instance::From::tile && all_.walks == 0;
   const bool boxed = step.op && plan_.mechanisms[step.op->index()] == Mechanism::bulk_store;
   if (boxed && step.kind == StepKind::stage) return false;  // into a box, for a helper
   switch (step.kind) {
@@ -161,8 +161,19 @@ std::string RoleSteps::pass(const Placed& placed) {
   return step.op ? check_computed(placed) : std::string();
 }
 
-/// The arithmetic that the step stands for has been done, on the step's iteration. A branch may have
-/// gone its other way.
+/// Whether a tile has the shape of a whole one, or of a part of it.
+bool RoleSteps::is_of_shape(const std::vector<std::int64_t>& shape,
+                            const std::vector<std::int64_t>& whole) const {
+  int parts = 1;
+  for (const extract::OpOrigin& origin : all_.what.origins) {
+    parts = std::max(parts, origin.part + 1);
+  }
+  return std::equal(shape.begin(), shape.end(), whole.begin(), whole.end(),
+                    [&](std::int64_t a, std::int64_t b) { return a == b || a * parts == b; });
+}
+
+/// The arithmetic that the step stands for has been done, on the step's iteration. A branch may
+/// have gone its other way.
 std::string RoleSteps::check_computed(const Placed& placed) {
   const plan::Step& step = *placed.step;
   if (step.kind != StepKind::compute || all_.what.origins[step.op->index()].forwards) return {};
@@ -176,14 +187,22 @@ std::string RoleSteps::check_computed(const Placed& placed) {
     const bool tile =
         type->kind == ir::TypeKind::tensor && type->element->kind == ir::TypeKind::floating;
     if (!tile) continue;
-    const auto found = std::find_if(computed_.begin(), computed_.end(), [&](const Computed& it) {
+    const auto is_it = [&](const Computed& it) {
       return it.kind == op.kind &&
              (!it.iteration || is_made_of(*step.op, placed.iteration, it.iteration));
+    };
+    auto found = std::find_if(computed_.begin(), computed_.end(), [&](const Computed& it) {
+      return is_of_shape(it.shape, type->shape) && is_it(it);
     });
+    if (found == computed_.end()) found = std::find_if(computed_.begin(), found, is_it);
+    const bool in_parts = all_.what.origins[step.op->index()].part >= 0;
+    const auto once = std::pair(source.op, placed.iteration);
     if (found != computed_.end()) {
+      if (in_parts && found->shape == type->shape) for_all_parts_.insert(once);
       computed_.erase(found);
       continue;
     }
+    if (in_parts && for_all_parts_.contains(once)) continue;
     return "the plan has \"" + words(placed) + "\" here, and the text has no " + op.name +
            " of that iteration";
   }
@@ -198,7 +217,7 @@ std::string RoleSteps::to_next() {
       if (!difference.empty()) return difference;
       ++next_;
     }
-    if (next_ < steps_.size() || !all_.walks) return {};
+    if (next_ < steps_.size() || all_.walks == 0) return {};
     add_tile();
     const bool works = std::any_of(steps_.begin(), steps_.end(),
                                    [&](const Placed& placed) { return shows(placed); });
@@ -212,7 +231,7 @@ bool RoleSteps::is_beside(const concurrent::Role& state) const {
                   [&](const Placed& placed) { return !placed.is_per_tile && shows(placed); });
   if (in_sections) return false;
   const auto count = std::count_if(state.frames.begin(), state.frames.end(), is_loop_frame);
-  if (count <= (all_.walks ? 1 : 0)) return false;
+  if (count <= all_.walks) return false;
   const auto inner = std::find_if(state.frames.rbegin(), state.frames.rend(), is_loop_frame);
   return inner->op != loop_;
 }

@@ -22,7 +22,7 @@ namespace twill::run {
 struct Comparison {
   const Translated& what;
   std::int64_t trips = 0;        ///< of each tile
-  bool walks = false;            ///< the roles walk over tiles
+  int walks = 0;                 ///< loops over tiles that the roles have around the planned one
   bool products_around = false;  ///< the kernel has products in no loop, of which no plan has steps
   /// Memory that is not the plan's: an allocation, or what it is when looked at with another type.
   std::set<std::pair<const execute::Tile*, std::size_t>> of_helpers;
@@ -53,6 +53,7 @@ class RoleSteps {
   struct Computed {
     ir::OpKind kind = ir::OpKind::other;
     std::optional<std::int64_t> iteration;
+    std::vector<std::int64_t> shape = {};  ///< of the result
   };
   /// A read of a copy in shared memory: of a value of an iteration, or of an invariant tile.
   struct Read {
@@ -68,6 +69,8 @@ class RoleSteps {
   bool is_laid(plan::ChannelId channel) const;
   bool shows(const Placed& placed) const;
   std::string pass(const Placed& placed);
+  bool is_of_shape(const std::vector<std::int64_t>& shape,
+                   const std::vector<std::int64_t>& whole) const;
   std::string check_computed(const Placed& placed);
   std::string to_next();
   bool is_beside(const concurrent::Role& state) const;
@@ -110,7 +113,10 @@ class RoleSteps {
   bool fenced_ = false;           ///< since the last step that shows
   std::int64_t open_products_ = 0;
   std::vector<Computed> computed_;  ///< since the last step that shows
-  std::vector<Spot> read_here_;     ///< by threads, since then
+  /// Ops of the kernel that one part has done on a whole tile, for all parts, and in which
+  /// iteration.
+  std::set<std::pair<ir::OpId, std::int64_t>> for_all_parts_;
+  std::vector<Spot> read_here_;  ///< by threads, since then
   std::map<ir::ValueId, std::int64_t> made_in_;
   std::deque<Read> read_;  ///< by steps that are past
   /// Fillings of channels that loops beside the planned one have used: up to now, and before the

@@ -19,8 +19,8 @@ std::optional<std::int64_t> RoleSteps::latest_in(plan::OpId op, std::int64_t ite
     const std::int64_t from = iteration - it.distance;
     const plan::Mechanism how = plan_.mechanisms[it.from.index()];
     const auto buffer = plan::read_from(plan_, it.from, op);
-    const bool shared = buffer && plan_[*buffer].residence == plan::Residence::shared &&
-                        !(held && writes(*buffer));
+    const bool shared =
+        buffer && plan_[*buffer].residence == plan::Residence::shared && !(held && writes(*buffer));
     std::optional<std::int64_t> made;
     if (shared || how == plan::Mechanism::wgmma) {
       made = from;
@@ -94,7 +94,7 @@ void RoleSteps::carry(ir::OpId id) {
   if (product) latest = steps_[next_ - 1].iteration;
   const ir::OpClass of = ir::class_of(op.kind);
   if (of == ir::OpClass::elementwise || of == ir::OpClass::reduction) {
-    computed_.push_back({op.kind, latest});
+    computed_.push_back({op.kind, latest, ir::type_of(module, op.results.front())->shape});
   }
   for (const ir::ValueId result : op.results) {
     made_in_.erase(result);

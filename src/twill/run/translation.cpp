@@ -1,6 +1,7 @@
 #include "twill/run/translation.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -42,6 +43,22 @@ std::int64_t longest_spread(const plan::Plan& plan) {
   return spread;
 }
 
+/// Loops around the planned one in the kernel's text. Some op of the plan stands for what is in no
+/// other loop.
+int loops_over_tiles(const Translated& what) {
+  int fewest = std::numeric_limits<int>::max();
+  for (const extract::OpOrigin& origin : what.origins) {
+    for (const extract::Source& source : origin.sources) {
+      int loops = -1;  // the planned one
+      for (auto at = ir::parent(what.kernel, source.op); at; at = ir::parent(what.kernel, *at)) {
+        if (ir::is_loop(what.kernel.op(*at).kind)) ++loops;
+      }
+      fewest = std::min(fewest, loops);
+    }
+  }
+  return std::max(1, fewest);
+}
+
 /// Places of a kernel's products other than in a loop.
 struct ProductPlaces {
   bool around = false;     ///< some stand in no loop
@@ -66,8 +83,7 @@ class Comparer {
  public:
   explicit Comparer(const Translated& what)
       : what_(what), program_(what.module), period_(period_of(what.plan)) {
-    const auto tiles = what.plan.kernel->tiles;
-    walks_ = tiles == plan::Tiles::program_loop;
+    if (what.plan.kernel->tiles == plan::Tiles::program_loop) walks_ = loops_over_tiles(what);
     find_helpers();
     const ProductPlaces places = places_of_products(what.kernel);
     products_around_ = places.around;
@@ -110,8 +126,8 @@ class Comparer {
   /// Integers that a loop carries, by iteration.
   using Rounds = std::vector<std::vector<std::int64_t>>;
 
-  /// The first loop in which a role of the plan waits, and for roles without a loop of so many trips
-  /// their own first one.
+  /// The first loop in which a role of the plan waits, and for roles without a loop of so many
+  /// trips their own first one.
   Counted planned_loops() const {
     Counted found;
     std::map<std::size_t, Counted> by_role;  // loops in which roles of the plan wait
@@ -341,7 +357,7 @@ class Comparer {
   const Translated& what_;
   const ir::Program& program_;
   std::int64_t period_;
-  bool walks_ = false;
+  int walks_ = 0;
   bool products_around_ = false;
   std::map<ir::OpId, bool> wanted_;    ///< of conditions
   std::map<ir::OpId, bool> choices_;   ///< by branch: which way the plan goes
