@@ -230,7 +230,7 @@ TEST(Device, RingsGiveAlternativeToChangesOfLayout) {
   EXPECT_NE(none.error().message.find("bytes of shared memory"), std::string::npos);
 }
 
-/// What threads store of a product stays in its warps: of 16 KB a group, 2 are left.
+/// Tiles of products that threads store stay in their warps: of 16 KB a group, 2 are left.
 TEST(Device, ThreadsStoreProductsInRows) {
   for (const char* const name : {"gemm/sm_90/ptr_128x128x64", "gemm_around/sm_90/halves"}) {
     SCOPED_TRACE(name);

@@ -133,9 +133,8 @@ TEST(RegisterLayouts, WarpsThatHoldWhatOthersHoldAreTheFirstToGo) {
             "[0, 4]], warp = [[0, 8]], block = []}>");
 }
 
-/// A product's tile is rearranged for stores without leaving its warps: Triton takes 16 bytes of
-/// shared memory a thread for that (2048 of four warps, as Triton 3.6 and 3.9 reported), and not
-/// that of the whole tile.
+/// A product's tile is rearranged for stores without leaving its warps. Triton 3.6 and 3.9 report
+/// 2048 bytes of shared memory for four warps, 16 a thread.
 TEST(RegisterLayouts, RowsAreStoredFromWithinWarps) {
   const std::string split =
       "#ttg.linear<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], "

@@ -114,11 +114,6 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
   return {};
 }
 
-Rows RoleBuilder::rows_of(OpId op, ir::ValueId value) const {
-  const int part = sketch_.origin(op).part;
-  return part < 0 ? Rows{} : own_rows(value, {sketch_.cut_of(value), part});
-}
-
 /// Does a branch of the loop, or an effect there, as a whole.
 Result<void> RoleBuilder::do_unit(ir::OpId unit, int part, At at) {
   std::vector<int> parts;

@@ -85,7 +85,7 @@ std::vector<Rows> RoleBuilder::rows_in(ir::ValueId value, const std::vector<int>
 }
 
 /// The rows as the role keeps them. A whole value that is made once for each part is kept for the
-/// part that wants it: what another group hands over comes at its own time. What the role makes
+/// part that wants it. What another group hands over comes at its own time; what the role makes
 /// itself is one.
 Rows RoleBuilder::own_rows(ir::ValueId value, Rows rows) const {
   if (rows.cut >= 0) return rows;
@@ -106,6 +106,11 @@ Rows RoleBuilder::own_rows(ir::ValueId value, Rows rows) const {
     is_own = is_own || part == wanted;
   }
   return {-1, is_own && first ? *first : std::max(0, wanted)};
+}
+
+Rows RoleBuilder::rows_of(OpId op, ir::ValueId value) const {
+  const int part = sketch_.origin(op).part;
+  return part < 0 ? Rows{} : own_rows(value, {sketch_.cut_of(value), part});
 }
 
 /// Whether the role makes these rows of what the ops make.

@@ -42,10 +42,10 @@ bool is_of_product(ir::Attribute layout);
 /// Whether `layout` is of a product's operand in registers.
 bool is_of_operand(ir::Attribute layout);
 
-/// The layout of a tile with two dimensions once each warp has moved its elements to where rows are
-/// stored from: a thread has 16 bytes of a row, and four threads 64. No element leaves its warp.
-/// Null unless warps have rows below one another, as products leave them, for tiles that are too
-/// narrow, and for elements of other than 16 or 32 bits.
+/// The layout of a tile with two dimensions once each warp has moved its elements for stores. A
+/// thread has 16 bytes of a row, and four threads 64; no element leaves its warp. Null unless warps
+/// have rows below one another, as products leave them. Null also for narrow tiles, and for
+/// elements of other than 16 or 32 bits.
 ir::Attribute in_rows(ir::TypeTable& types, ir::Type tile);
 /// Bytes of shared memory for a change between such layouts: Triton moves 16 bytes of each thread
 /// at a time. nullopt for other changes.

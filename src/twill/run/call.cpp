@@ -13,7 +13,6 @@
 namespace twill::run {
 namespace {
 
-
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

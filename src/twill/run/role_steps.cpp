@@ -161,54 +161,6 @@ std::string RoleSteps::pass(const Placed& placed) {
   return step.op ? check_computed(placed) : std::string();
 }
 
-/// Whether a tile has the shape of a whole one, or of a part of it.
-bool RoleSteps::is_of_shape(const std::vector<std::int64_t>& shape,
-                            const std::vector<std::int64_t>& whole) const {
-  int parts = 1;
-  for (const extract::OpOrigin& origin : all_.what.origins) {
-    parts = std::max(parts, origin.part + 1);
-  }
-  return std::equal(shape.begin(), shape.end(), whole.begin(), whole.end(),
-                    [&](std::int64_t a, std::int64_t b) { return a == b || a * parts == b; });
-}
-
-/// The arithmetic that the step stands for has been done, on the step's iteration. A branch may
-/// have gone its other way.
-std::string RoleSteps::check_computed(const Placed& placed) {
-  const plan::Step& step = *placed.step;
-  if (step.kind != StepKind::compute || all_.what.origins[step.op->index()].forwards) return {};
-  for (const extract::Source& source : all_.what.origins[step.op->index()].sources) {
-    const ir::Op& op = all_.what.kernel.op(source.op);
-    const auto around = ir::parent(all_.what.kernel, source.op);
-    if (around && all_.what.kernel.op(*around).kind == OpKind::branch) continue;
-    const ir::OpClass of = ir::class_of(op.kind);
-    if (of != ir::OpClass::elementwise && of != ir::OpClass::reduction) continue;
-    const ir::Type type = ir::type_of(all_.what.kernel, op.results.front());
-    const bool tile =
-        type->kind == ir::TypeKind::tensor && type->element->kind == ir::TypeKind::floating;
-    if (!tile) continue;
-    const auto is_it = [&](const Computed& it) {
-      return it.kind == op.kind &&
-             (!it.iteration || is_made_of(*step.op, placed.iteration, it.iteration));
-    };
-    auto found = std::find_if(computed_.begin(), computed_.end(), [&](const Computed& it) {
-      return is_of_shape(it.shape, type->shape) && is_it(it);
-    });
-    if (found == computed_.end()) found = std::find_if(computed_.begin(), found, is_it);
-    const bool in_parts = all_.what.origins[step.op->index()].part >= 0;
-    const auto once = std::pair(source.op, placed.iteration);
-    if (found != computed_.end()) {
-      if (in_parts && found->shape == type->shape) for_all_parts_.insert(once);
-      computed_.erase(found);
-      continue;
-    }
-    if (in_parts && for_all_parts_.contains(once)) continue;
-    return "the plan has \"" + words(placed) + "\" here, and the text has no " + op.name +
-           " of that iteration";
-  }
-  return {};
-}
-
 /// Goes to the next step that shows.
 std::string RoleSteps::to_next() {
   while (true) {
