@@ -96,6 +96,22 @@ TEST(Gluon, AddedIterationsDoNotMultiplyStates) {
   EXPECT_LT(made.proof.every_trip->states, 1000U);
 }
 
+/// A rule that breaks in the third tile of a flattened loop is seen by runs, too.
+TEST(Gluon, FlattenedLoopsAreRunWithSeveralTiles) {
+  auto input = driver::read_input(std::string(TWILL_SOURCE_DIR) +
+                                  "/kernels/gemm_persistent/sm_100/128x256x64_flat_ws.ws100.ttgir");
+  ASSERT_TRUE(input) << to_string(input.error());
+  for (const char* planted : {"%17, ", "%20, "}) {  // the second slots of rings of accumulators
+    std::string text = input->text;
+    const std::string old = std::string("ttng.init_barrier ") + planted + "1 ";
+    const std::size_t at = text.find(old);
+    ASSERT_NE(at, std::string::npos);
+    text[at + old.size() - 2] = '3';
+    const auto made = verified(text);
+    EXPECT_TRUE(run::is_broken(made.proof)) << run::to_text(made.proof, made.program);
+  }
+}
+
 /// Instructions of which nothing is known are no reason to say that all is well.
 TEST(Gluon, OtherAssemblyIsNotFollowed) {
   for (const char* ptx : {"mbarrier.arrive.shared.b64 _, [$1];", "st.shared.b32 [$1], 0;",

@@ -93,8 +93,8 @@ class Planting {
     }
   }
 
-  /// Moves a line, and the slot that it is about, in front of the last line before it with one of
-  /// `parts`, if that stands in the same block.
+  /// Moves a line and its slot in front of an earlier line: the last one in the same block with one
+  /// of `parts`.
   void before(const char* kind, std::size_t i, std::initializer_list<const char*> parts) {
     const std::size_t first = i > 0 && has(lines_[i - 1], "memdesc_index") ? i - 1 : i;
     for (std::size_t j = first; j-- > 0;) {

@@ -25,6 +25,8 @@ using concurrent::Order;
 const std::map<std::string, std::string> kHarmless = {
     {"arrival dropped", "a last release, for which nobody waits"},
     {"arrival doubled", "a last release, for which nobody waits"},
+    {"released too early",
+     "a last release, for which nobody waits, or what stands before it is another's"},
     {"fence dropped", "behind the initialization of barriers, where no data is written"},
 };
 
@@ -32,6 +34,7 @@ const std::map<std::string, std::string> kHarmless = {
 /// asked for and never comes back.
 const std::map<std::string, std::string> kHarmlessInTriton = {
     {"wait dropped", "a wait that passes at once, or that another wait implies"},
+    {"wait behind its use", "a wait that passes at once, or that another wait implies"},
     {"count too high", "a barrier whose only wait passes at once"},
 };
 

@@ -60,7 +60,7 @@ def bias_attention_case(tokens, heads, d=128):
 
     def launch():
         fa_fwd_bias.fa_fwd_bias_desc[(tokens // 128, heads)](*(described(t, 128, d) for t in (q, k, v, o)), described(bias, 128, 128), d**-0.5, tokens,
-                                                             BM=128, BN=128, D=d, num_warps=8, num_stages=3)
+                                                             BM=128, BN=128, D=d, num_warps=8, num_stages=2)  # with 3, plain Triton has no room
 
     def reference():  # of the first head
         scores = q[:tokens].double() @ k[:tokens].double().T * d**-0.5 + bias[:tokens].double()
@@ -78,7 +78,7 @@ def backward_case(tokens, heads, d=128):
         fa_bwd.fa_bwd[(tokens // 128, heads)](described(q, 64, d), described(k, 128, d), described(v, 128, d), described(do, 64, d), described(dq, 64, d),
                                               described(dk, 128, d), described(dv, 128, d), dq, lse, delta, d**-0.5, tokens, BM=64, BN=128, D=d,
                                               TMA_RED=True, WS=False, num_warps=8, num_stages=2)
-    return Case(f"attention backward d{d} {heads}x{tokens}", launch, [dk, dv], 10.0 * heads * tokens**2 * d)
+    return Case(f"attention backward d{d} {heads}x{tokens}", launch, [dk, dv], 10.0 * heads * tokens**2 * d, refused=r"\(C7512\)")  # of each plan
 
 
 # ---- The forms of Triton's tutorials
@@ -88,8 +88,9 @@ def _blocks(arguments):
         arguments[name].block_shape = [arguments[rows], arguments["D"]]
 
 
+# A function of its own: in memory, the kernels of causal_case() have raced already, and a second row would have no race.
 tuned_attention = triton.autotune([triton.Config({"BM": 128, "BN": n}, num_warps=8, num_stages=3, pre_hook=_blocks) for n in (64, 128)],
-                                  key=["n_ctx", "D"])(fa_fwd_causal.fa_fwd_causal)
+                                  key=["n_ctx", "D"])(triton.jit(fa_fwd_causal.fa_fwd_causal.fn))
 
 
 def tuned_attention_case(tokens, heads, d=128):

@@ -44,8 +44,8 @@ std::string refusal_of(const std::string& text, Options options = kWhole) {
   return extraction ? "accepted" : to_string(extraction.error());
 }
 
-// What the side of a branch loads that has no ops comes after a store of the same places, too, and no
-// plan keeps that order.
+// Loads of the side of a branch without ops come after a store of the same places, too. No plan
+// keeps that order.
 TEST(Memory, LoadsOnTheOtherSideOfABranchAreOrdered) {
   const std::string body = loads() + product() + kHalves + kStore + R"(
       %some = arith.cmpi slt, %i, %n : i32

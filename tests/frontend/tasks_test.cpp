@@ -1,4 +1,5 @@
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -318,6 +319,99 @@ TEST(LoweredTasks, RowsForWarpgroupsAreTheWholeTile) {
   TasksAndModule(
       {text.substr(0, at) + cut + text.substr(at), {{"M", 130}, {"N", 16}, {"K", 40}}, {2, 1, 1}})
       .run();
+}
+
+/// Without the places in the user's source.
+std::string placeless(const std::string& module) {
+  return std::regex_replace(module, std::regex(R"( loc\([^\n]*)"), "");
+}
+
+/// The kernel of a bundled program with another text in place of some.
+Result<std::string> kernel_of(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  if (at != std::string::npos) text.replace(at, from.size(), to);
+  return lower_task_text({"t.task", text});
+}
+
+// Levels written out down to the thread mean the kernel that has none of them.
+TEST(LoweredTasks, PartsForWarpsAndThreadsAreTheWholeTile) {
+  const auto levels = lower_task_text({"t.task", bundled_tasks("gemm_levels.task")});
+  const auto plain = lower_task_text({"t.task", bundled_tasks("gemm.task")});
+  ASSERT_TRUE(levels) << to_string(levels.error());
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(placeless(*levels), placeless(*plain));
+  TasksAndModule(
+      {with_mapping("gemm_levels.task", "map m for gemm { U = 128 V = 16 W = 16 G = 2 }"),
+       {{"M", 130}, {"N", 20}, {"K", 40}},
+       {2, 2, 1}})
+      .run();
+}
+
+struct LevelsCase {
+  const char* name;
+  const char* from;
+  const char* to;
+  const char* message;
+  int line, column;
+};
+
+class RefusedLevels : public testing::TestWithParam<LevelsCase> {};
+
+TEST_P(RefusedLevels, WithCodeLineAndColumn) {
+  const auto& it = GetParam();
+  const auto made = kernel_of(bundled_tasks("gemm_levels.task"), it.from, it.to);
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find(it.message), std::string::npos) << to_string(made.error());
+  EXPECT_EQ(made.error().location.line, it.line) << to_string(made.error());
+  EXPECT_EQ(made.error().location.column, it.column) << to_string(made.error());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, RefusedLevels,
+    testing::Values(
+        LevelsCase{"M10Warps", "prange w < 4", "prange w < 8",
+                   "M10: mma(C, c, warp, 64, N, 16)[w]: 'mma' has 4 parts, and there are 8 "
+                   "iterations",
+                   25, 27},
+        LevelsCase{"M10Operands", "mma(B, bt, thread, 64, N, 16)[t]", "B",
+                   "T03: 'B' of 'gemm_add' is [N, K], and B is [N, K]", 29, 78},
+        LevelsCase{"M10Fixed", "mma(A, a, warp, 64, N, 16)[w]", "mma(A, a, warp, 64, N, 16)[0]",
+                   "M10: mma(A, a, warp, 64, N, 16)[0]: its index is 0", 25, 57},
+        LevelsCase{"M10Alone", "  store(C, acc)",
+                   "  gemm_add(mma(acc, c, warp, 64, N, 16)[0], mma(A, a, warp, 64, N, 16)[0], B)\n"
+                   "  store(C, acc)",
+                   "M10: mma(acc, c, warp, 64, N, 16)[0] is one of the 4 parts of 'mma'", 18, 12},
+        LevelsCase{"M09", "mma(A, a, warp, 64, N, 16)", "mma(A, a, warp, 128, N, 16)",
+                   "M09: there is no instruction of 128 rows, 256 columns and depth 16", 25, 57}),
+    [](const auto& it) { return std::string(it.param.name); });
+
+// Rows are reduced by warps: a thread has some columns of a row alone.
+TEST(LoweredTasks, ThreadsReduceNoRows) {
+  const std::string text = R"(
+task t(writes y: f32[M], reads A: f16[M, K], reads B: f16[N, K])
+task product(writes S: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])
+task scale(updates S: f32[M, N])
+task sum(writes y: f32[M], reads S: f32[M, N])
+inner t.v tunable N_ { S = tensor f32[M, N]  product(S, A, B)  scale(S)  sum(y, S) }
+inner scale.warps { prange w < 4 { scale(mma(S, c, warp, 64, N, 16)[w]) } }
+inner scale.threads { prange t < 32 { scale(mma(S, c, thread, 64, N, 16)[t]) } }
+leaf product.l { S = mma(A, transpose(B)) }
+leaf scale.l { S = S - column(row_max(S)) }
+leaf sum.l { y = row_sum(S) }
+map m for t { M = 64 N = 16 K = 16 N_ = 1 }
+)";
+  const auto made = lower_task_text({"t.task", text});
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("M10: 'scale.l' needs more of its operands"),
+            std::string::npos)
+      << to_string(made.error());
+  EXPECT_EQ(made.error().location.line, 8);
+  std::string by_warps = text;
+  const std::size_t at = by_warps.find("inner scale.threads");
+  by_warps.erase(at, by_warps.find('\n', at) - at);
+  const auto warps = lower_task_text({"t.task", by_warps});
+  EXPECT_TRUE(warps) << to_string(warps.error());
 }
 
 // Tiles are no powers of two: the reader takes them of modules that were made of tasks.

@@ -66,8 +66,8 @@ TEST(Kinds, BothSidesOfABranchAreRun) {
   }
 }
 
-// Protects: of a branch with work on both sides, the side that the plan has no ops of is computed
-// as well, whichever side the flags choose; and what one iteration keeps of another's load.
+// Protects: a branch with work on both sides, of which the plan has ops for one, computes both,
+// whichever side the flags choose; and what one iteration keeps of another's load.
 TEST(Kinds, WorkOnBothSidesOfABranchComputesWhatTheTextDoes) {
   struct Case {
     std::string kind, array;

@@ -11,6 +11,7 @@ import base64
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -118,6 +119,8 @@ def look_at_schedule(browser, checks):
     checks.that(browser.ask("document.querySelectorAll('#verdict .card').length") >= 2, "figures")
     wide = "[...document.querySelectorAll('#steady-state svg.bar:not(.wait)')].every(it => it.getBoundingClientRect().width > 1)"
     checks.that(browser.ask(wide), "bars have a width")
+    hidden = re.findall(r"hides (\d+) of (\d+) cycles", browser.ask("document.querySelector('#memory').textContent"))
+    checks.that(hidden and all(int(hides) <= int(wants) for hides, wants in hidden), f"rings hide at most what there is: {hidden}")
     before = column(browser, "operations", 4)
     browser.ask("document.querySelectorAll('#operations th button')[4].click()")
     after = column(browser, "operations", 4)

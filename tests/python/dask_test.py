@@ -20,8 +20,15 @@ class Dask(unittest.TestCase):
             executor = client.get_executor()
             tasks = [twill_gpu.task(path) for path in LOOPS]
             self.assertEqual([outcome.schedule.interval for outcome in twill_gpu.sweep(tasks, executor)], expected)
-            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
-            self.assertEqual([outcome.schedule.interval for outcome in twill_gpu.sweep(tasks, executor)], expected)
+            workers, heard = list(client.run(os.getpid).values()), []
+
+            def hear(outcome):  # a worker is killed in the middle, while others of its tasks are on their way
+                heard.append(outcome.number)
+                if len(heard) == 2:
+                    os.kill(workers[0], signal.SIGKILL)
+            outcomes = twill_gpu.sweep(tasks * 4, executor, on_outcome=hear)
+            self.assertEqual([outcome.schedule.interval for outcome in outcomes], expected * 4)
+            self.assertEqual(sorted(heard), list(range(len(tasks * 4))))
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ Amount staged(const Problem& problem, const schedule::Schedule& schedule) {
   return sum;
 }
 
-/// Of a Problem in which values that change groups take the whole memory, and may not.
+/// The Problem with one memory of that capacity, which no value occupies.
 Problem with_memory(const Problem& problem, Amount capacity) {
   problem::Parts parts = problem.parts();
   for (problem::Op& op : parts.ops) op.footprint.clear();

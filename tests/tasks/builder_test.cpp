@@ -90,6 +90,50 @@ leaf one.masked {
   EXPECT_EQ(*library, read.library);
 }
 
+// A function of the user's in C++ is that of the text; one without a meaning is refused where it is
+// written.
+TEST(Builder, FunctionsOfOnesOwn) {
+  Task relu("relu", {writes("Y", f32, {"M"}), reads("X", f32, {"M"})});
+  relu.leaf("exact", [](Leaf&, Slot Y, Slot X) { Y = max(X, 0); });
+  relu.external("fast", "exact", "mine::relu", "code");
+  const auto library = library_of({relu});
+  ASSERT_TRUE(library) << to_string(library.error());
+  const TaskText read = must_read(
+      "task relu(writes Y: f32[M], reads X: f32[M])\nleaf relu.exact { Y = max(X, 0) }\n"
+      "external relu.fast means exact calls mine::relu \"\"\"code\"\"\"");
+  EXPECT_EQ(*library, read.library);
+  relu.external("other", "exakt", "mine::relu", "code");
+  const auto wrong = library_of({relu});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().location.file, "builder_test.cpp");
+  EXPECT_EQ(wrong.error().message.substr(0, 35), "T15: 'relu' has no leaf 'exakt' bef");
+}
+
+// Parts of a fragment in C++ are those of the text.
+TEST(Builder, PartsByMma) {
+  Task add("add", {updates("C", f32, {"M", "N"}), reads("B", f16, {"N", "K"})});
+  add.inner("threads", [&](Inner& t, Tensor C, Tensor B) {
+    const Size N = C.extent(1);
+    const Partition Cp = mma(C, Fragment::c, Level::warp, {64, N, 16});
+    const Partition Bp = mma(B, Fragment::b_transposed, Level::thread, {64, N, 16});
+    EXPECT_EQ(Cp(0).shape(), (std::vector<Size>{C.extent(0) / 4, N}));
+    EXPECT_EQ(Bp(0).shape(), (std::vector<Size>{N / 4, B.extent(1)}));
+    t.prange({4}, [&](Size i) { t.launch(add, Cp(i), Bp(i)); });
+  });
+  add.leaf("none", [](Leaf&, Slot C, Slot) { C = C + 1; });
+  const auto library = library_of({add});
+  ASSERT_TRUE(library) << to_string(library.error());
+  const TaskText read = must_read(R"(
+task add(updates C: f32[M, N], reads B: f16[N, K])
+inner add.threads {
+  prange i < 4 { add(mma(C, c, warp, 64, N, 16)[i], mma(B, bt, thread, 64, N, 16)[i]) }
+}
+leaf add.none { C = C + 1 }
+)");
+  EXPECT_EQ(print_tasks({*library, {}}), print_tasks(read));
+  EXPECT_EQ(*library, read.library);
+}
+
 TEST(Builder, LeafGivesTheGraphOfItsText) {
   Task softmax("softmax",
                {writes("P", f16, {"M", "N"}), updates("m", f32, {"M"}), updates("l", f32, {"M"}),

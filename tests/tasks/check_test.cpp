@@ -1,4 +1,5 @@
 #include "programs.h"
+#include "twill/tasks/leaf.h"
 
 namespace twill::tasks {
 namespace {
@@ -15,6 +16,8 @@ leaf copy.l { To = From }
 task sum(reduces(+) C: f16[M])
 task shift(updates C: f16[M], position by)
 leaf sum.l { C += 1 }
+task tile(updates C: f32[M, N])
+leaf tile.l { C = C + 1 }
 leaf shift.l { C = select(iota(M) < by, 0, C) }
 )";
 
@@ -26,106 +29,166 @@ struct LanguageCase {
 
 class Refused : public testing::TestWithParam<LanguageCase> {};
 
-// Each code of the language, at the line where it is wrong.
+// Each code of the language, at the line and column where it is wrong: behind the @.
 TEST_P(Refused, WithItsCode) {
-  const TaskText read = must_read(kTasks + GetParam().text);
+  const auto [text, line, column] = marked(kTasks + GetParam().text);
+  const TaskText read = must_read(text);
   const auto checked = check(read.library);
   ASSERT_FALSE(checked);
   const std::string said = to_string(checked.error());
   EXPECT_NE(said.find(GetParam().message), std::string::npos) << said;
-  EXPECT_GE(checked.error().location.line, 13) << said;
+  EXPECT_EQ(checked.error().location.line, line) << said;
+  EXPECT_EQ(checked.error().location.column, column) << said;
 }
 
 const LanguageCase kRefused[] = {
-    {"T01", "task t(updates C: f16[M])\ninner t.v { copy(C) }",
+    {"T01", "task t(updates C: f16[M])\ninner t.v { @copy(C) }",
      "T01: 'copy' takes 2 tensors, not 1"},
-    {"T02Tensor", "task t(updates C: f16[M])\ninner t.v { bump(D) }",
+    {"T02Tensor", "task t(updates C: f16[M])\ninner t.v { bump(@D) }",
      "T02: there is no tensor 'D'"},
-    {"T02Variant", "task t(updates C: f16[M])\nleaf t.v { C = 1 }\nleaf t.v { C = 2 }",
+    {"T02Variant", "task t(updates C: f16[M])\nleaf t.v { C = 1 }\nleaf @t.v { C = 2 }",
      "T02: 't' has two variants 'v'"},
-    {"T02Index", "task t(updates C: f16[M])\ninner t.v { srange M < 4 { bump(C) } }",
+    {"T02Index", "task t(updates C: f16[M])\ninner t.v { @srange M < 4 { bump(C) } }",
      "T02: the name 'M' is taken already"},
-    {"T03Rank", "task t(updates C: f16[M, N])\ninner t.v { bump(C) }",
+    {"T03Rank", "task t(updates C: f16[M, N])\ninner t.v { bump(@C) }",
      "T03: 'C' of 'bump' is [M], and C is [M, N]"},
-    {"T03Size", "task t(updates C: f16[M], reads A: f16[N])\ninner t.v { copy(C, A) }",
+    {"T03Size", "task t(updates C: f16[M], reads A: f16[N])\ninner t.v { copy(C, @A) }",
      "T03: 'From' of 'copy' is [M], and A is [N]"},
-    {"T03Blocks", "task t(updates C: f16[M])\ninner t.v { bump(blocks(C, 4, 4)[0]) }",
+    {"T03Blocks", "task t(updates C: f16[M])\ninner t.v { bump(@blocks(C, 4, 4)[0]) }",
      "T03: blocks [4, 4] at [0] of a tensor of shape [M]"},
     {"T03Product",
      "task t(writes C: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])\n"
-     "leaf t.v { C = mma(A, B) }",
+     "leaf t.v { C = @mma(A, B) }",
      "T03: 'mma' of f16[M, K] and f16[N, K]; it takes [M, K] and [K, N]"},
-    {"T04", "task t(updates C: f16[M])\ninner t.v { wide(C) }",
+    {"T04", "task t(updates C: f16[M])\ninner t.v { wide(@C) }",
      "T04: 'X' of 'wide' is f32, and 'C' is f16"},
-    {"T04Leaf", "task t(writes C: f16[M], reads A: f32[M])\nleaf t.v { C = A }",
+    {"T04Leaf", "task t(writes C: f16[M], reads A: f32[M])\nleaf t.v { @C = A }",
      "hint: use cast(f16, x)"},
-    {"T05Read", "task t(reads C: f16[M])\ninner t.v { bump(C) }",
+    {"T05Read", "task t(reads C: f16[M])\ninner t.v { @bump(C) }",
      "T05: 'bump' updates 'C', but 't' only reads 'C'"},
-    {"T05Write", "task t(writes C: f16[M])\ninner t.v { bump(C) }",
+    {"T05Write", "task t(writes C: f16[M])\ninner t.v { @bump(C) }",
      "T05: 'bump' updates 'C', but 't' only writes 'C'"},
-    {"T05Leaf", "task t(writes C: f16[M])\nleaf t.v { C = C + 1 }", "T05: the leaf reads 'C'"},
-    {"T06", "task t(writes C: f16[M])\ninner t.v { a = tensor f16[M]\n copy(C, a) }",
+    {"T05Leaf", "task t(writes C: f16[M])\nleaf t.v { C = @C + 1 }", "T05: the leaf reads 'C'"},
+    {"T06", "task t(writes C: f16[M])\ninner t.v { a = tensor f16[M]\n @copy(C, a) }",
      "T06: 'copy' reads 'From', and nobody has written 'a' before"},
-    {"T07Same", "task t(updates C: f16[M])\ninner t.v { prange i < 4 { bump(C) } }",
+    {"T07Same", "task t(updates C: f16[M])\ninner t.v { prange i < 4 { @bump(C) } }",
      "T07: all iterations of the prange write the same part of 'C': C does not depend on i"},
-    {"T07Twice", "task t(updates C: f16[M])\ninner t.v { copy(C, C) }",
+    {"T07Twice", "task t(updates C: f16[M])\ninner t.v { @copy(C, C) }",
      "T07: 'copy' gets 'C' twice, and writes it as 'To'"},
-    {"T08", "task t(updates C: f16[M])\ninner t.v { prange i < 8 { bump(blocks(C, 4)[i / 2]) } }",
+    {"T08", "task t(updates C: f16[M])\ninner t.v { prange i < 8 { @bump(blocks(C, 4)[i / 2]) } }",
      "T08: iterations of the prange may write the same part of 'C'"},
     {"T08Pair",
      "task t(updates C: f16[M], writes D: f16[M])\n"
      "inner t.v { fill(D) prange i < 8 { bump(blocks(C, 4)[i])\n"
-     "copy(blocks(D, 4)[i], blocks(C, 4)[i + 1]) } }",
+     "@copy(blocks(D, 4)[i], blocks(C, 4)[i + 1]) } }",
      "T08: iterations of the prange may touch what others write"},
     {"T07Reduced",
-     "task t(updates C: f16[M])\ninner t.v { prange i < 4 { sum(C) bump(blocks(C, 4)[i]) } }",
+     "task t(updates C: f16[M])\ninner t.v { prange i < 4 { @sum(C) bump(blocks(C, 4)[i]) } }",
      "T07: all iterations of the prange write the same part of 'C': C does not depend on i"},
     {"T08Windows",
-     "task t(updates C: f16[M])\ninner t.v { prange i < 4 { bump(windows(C, 4 by 2)[i]) } }",
+     "task t(updates C: f16[M])\ninner t.v { prange i < 4 { @bump(windows(C, 4 by 2)[i]) } }",
      "T08: iterations of the prange may write the same part of 'C'"},
-    {"T05Reduces", "task t(reduces(+) C: f16[M])\ninner t.v { bump(C) }",
+    {"T05Reduces", "task t(reduces(+) C: f16[M])\ninner t.v { @bump(C) }",
      "T05: 'bump' updates 'C', but 't' only reduces(+) 'C'"},
-    {"T05Fresh", "task t(writes C: f16[M])\ninner t.v { sum(C) }",
+    {"T05Fresh", "task t(writes C: f16[M])\ninner t.v { @sum(C) }",
      "T05: 'sum' reduces(+) 'C', but 't' only writes 'C'"},
-    {"T05Replaces", "task t(reduces(+) C: f16[M])\nleaf t.l { C = 1 }",
+    {"T05Replaces", "task t(reduces(+) C: f16[M])\nleaf t.l { @C = 1 }",
      "T05: the leaf replaces 'C', which 't' only adds to"},
-    {"T05ReadsSum", "task t(reduces(+) C: f16[M])\nleaf t.l { C += C }",
+    {"T05ReadsSum", "task t(reduces(+) C: f16[M])\nleaf t.l { C += @C }",
      "T05: the leaf reads 'C', which 't' only adds to"},
-    {"T06Sum", "task t(updates C: f16[M])\ninner t.v { a = tensor f16[M]\n sum(a) }",
+    {"T06Sum", "task t(updates C: f16[M])\ninner t.v { a = tensor f16[M]\n @sum(a) }",
      "T06: 'sum' reduces(+) 'C', and nobody has written 'a' before"},
-    {"T03Pick", "task t(updates C: f16[M])\ninner t.v { bump(pick(C, 0)) }",
+    {"T03Pick", "task t(updates C: f16[M])\ninner t.v { bump(@pick(C, 0)) }",
      "T03: a pick in dimension 0 of a tensor of shape [M]"},
-    {"T03Windows", "task t(updates C: f16[M])\ninner t.v { bump(windows(C, 4 by 2, 2)[0]) }",
+    {"T03Windows", "task t(updates C: f16[M])\ninner t.v { bump(@windows(C, 4 by 2, 2)[0]) }",
      "T03: windows [4] by [2, 2] at [0] of a tensor of shape [M]"},
-    {"T01Positions", "task t(updates C: f16[M])\ninner t.v { shift(C) }",
+    {"T03Mma", "task t(updates C: f16[M])\ninner t.v { bump(@mma(C, c, warp, 64, 8, 16)[0]) }",
+     "T03: parts by 'mma' of a tensor of shape [M]"},
+    {"T08Mma",
+     "task t(updates C: f32[M, N])\n"
+     "inner t.v { prange t < 32 { @tile(mma(C, a, thread, 64, 8, 16)[t]) } }",
+     "T08: iterations of the prange may write the same part of 'C'"},
+    {"T01Positions", "task t(updates C: f16[M])\ninner t.v { @shift(C) }",
      "T01: 'shift' takes 1 positions, not 0"},
-    {"T02Position", "task t(updates C: f16[M], position M)", "T02: the name 'M' is taken already"},
-    {"T04Condition", "task t(updates C: f16[M])\nleaf t.l { C = select(C, C, 0) }",
+    {"T02Position", "task @t(updates C: f16[M], position M)", "T02: the name 'M' is taken already"},
+    {"T04Condition", "task t(updates C: f16[M])\nleaf t.l { C = @select(C, C, 0) }",
      "T04: 'select' by f16[M], which is no condition"},
-    {"T04Whole", "task t(updates C: f16[M])\nleaf t.l { C = select(iota(M) < 0.5, C, 0) }",
+    {"T04Whole", "task t(updates C: f16[M])\nleaf t.l { C = select(iota(M) @< 0.5, C, 0) }",
      "T04: '<' of positions, which are whole numbers, and a number that is none"},
-    {"T04Types", "task t(updates C: f16[M])\nleaf t.l { C = C + iota(M) }",
+    {"T04Types", "task t(updates C: f16[M])\nleaf t.l { C = C @+ iota(M) }",
      "T04: '+' of f16[M] and i32[M]"},
-    {"T13Iota", "task t(updates C: f16[M])\nleaf t.l { C = select(iota(W) < 1, C, 0) }",
+    {"T13Iota", "task t(updates C: f16[M])\nleaf t.l { C = select(@iota(W) < 1, C, 0) }",
      "T13: there is no size 'W' in the signature of 't'"},
-    {"T09", "task t(updates C: f16[M])\ninner t.v { bumb(C) }", "did you mean 'bump'?"},
-    {"T13", "task t(updates C: f16[M])\ninner t.v { bump(blocks(C, W)[0]) }",
+    {"T09", "task t(updates C: f16[M])\ninner t.v { @bumb(C) }", "did you mean 'bump'?"},
+    {"T13", "task t(updates C: f16[M])\ninner t.v { bump(@blocks(C, W)[0]) }",
      "T13: there is no size 'W' here"},
-    {"T13Condition", "task t(updates C: f16[M])\ninner t.v { if W < 1 { bump(C) } }",
+    {"T13Condition", "task t(updates C: f16[M])\ninner t.v { @if W < 1 { bump(C) } }",
      "T13: there is no size 'W' here"},
-    {"T14Inner", "task t(writes C: f16[M])\ninner t.v { a = tensor f16[M]\n fill(a) }",
+    {"T14Inner", "task t(writes C: f16[M])\ninner @t.v { a = tensor f16[M]\n fill(a) }",
      "T14: 't' writes 'C', but 't.v' launches nothing that does"},
-    {"T14Leaf", "task t(writes C: f16[M], writes D: f16[M])\nleaf t.v { C = 0 }",
+    {"T14Leaf", "task t(writes C: f16[M], writes D: f16[M])\nleaf @t.v { C = 0 }",
      "T14: 't' writes 'D', but one of its leaves assigns nothing to it"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Refused, testing::ValuesIn(kRefused),
                          [](const auto& it) { return std::string(it.param.name); });
 
+const std::string kGelu = R"(
+task gelu(writes Y: f16[M, N], reads X: f32[M, N], reads b: f32[N], updates m: f32[M])
+task sum(writes y: f32[M], reads X: f32[M, N])
+leaf sum.l { y = row_sum(X) }
+)";
+
+// T15: what a function of the user's means is said by a leaf before it, element by element.
+TEST(External, NeedsAMeaning) {
+  const auto no_leaf =
+      read_tasks(kGelu + "external sum.fast means exact calls f \"\"\" \"\"\"", "t.task");
+  ASSERT_FALSE(no_leaf);
+  EXPECT_EQ(no_leaf.error().location.line, 5);
+  EXPECT_EQ(no_leaf.error().location.column, 25);
+  EXPECT_NE(no_leaf.error().message.find("T15: 'sum' has no leaf 'exact' before this line"),
+            std::string::npos);
+  const auto reduces =
+      check(must_read(kGelu + "external sum.fast means l calls f \"\"\" \"\"\"").library);
+  ASSERT_FALSE(reduces);
+  EXPECT_EQ(reduces.error().location.line, 5);
+  EXPECT_EQ(reduces.error().location.column, 25);
+  EXPECT_NE(reduces.error().message.find("T15: a function of single elements cannot do what 'sum' "
+                                         "means: it has a row_sum"),
+            std::string::npos)
+      << reduces.error().message;
+  const auto two = check(must_read(kGelu + "leaf gelu.l { Y = cast(f16, X)  m = m + 1 }\n"
+                                           "external gelu.fast means l calls f \"\"\" \"\"\"")
+                             .library);
+  ASSERT_FALSE(two);
+  EXPECT_NE(two.error().message.find("it has several results"), std::string::npos);
+}
+
+// The text of a function is kept as it is, and its meaning is that of the leaf.
+TEST(External, IsItsMeaning) {
+  const std::string text =
+      "task gelu(writes Y: f16[M, N], reads X: f32[M, N], reads b: f32[N])\n"
+      "\nleaf gelu.exact {\n  Y = cast(f16, max(X + row(b), 0))\n}\n"
+      "\nexternal gelu.fast means exact calls mine::gelu \"\"\"\n"
+      "namespace mine { __device__ float gelu(float x, float b) { return fmaxf(x + b, 0.f); } }\n"
+      "\"\"\"\n";
+  const TaskText read = must_read(text);
+  EXPECT_EQ(print_tasks(read), text);
+  const TaskValue& task = read.library.tasks[0];
+  const Leaf& fast = std::get<Leaf>(find_variant(task, "fast")->body);
+  EXPECT_EQ(fast.nodes, std::get<Leaf>(find_variant(task, "exact")->body).nodes);
+  const auto arguments = element_arguments(task, fast);
+  ASSERT_TRUE(arguments) << to_string(arguments.error());
+  ASSERT_EQ(arguments->size(), 2U);
+  EXPECT_EQ((*arguments)[0].name, "X");
+  EXPECT_EQ(fast.nodes[(*arguments)[1].node].function, Function::row);
+  EXPECT_TRUE(check(read.library));
+}
+
 // The refusals above must not hit what is right.
 TEST(Check, AcceptsBlocksThatIndicesTellApart) {
   const TaskText read = must_read(kTasks + R"(
-task t(updates C: f16[M], writes D: f16[M])
+task t(updates C: f16[M], writes D: f16[M], updates S: f32[M, N])
 inner t.v tunable U {
   prange i < cdiv(M, U) {
     own = tensor f16[U]
@@ -136,6 +199,8 @@ inner t.v tunable U {
   prange i < 4 { bump(blocks(C, 8)[i + 2]) }
   prange i < 4 { sum(C) sum(blocks(C, 8)[i / 2]) }
   prange i < 4 { bump(windows(C, 4 by 8)[i]) }
+  prange w < 4 { tile(mma(S, c, warp, 64, 8, 16)[w]) }
+  prange t < 32 { tile(mma(S, c, thread, 64, 8, 16)[t]) }
 }
 )");
   const auto checked = check(read.library);

@@ -99,6 +99,10 @@ INSTANTIATE_TEST_SUITE_P(
               bundled("gemm.task"),
               {{"U", 8}, {"V", 4}, {"W", 5}},
               {{"A", {17, 11}}, {"B", {9, 11}}, {"C", {17, 9}}}},
+        Given{"GemmByLevels",
+              bundled("gemm_levels.task"),
+              {{"U", 128}, {"V", 16}, {"W", 16}},
+              {{"A", {130, 40}}, {"B", {20, 40}}, {"C", {130, 20}}}},
         Given{"GemmByRows", kGemmByRows, {}, {{"A", {17, 11}}, {"B", {9, 11}}, {"C", {17, 9}}}},
         Given{"Dual",
               bundled("dual_gemm.task"),
@@ -157,6 +161,17 @@ TEST(Flow, GemmKeepsItsLoadsAndItsStore) {
   const Flow left = eliminate(whole);
   EXPECT_EQ(count(left).copies, 3U) << to_string(left);
   EXPECT_FALSE(check_none(analysed));
+}
+
+// Warps and threads, each with its part of a fragment, are one call on the whole tile too.
+TEST(Flow, PartsByMmaAreOneCall) {
+  const Flow analysed = flow_of(bundled("gemm_levels.task"));
+  EXPECT_NE(to_string(analysed).find("pfor t < 32 at warp"), std::string::npos)
+      << to_string(analysed);
+  const Flow left = eliminate(vectorize(analysed));
+  EXPECT_EQ(to_string(left).find("pfor g"), std::string::npos) << to_string(left);
+  EXPECT_EQ(count(left).calls, 3U);
+  EXPECT_EQ(count(left).copies, 3U) << to_string(left);
 }
 
 TEST(Flow, PrintsEventsAndWhatComesAfterWhich) {

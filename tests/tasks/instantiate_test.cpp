@@ -50,41 +50,44 @@ class RefusedMapping : public testing::TestWithParam<MappingCase> {};
 
 TEST_P(RefusedMapping, WithItsCode) {
   TaskText text = must_read(bundled("gemm.task"));
-  text.mappings =
-      must_read(std::string("map m for gemm on h200 {\n") + GetParam().mapping + "\n}").mappings;
+  const auto [mapping, line, column] =
+      marked(std::string("map m for gemm on h200 {\n") + GetParam().mapping + "\n}");
+  text.mappings = must_read(mapping).mappings;
   const auto tree = tree_of(text);
   ASSERT_FALSE(tree);
   const std::string said = to_string(tree.error());
   EXPECT_NE(said.find(GetParam().message), std::string::npos) << said;
+  EXPECT_EQ(tree.error().location.line, line) << said;
+  EXPECT_EQ(tree.error().location.column, column) << said;
 }
 
 const MappingCase kRefusedMappings[] = {
-    {"M01Entry", "entry a: gemm.host\nentry b: gemm.block", "M01: 'b' is an entry, and 'a' too"},
-    {"M01Twice", "a: gemm.host\na: gemm.block", "M01: there are two instances 'a'"},
-    {"M02", "a: gemm.hots", "M02: 'gemm' has no variant 'hots'"},
-    {"M02Task", "entry a: clear.zero", "M02: the entry carries out 'clear'"},
-    {"M03Missing", "U = 128 V = 128", "M03: 'gemm.block' needs a value of its tunable 'W'"},
-    {"M03Unknown", "U = 1 V = 1 W = 1 X = 1", "M03: no variant has a tunable 'X'"},
-    {"M03Zero", "U = 0 V = 1 W = 1", "M03: 'U' is less than 1"},
+    {"M01Entry", "entry a: gemm.host\n@entry b: gemm.block", "M01: 'b' is an entry, and 'a' too"},
+    {"M01Twice", "a: gemm.host\n@a: gemm.block", "M01: there are two instances 'a'"},
+    {"M02", "@a: gemm.hots", "M02: 'gemm' has no variant 'hots'"},
+    {"M02Task", "@entry a: clear.zero", "M02: the entry carries out 'clear'"},
+    {"M03Missing", "U = 128 V = 128 @b: gemm.block", "M03: 'gemm.block' needs a value of its tunable 'W'"},
+    {"M03Unknown", "U = 1 V = 1 W = 1 @X = 1", "M03: no variant has a tunable 'X'"},
+    {"M03Zero", "@U = 0 V = 1 W = 1", "M03: 'U' is less than 1"},
     {"M04Few",
-     "U = 1 V = 1\nentry a: gemm.host calls b\nb: gemm.block W = 1 calls c\nc: clear.zero",
+     "U = 1 V = 1\nentry a: gemm.host calls b\n@b: gemm.block W = 1 calls c\nc: clear.zero",
      "M04: 'b' calls 1 instances, but its variant has more launches"},
-    {"M04Task", "U = 1 V = 1\nentry a: gemm.host calls c\nc: clear.zero",
+    {"M04Task", "U = 1 V = 1\n@entry a: gemm.host calls c\nc: clear.zero",
      "M04: launch 1 of 'a' is of 'gemm', and 'c' carries out 'clear'"},
-    {"M05", "U = 1 V = 1 W = 1\nentry a: gemm.host at block calls b\nb: gemm.block at host",
+    {"M05", "U = 1 V = 1 W = 1\nentry a: gemm.host at block calls b\n@b: gemm.block at host",
      "M05: 'b' is at host, above its caller, which is at block"},
-    {"M06", "U = 1 V = 1 W = 1\nb: gemm.block at block C: register",
+    {"M06", "U = 1 V = 1 W = 1\nb: gemm.block at block @C: register",
      "M06: a block does not see the memory 'register'"},
-    {"M09", "U = 1 V = 1 W = 1\nm: gemm_add.wgmma B: register",
+    {"M09", "U = 1 V = 1 W = 1\nm: gemm_add.wgmma @B: register",
      "M09: the right operand of 'mma', 'B', lies in shared memory"},
-    {"M11", "U = 1 V = 1 W = 1 specialize\nb: gemm.block specialize = no",
+    {"M11", "U = 1 V = 1 W = 1 specialize\nb: gemm.block @specialize = no",
      "M11: one instance says 'specialize', and another 'specialize = no'"},
-    {"M12Zero", "U = 1 V = 1 W = 1 depth = 0", "M12: 'depth' is from 1 to 256"},
-    {"M12Large", "U = 1 V = 1 W = 1\nb: gemm.block depth = 257", "M12: 'depth' is from 1 to 256"},
-    {"M13", "U = {64, 128} V = 1 W = 1", "M13: 'U' has 2 values here, and one is needed"},
-    {"M13Open", "U = ? V = 1 W = 1", "M13: 'U' has no value here, and one is needed"},
-    {"M13Depth", "U = 1 V = 1 W = 1 depth = 2..4", "M13: 'depth' has 3 values here"},
-    {"M13Size", "U = 1 V = 1 W = 1 K = {64, 128}", "M13: 'K' has 2 values here"},
+    {"M12Zero", "U = 1 V = 1 W = 1 @depth = 0", "M12: 'depth' is from 1 to 256"},
+    {"M12Large", "U = 1 V = 1 W = 1\nb: gemm.block @depth = 257", "M12: 'depth' is from 1 to 256"},
+    {"M13", "@U = {64, 128} V = 1 W = 1", "M13: 'U' has 2 values here, and one is needed"},
+    {"M13Open", "@U = ? V = 1 W = 1", "M13: 'U' has no value here, and one is needed"},
+    {"M13Depth", "U = 1 V = 1 W = 1 @depth = 2..4", "M13: 'depth' has 3 values here"},
+    {"M13Size", "U = 1 V = 1 W = 1 @K = {64, 128}", "M13: 'K' has 2 values here"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, RefusedMapping, testing::ValuesIn(kRefusedMappings),
@@ -121,7 +124,7 @@ TEST_P(Completed, MakesTheSameTree) {
 INSTANTIATE_TEST_SUITE_P(All, Completed,
                          testing::Values("gemm.task", "attention.task", "scale.task",
                                          "dual_gemm.task", "gated_mlp.task", "gemm_rowsum.task",
-                                         "attention_fa3.task"),
+                                         "gemm_levels.task", "attention_fa3.task"),
                          [](const auto& it) { return it.param.substr(0, it.param.find('.')); });
 
 // A depth of all instances holds for those that do not state it themselves.

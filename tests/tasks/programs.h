@@ -26,6 +26,25 @@ inline TaskText must_read(const std::string& text) {
   return read ? *read : TaskText();
 }
 
+/// A text without its @, and where that stood.
+struct Marked {
+  std::string text;
+  int line = 1;
+  int column = 1;
+};
+inline Marked marked(std::string text) {
+  Marked made;
+  const std::size_t at = text.find('@');
+  EXPECT_NE(at, std::string::npos) << text;
+  if (at == std::string::npos) return {std::move(text)};
+  for (std::size_t i = 0; i < at; ++i) {
+    made.column = text[i] == '\n' ? 1 : made.column + 1;
+    made.line += text[i] == '\n' ? 1 : 0;
+  }
+  made.text = text.erase(at, 1);
+  return made;
+}
+
 /// The tree of the text's only mapping, with other values for some tunables.
 inline Result<Tree> tree_of(const TaskText& text,
                             const std::map<std::string, std::int64_t>& tunables = {}) {

@@ -56,6 +56,30 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Gemm,
                          testing::Values(Sizes{16, 8, 10}, Sizes{7, 3, 4}, Sizes{9, 5, 11},
                                          Sizes{1, 1, 1}, Sizes{17, 13, 0}, Sizes{0, 4, 5}));
 
+// The paper's Figure 4: warps have 16 rows each, and threads pairs of columns in two rows of eight.
+TEST(Fragment, WarpsAndThreadsHaveTheElementsOfTheirAccumulator) {
+  const auto tree = tree_of(must_read(R"(
+task mark(writes C: f32[M, N], position i)
+task all(writes C: f32[M, N])
+task warp(writes C: f32[M, N], position w)
+inner all.warps { prange w < 4 { warp(mma(C, c, warp, 64, 16, 16)[w], w * 32) } }
+inner warp.threads { prange t < 32 { mark(mma(C, c, thread, 64, 16, 16)[t], w + t) } }
+leaf mark.l { C = cast(f32, i) }
+map m for all { M = 64 N = 16 }
+)"));
+  ASSERT_TRUE(tree) << to_string(tree.error());
+  const auto ran = run(*tree, {{"C", numbers({64, 16}, 1)}});
+  ASSERT_TRUE(ran) << to_string(ran.error());
+  for (std::int64_t row = 0; row < 64; ++row) {
+    for (std::int64_t column = 0; column < 16; ++column) {
+      const std::int64_t thread = row % 8 * 4 + column % 8 / 2;
+      EXPECT_EQ(ran->at("C").numbers()[at(row, column, 16)],
+                static_cast<float>(row / 16 * 32 + thread))
+          << row << ", " << column;
+    }
+  }
+}
+
 // In double precision with all keys at once: what softmax is.
 TEST(Attention, IsSoftmaxOfScores) {
   const std::int64_t m = 10, n = 12, d = 8;

@@ -19,6 +19,7 @@ TEST_P(Bundled, ReadsBackAsWhatWasPrinted) {
 INSTANTIATE_TEST_SUITE_P(All, Bundled,
                          testing::Values("gemm.task", "attention.task", "scale.task",
                                          "dual_gemm.task", "gated_mlp.task", "gemm_rowsum.task",
+                                         "gemm_levels.task", "gemm_gelu.task", "cross_entropy.task",
                                          "attention_fa3.task", "batched_gemm.task", "split_k.task",
                                          "conv.task", "attention_causal.task"),
                          [](const auto& it) { return it.param.substr(0, it.param.find('.')); });

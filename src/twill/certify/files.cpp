@@ -1,3 +1,5 @@
+#include "twill/certify/files.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -50,14 +52,9 @@ Result<std::vector<Checked>> check_each(const Files& files, const std::vector<Po
                                         std::string_view what, std::vector<std::string>& lines) {
   std::vector<Checked> out;
   for (const PoolClaim& pool : pools) {
-    const std::string folder = pool.folder + "/";
-    TWILL_TRY(const Certificate certificate, read_certificate(files, folder));
-    out.push_back(check_certificate(certificate));
-    out.back().loop = loop_of(certificate.problem);
-    if (out.back().rejection) {
-      out.back().rejection->file = folder + out.back().rejection->file;
-      return out;
-    }
+    TWILL_TRY(Checked checked, check_folder(files, pool.folder + "/"));
+    out.push_back(std::move(checked));
+    if (out.back().rejection) return out;
     lines.push_back(fmt::format("{:<10} {}", what, pool.pool));
     for (const std::string& line : out.back().lines) lines.push_back("  " + line);
   }
@@ -112,6 +109,14 @@ Result<Checked> check_loop(const Files& files, const Provenance* anew) {
 }
 
 }  // namespace
+
+Result<Checked> check_folder(const Files& files, const std::string& folder) {
+  TWILL_TRY(const Certificate certificate, read_certificate(files, folder));
+  Checked checked = check_certificate(certificate);
+  checked.loop = loop_of(certificate.problem);
+  if (checked.rejection) checked.rejection->file = folder + checked.rejection->file;
+  return checked;
+}
 
 Files print_certificate(const Certificate& it) {
   Files files;

@@ -4,9 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "twill/certify/tiles.h"
 #include "twill/cli/commands.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
+#include "twill/driver/tune.h"
 
 namespace twill::cli {
 namespace {
@@ -26,6 +28,10 @@ struct CheckChoices {
 
 Result<certify::Checked> check(const CheckChoices& choices) {
   TWILL_TRY(const certify::Files files, driver::read_certificate(choices.path));
+  if (files.contains(std::string(certify::kTilesFile))) {
+    if (choices.input.empty()) return certify::check_tiles(files);
+    return driver::check_tiles(files, choices.input, choices.map, choices.machine);
+  }
   if (choices.input.empty()) return certify::check_files(files);
   TWILL_TRY(const driver::Input input, driver::read_input(choices.input, {{}, choices.map}));
   return driver::check_certificate(files, input, choices.machine);
@@ -52,11 +58,11 @@ void add_check_command(CLI::App& app, Session& session) {
       "Check a certificate: constraints anew, every proof step, the schedule by simulation");
   command
       ->add_option("FOLDER", choices->path,
-                   "Folder that `twill schedule --certificate FOLDER` wrote")
+                   "Folder that `--certificate FOLDER` of `twill schedule` or `twill tune` wrote")
       ->required();
-  CLI::Option* input = command->add_option(
-      "--input", choices->input,
-      "The TTGIR, .task or .loop file that the answer is about: its problems are posed anew and compared");
+  CLI::Option* input = command->add_option("--input", choices->input,
+                                           "The TTGIR, .task or .loop file that the answer is "
+                                           "about: its problems are posed anew and compared");
   command
       ->add_option("--machine", choices->machine,
                    "Name (see `twill machines`) or JSON file [by the TTGIR's target]")

@@ -70,7 +70,6 @@ int run_ttgir(TtgirChoices choices) {
   if (!emitted->planned.plan) return show_missing_plan(emitted->planned);
   warn(emitted->planned.outcome.warnings);
   if (!emitted->broken.empty()) {
-    if (!choices.output.empty()) (void)write_file(choices.output + ".broken", emitted->text);  // XXX
     std::fprintf(stderr,
                  "twill: error: the printed roles do not work together, and nothing is written; "
                  "this is a bug of ours, please report it\n%s",

@@ -17,6 +17,7 @@ struct TasksChoices {
   bool mapping = false;
   bool tree = false;
   bool flow = false;
+  bool partitions = false;
   bool kernel = false;
 };
 
@@ -26,11 +27,12 @@ constexpr const char* kTasksFooter = R"(Examples:
   twill emit cuda kernels/tasks/gemm.task -o gemm)";
 
 int run_tasks(const TasksChoices& choices) {
-  const driver::TasksView view = choices.tree      ? driver::TasksView::tree
-                                 : choices.mapping ? driver::TasksView::mapping
-                                 : choices.flow    ? driver::TasksView::flow
-                                 : choices.kernel  ? driver::TasksView::kernel
-                                                   : driver::TasksView::text;
+  const driver::TasksView view = choices.tree         ? driver::TasksView::tree
+                                 : choices.mapping    ? driver::TasksView::mapping
+                                 : choices.partitions ? driver::TasksView::partitions
+                                 : choices.flow       ? driver::TasksView::flow
+                                 : choices.kernel     ? driver::TasksView::kernel
+                                                      : driver::TasksView::text;
   const auto shown = driver::show_tasks(choices.input, view, choices.map);
   if (!shown) return refuse(shown.error());
   const auto printed = print(*shown);
@@ -50,13 +52,17 @@ void add_tasks_command(CLI::App& app, Session& session) {
       command->add_flag("--tree", choices->tree, "Print the mapping's instances, derived ones too");
   CLI::Option* mapping = command->add_flag(
       "--mapping", choices->mapping, "Print the mapping with all that is derived, as a .map file");
+  CLI::Option* partitions = command->add_flag(
+      "--partitions", choices->partitions,
+      "Print the parts of tensors: whether they are disjoint and complete, and who uses them");
   CLI::Option* flow = command->add_flag(
       "--flow", choices->flow, "Print copies, calls and events, after each pass over them");
   command
       ->add_flag("--kernel", choices->kernel, "Print the TTGIR that the other commands take of it")
       ->group("Output")
-      ->excludes(tree, flow, mapping);
-  flow->excludes(tree, mapping);
+      ->excludes(tree, flow, mapping, partitions);
+  flow->excludes(tree, mapping, partitions);
+  partitions->excludes(tree, mapping);
   mapping->excludes(tree);
   add_map_option(*command, choices->map);
   command->footer(kTasksFooter);

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "twill/certify/tiles.h"
 #include "twill/cli/commands.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
@@ -15,6 +16,7 @@ namespace {
 struct TuneChoices {
   std::string input;
   std::string output;
+  std::string certificate;
   driver::Request request;
 };
 
@@ -27,6 +29,13 @@ int run_tune(TuneChoices choices) {
   const auto tuned = driver::tune(choices.input, choices.request);
   end_progress_line();
   if (!tuned) return refuse(tuned.error());
+  if (!choices.certificate.empty()) {
+    const auto files = driver::certify_tiles(choices.request, *tuned);
+    if (!files) return refuse(files.error());
+    const auto written =
+        write_folder(choices.certificate, *files, {std::string(certify::kTilesFile)});
+    if (!written) return refuse(written.error());
+  }
   const std::string text = driver::to_text(*tuned);
   const bool to_file = !choices.output.empty() && tuned->best;
   const auto written = to_file ? write_file(choices.output, text) : print(text);
@@ -48,6 +57,8 @@ void add_tune_command(CLI::App& app, Session& session) {
                         "Units of solver work for a choice, after which to take what is known");
   command->add_option("-o,--output", choices->output,
                       "File for the completed mapping [standard output]");
+  command->add_option("--certificate", choices->certificate,
+                      "Write a certificate that no choice is better, for `twill check`");
   command->footer(kTuneFooter);
   command->callback(
       [choices, &session] { session.command = [choices] { return run_tune(*choices); }; });

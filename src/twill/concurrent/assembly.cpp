@@ -107,10 +107,9 @@ bool is_elsewhere(const std::string& instruction) {
   return accesses && !has(instruction, "shared") && !has(instruction, "async");
 }
 
-/// Fences that order no more than roles are taken to order anyway, and waits for the end of bulk
-/// stores, whose order in global memory is taken for granted.
+/// Fences that order no more than roles are taken to order anyway.
 bool is_plain_fence(const std::string& instruction) {
-  return instruction.starts_with("membar.") || instruction == "cp.async.bulk.wait_group" ||
+  return instruction.starts_with("membar.") ||
          (instruction.starts_with("fence.") && !has(instruction, "proxy"));
 }
 
@@ -128,8 +127,9 @@ Assembly read_assembly(std::string_view ptx) {
     if (is_in_registers(instruction) || is_elsewhere(instruction) || is_plain_fence(instruction)) {
       continue;
     }
-    const bool fences = instruction.starts_with("fence.proxy.async");
-    const auto step = fences ? std::optional(AssemblyStep{}) : barrier_step(words);
+    std::optional<AssemblyStep> step = barrier_step(words);
+    if (instruction.starts_with("fence.proxy.async")) step = AssemblyStep{};
+    if (instruction == "cp.async.bulk.wait_group") step = AssemblyStep{AssemblyStep::Kind::stored, 0, 0};
     if (!step || sometimes) {
       read.unknown = instruction;
       return read;

@@ -14,6 +14,7 @@ struct AssemblyStep {
     arrive,  ///< at a named barrier
     sync,    ///< the same, and waits for the phase to be complete
     fence,   ///< what threads wrote, the async proxy may read
+    stored,  ///< bulk stores are done in global memory, whose order is taken for granted
   };
   Kind kind = Kind::fence;
   std::int64_t barrier = 0;

@@ -22,7 +22,7 @@ constexpr std::int64_t kSomeInner = 64;
 constexpr std::int64_t kMostSteps = 200'000;  ///< of a run that is tried out
 constexpr int kMostFailures = 8;
 /// Integers that drive outer loops only: the first is taken that makes several tiles.
-constexpr double kOuter[] = {3, 384, 1536, 4096};
+constexpr double kOuter[] = {3, 384, 1536, 2304, 3072, 4096};
 
 /// Appends the values from which a value is computed directly.
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {
@@ -185,13 +185,14 @@ class Search {
   }
 
   /// Adds launches of several tiles where one loop goes over the iterations of all. The first of
-  /// `kOuter` that makes several is taken.
+  /// `kOuter` that makes several is taken, and the next ones with one iteration in each tile.
   void add_several_tiles(Launches& found, std::int64_t most) const {
     if (of_tiles_.empty()) return;
+    bool several = false;
     for (const double tiles : kOuter) {
       execute::Launch launch = given_;
       for (const std::string& name : of_tiles_) launch.arguments.try_emplace(name, tiles);
-      std::int64_t before = 0;
+      std::optional<std::int64_t> before;
       for (const std::int64_t value : values()) {
         for (const std::string& name : in_tiles_) {
           if (!given_.arguments.contains(name)) launch.arguments[name] = static_cast<double>(value);
@@ -199,10 +200,11 @@ class Search {
         const auto trips = trips_of(launch);
         const bool one_tile = trips && *trips == 1;  // the first number is that of tiles
         if (!trips || *trips > most || one_tile) break;
-        if (*trips > before) found.emplace(*trips, launch);
+        if (!before || *trips > *before) found.emplace(*trips, launch);
         before = *trips;
+        if (several && *trips > 0) break;
       }
-      if (before > 0) return;
+      several = several || before > 0;
     }
   }
 

@@ -55,6 +55,7 @@ Result<bool> Machine::assemble(std::size_t index, ir::OpId id) {
   }
   for (std::size_t i = 0; i < assembly.steps.size(); ++i) {
     const AssemblyStep& step = assembly.steps[i];
+    if (step.kind == AssemblyStep::Kind::stored) continue;
     if (step.kind == AssemblyStep::Kind::fence) {
       role.known.visible.join(role.known.done);
       continue;

@@ -12,6 +12,7 @@
 #include "twill/device/memory.h"
 #include "twill/device/role.h"
 #include "twill/device/sketch.h"
+#include "twill/ir/user_function.h"
 
 namespace twill::device {
 namespace {
@@ -168,6 +169,13 @@ Result<Kernel> build(const Parts& parts) {
                                      "powers of two",
                                      odd->second),
                          "`twill emit cuda` takes any tile");
+  }
+  for (const ir::OpId id : ir::walk(parts.program, sketch.function())) {
+    const auto user = ir::user_function(parts.program.op(id));
+    if (!user) continue;
+    return sketch.refuse(
+        id, fmt::format("calls '{}' of CUDA C++, which Triton does not compile", user->name),
+        "let the mapping take the leaf that says what it means");
   }
   const plan::Plan& plan = sketch.plan();
   if (plan.kernel->tiles == plan::Tiles::persistent) {

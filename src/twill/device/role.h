@@ -265,6 +265,8 @@ class RoleBuilder : Pass {
   Result<void> store_box(OpId op, At at);
   bool stores_boxes() const;
   bool keeps_memory_order() const;
+  void fence();
+  void wait_stores(std::int64_t pending);
   bool sends_to_readers() const;
   bool writes_for_copies() const;
   bool orders_memory(const std::function<bool(const problem::Dependence&)>& is_such) const;

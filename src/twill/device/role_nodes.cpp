@@ -80,6 +80,21 @@ bool RoleBuilder::keeps_memory_order() const {
   return orders_memory([&](const problem::Dependence& it) { return is_mine(it.to); });
 }
 
+/// Lets the async proxy see what the role's threads have written.
+void RoleBuilder::fence() {
+  if (writes_for_copies()) {
+    make(NodeKind::global_fence, {}, "fenced", sketch_.i32());
+  } else {
+    emit(NodeKind::proxy_fence);
+  }
+}
+
+/// Waits until at most `pending` bulk stores of the role are under way.
+void RoleBuilder::wait_stores(std::int64_t pending) {
+  if (stores_boxes()) emit(NodeKind::wait_stores, {}, {}, {pending});
+  if (sends_to_readers()) make(NodeKind::end_stores, {}, "stored", sketch_.i32(), {pending});
+}
+
 /// Whether others have to see in global memory what bulk stores of the role write.
 bool RoleBuilder::sends_to_readers() const {
   return orders_memory([&](const problem::Dependence& it) {

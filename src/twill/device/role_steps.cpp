@@ -86,18 +86,10 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       return stage(*step.op, where);
     case StepKind::drain_groups:
       if (step.queue == plan::Mechanism::wgmma) return drain(step.pending);
-      if (stores_boxes()) emit(NodeKind::wait_stores, {}, {}, {step.pending});
-      if (sends_to_readers()) {
-        make(NodeKind::end_stores, {}, "stored", sketch_.i32(), {step.pending});
-      }
+      wait_stores(step.pending);
       return {};
     case StepKind::fence:
-      if (step.fence != plan::Fence::proxy || (tile && behind_loop_)) return {};
-      if (writes_for_copies()) {
-        make(NodeKind::global_fence, {}, "fenced", sketch_.i32());
-      } else {
-        emit(NodeKind::proxy_fence);
-      }
+      if (step.fence == plan::Fence::proxy && !(tile && behind_loop_)) fence();
       return {};
     case StepKind::pass:
     case StepKind::take:

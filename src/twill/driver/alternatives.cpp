@@ -162,7 +162,8 @@ Result<std::vector<report::Outcome>> equally_fast(const Request& request, const 
 Result<std::optional<report::Outcome>> best_of_narrower(const Request& request,
                                                         const Reading& reading,
                                                         const report::Outcome& outcome,
-                                                        const problem::Problem& narrower) {
+                                                        const problem::Problem& narrower,
+                                                        const std::string& among) {
   schedule::Answer found = solve_with(request.answers, narrower, request.limits);
   if (!found.schedule) return std::nullopt;
   TWILL_TRY(const OtherRates rates, other_rates(request, reading, outcome));
@@ -172,6 +173,10 @@ Result<std::optional<report::Outcome>> best_of_narrower(const Request& request,
   take(std::move(taken), 0, out);
   out.differences.clear();
   claim_of_other(outcome.answer, out.answer);
+  if (found.lower_bound.value > out.answer.lower_bound.value) {
+    out.notes.push_back(fmt::format("among schedules {}, none has an II below {}, proven", among,
+                                    found.lower_bound.value));
+  }
   return out;
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/certify/tiles.h"
 #include "twill/driver/driver.h"
 
 namespace twill::driver {
@@ -30,7 +31,8 @@ Result<void> read_folder(const fs::path& folder, const std::string& prefix, cert
     std::error_code ignored;
     const std::string name = entry.path().filename().string();
     const bool ours = name == certify::kClaimsFile || name == certify::kProblemFile ||
-                      name == certify::kPoolsFile || entry.path().extension() == ".proof";
+                      name == certify::kPoolsFile || name == certify::kTilesFile ||
+                      entry.path().extension() == ".proof";
     if (!ours || !entry.is_regular_file(ignored)) continue;
     TWILL_TRY(Input input, read_input(entry.path().string()));
     files.emplace(prefix + name, std::move(input.text));
@@ -46,13 +48,14 @@ Result<certify::Files> read_certificate(const std::string& path) {
   certify::Files files;
   TWILL_TRY_VOID(read_folder(path, "", files));
   const auto has = [&](std::string_view name) { return files.contains(std::string(name)); };
-  if (!has(certify::kPoolsFile) && !has(certify::kClaimsFile)) {
+  const bool has_folders = has(certify::kPoolsFile) || has(certify::kTilesFile);
+  if (!has_folders && !has(certify::kClaimsFile)) {
     return fail({path},
-                fmt::format("not a certificate folder: it has neither '{}' nor '{}'",
-                            certify::kClaimsFile, certify::kPoolsFile),
-                "`twill schedule INPUT --certificate FOLDER` writes one");
+                fmt::format("not a certificate folder: it has neither '{}' nor '{}' nor '{}'",
+                            certify::kClaimsFile, certify::kPoolsFile, certify::kTilesFile),
+                "`twill schedule INPUT --certificate FOLDER` writes one, and `twill tune`");
   }
-  if (!has(certify::kPoolsFile)) return files;
+  if (!has_folders) return files;
   TWILL_TRY(const std::vector<fs::directory_entry> entries, entries_of(path));
   for (const fs::directory_entry& entry : entries) {
     if (!entry.is_directory(ignored)) continue;

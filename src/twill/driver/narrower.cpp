@@ -19,7 +19,7 @@ Result<bool> add_best_of(const Request& request, const Reading& reading, std::si
                          std::vector<Step>& steps) {
   if (!narrower) return false;
   TWILL_TRY(std::optional<report::Outcome> found,
-            best_of_narrower(request, reading, steps[of].proposal.outcome, *narrower));
+            best_of_narrower(request, reading, steps[of].proposal.outcome, *narrower, among));
   if (!found || !usable(*found)) return false;
   Step step{{*std::move(found), {}}};
   step.among = among;
@@ -57,16 +57,21 @@ Result<void> add_at_home(const Request& request, const Reading& reading, std::si
 
 Result<void> add_with_room(const Request& request, const Reading& reading, std::size_t proposed,
                            std::vector<Step>& steps) {
+  Request with_copies = request;
+  with_copies.limits.room_for_staging = true;
   for (const std::size_t i : refused(request, proposed, steps)) {
     const problem::Problem problem = steps[i].proposal.outcome.problem;
-    Amount room = transferred_bytes(problem, schedule_of(steps[i]));
+    if (!transfers_values(problem, schedule_of(steps[i])) && with_room(problem, 0) == problem) {
+      continue;
+    }
+    Amount more = 0;  // beyond one copy each
     for (int tries = 0; tries < kMostRooms; ++tries) {
-      TWILL_TRY(const bool added, add_best_of(request, reading, i, with_room(problem, room),
+      TWILL_TRY(const bool added, add_best_of(with_copies, reading, i, with_room(problem, more),
                                               "with room for transfers", steps));
       if (!added) break;
-      const Amount needed = transferred_bytes(problem, schedule_of(steps.back()));
-      if (needed <= room) break;
-      room = needed;
+      const Transferred needed = transferred_bytes(problem, schedule_of(steps.back()));
+      if (needed.in_all - needed.once <= more) break;
+      more = needed.in_all - needed.once;
     }
   }
   return {};

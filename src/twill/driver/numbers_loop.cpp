@@ -29,8 +29,8 @@ void fill_while(const numerics::Kernel& kernel, numerics::Setting& setting) {
   if (least) setting.launch = *least;
 }
 
-/// Takes other CTAs, and then longer sequences, where the usual ones make no trip: bounds may lie in
-/// arrays of a program id, and CTAs may end early.
+/// Takes other CTAs, and then longer sequences, where the usual ones make no trip. Bounds may lie
+/// in arrays of a program id, and CTAs may end early.
 void find_busy(const numerics::Kernel& kernel, numerics::Setting& setting,
                const execute::Launch& given) {
   using Programs = std::vector<std::array<std::int64_t, 3>>;

@@ -18,27 +18,6 @@ using certify::PosingOption;
 using certify::Provenance;
 using machine::Rate;
 
-/// The options of a request that change the posed Problems, as `read_option` reads them.
-std::vector<PosingOption> options_of(const Request& request) {
-  std::vector<PosingOption> out;
-  if (!request.loop.empty()) out.push_back({"loop", request.loop});
-  if (request.subtile) out.push_back({"subtile", std::to_string(*request.subtile)});
-  if (!request.pool.empty()) out.push_back({"pool", request.pool});
-  if (request.strict) out.push_back({"strict", ""});
-  if (request.already_pipelined) out.push_back({"already-pipelined", ""});
-  if (request.transfers) out.push_back({"transfer-ops", ""});
-  if (request.load_latency) out.push_back({"load-latency", ""});
-  if (request.spare_registers != 0) {
-    out.push_back({"spare-registers", std::to_string(request.spare_registers)});
-  }
-  if (request.normalize) {
-    const bool paper = request.normalize->form == problem::NormalForm::paper;
-    out.push_back(
-        {"normalize", fmt::format("{}{}", request.normalize->budget, paper ? ":paper" : "")});
-  }
-  return out;
-}
-
 std::optional<std::int64_t> number_in(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -103,6 +82,36 @@ Result<AllPosed> pose_one(const Request& request, AllPosed out, std::string pool
 
 }  // namespace
 
+std::vector<PosingOption> options_of(const Request& request) {
+  std::vector<PosingOption> out;
+  if (!request.loop.empty()) out.push_back({"loop", request.loop});
+  if (request.subtile) out.push_back({"subtile", std::to_string(*request.subtile)});
+  if (!request.pool.empty()) out.push_back({"pool", request.pool});
+  if (request.strict) out.push_back({"strict", ""});
+  if (request.already_pipelined) out.push_back({"already-pipelined", ""});
+  if (request.transfers) out.push_back({"transfer-ops", ""});
+  if (request.load_latency) out.push_back({"load-latency", ""});
+  if (request.spare_registers != 0) {
+    out.push_back({"spare-registers", std::to_string(request.spare_registers)});
+  }
+  if (request.normalize) {
+    const bool paper = request.normalize->form == problem::NormalForm::paper;
+    out.push_back(
+        {"normalize", fmt::format("{}{}", request.normalize->budget, paper ? ":paper" : "")});
+  }
+  return out;
+}
+
+Result<void> read_options(const std::vector<PosingOption>& options, Request& request) {
+  for (const PosingOption& option : options) {
+    if (read_option(option, request)) continue;
+    return fail({std::string(certify::kPoolsFile)},
+                fmt::format("there is no option '{} {}' that changes what is posed", option.name,
+                            option.value));
+  }
+  return {};
+}
+
 Result<AllPosed> pose_all(const Request& request) {
   AllPosed out;
   out.from.input = sha256(request.input.text);
@@ -128,12 +137,7 @@ Result<certify::Checked> check_certificate(const certify::Files& files, const In
   Request request;
   request.input = input;
   request.machine = machine;
-  for (const PosingOption& option : claimed.options) {
-    if (read_option(option, request)) continue;
-    return fail({std::string(certify::kPoolsFile)},
-                fmt::format("there is no option '{} {}' that changes what is posed", option.name,
-                            option.value));
-  }
+  TWILL_TRY_VOID(read_options(claimed.options, request));
   if (!claimed.input.empty() && claimed.input != sha256(input.text)) {
     Provenance other;  // the certificate is about another input
     other.input = sha256(input.text);

@@ -3,6 +3,7 @@
 #include "twill/driver/input.h"
 #include "twill/frontend/tasks/lower.h"
 #include "twill/tasks/flow.h"
+#include "twill/tasks/partitions.h"
 
 namespace twill::driver {
 namespace {
@@ -28,6 +29,7 @@ Result<std::string> show_tasks(const std::string& path, TasksView view, const st
   if (view == TasksView::kernel) return frontend::lower_task_text(source);
   TWILL_TRY(const frontend::MappedTasks program, frontend::read_mapped(source));
   if (view == TasksView::text) return tasks::print_tasks(program.text);
+  if (view == TasksView::partitions) return tasks::partitions_text(program.text.library);
   TWILL_TRY(const tasks::Tree tree, frontend::tree_of(source, program));
   if (view == TasksView::mapping) return tasks::print_mapping(tasks::completed(tree));
   return view == TasksView::flow ? flows_of(tree) : tasks::to_string(tree);

@@ -8,11 +8,12 @@ namespace twill::driver {
 
 /// Views of a `.task` file.
 enum class TasksView {
-  text,     ///< the tasks as they are printed again
-  mapping,  ///< the mapping with all that was derived, as a `.map` text
-  tree,     ///< its instances, as a tree
-  flow,     ///< copies, calls and events, after each pass over them
-  kernel,   ///< the TTGIR that the rest of Twill takes
+  text,        ///< the tasks as they are printed again
+  mapping,     ///< the mapping with all that was derived, as a `.map` text
+  tree,        ///< its instances, as a tree
+  partitions,  ///< the parts that tensors are cut into, with what is known of them
+  flow,        ///< copies, calls and events, after each pass over them
+  kernel,      ///< the TTGIR that the rest of Twill takes
 };
 
 /// `map`: as in InputChoice. Fails for a file that cannot be read, or is wrong. A `.map` file by

@@ -155,11 +155,16 @@ std::optional<Diagnostic> other_depth(const Kernel& kernel, const plan::Plan& pl
   }
   if (short_of.empty() && more_than.empty()) return std::nullopt;
   const bool is_short = !short_of.empty();
+  const auto& limit = kernel.stated.shared;
+  const std::string room =
+      limit ? fmt::format("within 'limit shared = {}'", kib(limit->value)) : "in shared memory";
   return refuse_stated("M12", stated->where,
                        fmt::format("'depth = {}' cannot be kept: {} {}", stated->value,
                                    fmt::join(is_short ? short_of : more_than, ", "),
-                                   is_short ? "fit in shared memory" : "are alive in the schedule"),
-                       is_short ? "a smaller depth, or smaller tiles" : "a larger depth")
+                                   is_short ? "fit " + room : "are alive in the schedule"),
+                       !is_short ? "a larger depth"
+                       : limit   ? "a smaller depth, smaller tiles, or a larger limit"
+                                 : "a smaller depth, or smaller tiles")
       .value();
 }
 

@@ -21,7 +21,7 @@ using Values = std::vector<std::int64_t>;
 
 constexpr std::size_t kMostAsked = 100;
 constexpr std::uint64_t kShareOfWork = 20;  ///< of a request's, for a mapping
-constexpr std::int64_t kLeast = 8;          ///< extent that a tunable is made smaller to
+constexpr std::int64_t kLeast = 8;          ///< extents are multiples of it
 
 bool is_tunable(const tasks::Library& library, const std::string& name) {
   for (const tasks::TaskValue& task : library.tasks) {
@@ -144,11 +144,12 @@ class Statements {
     return std::nullopt;
   }
 
-  /// The value divided by 2, 4, 8 ...
+  /// The value halved again and again, to multiples of kLeast.
   Values smaller_values(std::size_t statement) const {
     Values values;
-    for (std::int64_t it = stated_[statement]; it % 2 == 0 && it / 2 >= kLeast; it /= 2) {
-      values.push_back(it / 2);
+    for (std::int64_t it = stated_[statement]; it >= 2 * kLeast;) {
+      it = it / 2 / kLeast * kLeast;
+      values.push_back(it);
     }
     return values;
   }

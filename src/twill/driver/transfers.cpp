@@ -111,7 +111,7 @@ std::optional<Problem> without_transfers(const Problem& problem) {
   return *std::move(posed);
 }
 
-Amount transferred_bytes(const Problem& problem, const schedule::Schedule& schedule) {
+Transferred transferred_bytes(const Problem& problem, const schedule::Schedule& schedule) {
   const Cycles interval = schedule.initiation_interval;
   const auto alternative_of = [&](OpId op) -> const problem::Alternative& {
     return problem[op].alternatives[static_cast<std::size_t>(schedule.ops[op.index()].alternative)];
@@ -128,17 +128,18 @@ Amount transferred_bytes(const Problem& problem, const schedule::Schedule& sched
     at->second.first = std::min(at->second.first, read);
     at->second.second = std::max(at->second.second, read + hold);
   }
-  Amount bytes = 0;
+  Transferred bytes;
   for (const auto& [value, wait] : waits) {
     const int warps = problem[schedule.ops[value.index()].group].warps;
-    bytes +=
-        problem::staged_bytes(problem[value], warps) * ((wait.second - wait.first) / interval + 1);
+    const Amount copy = problem::staged_bytes(problem[value], warps);
+    bytes.once += copy;
+    bytes.in_all += copy * ((wait.second - wait.first) / interval + 1);
   }
   return bytes;
 }
 
 bool leave_share(const Problem& problem, const schedule::Schedule& schedule, double share) {
-  const Amount bytes = transferred_bytes(problem, schedule);
+  const Amount bytes = transferred_bytes(problem, schedule).in_all;
   if (bytes == 0) return true;
   const auto memory = problem::staging_memory(problem);
   if (!memory) return false;
@@ -153,7 +154,7 @@ std::optional<Problem> with_room(const Problem& problem, Amount bytes) {
   parts.memories[memory->index()].capacity -= bytes;
   keep_whole_rings(parts);
   auto posed = problem::pose(std::move(parts));
-  if (!posed || *posed == problem) return std::nullopt;
+  if (!posed) return std::nullopt;
   return *std::move(posed);
 }
 

@@ -18,26 +18,11 @@
 namespace twill::driver {
 namespace {
 
-/// Whether it is a store through pointers, which threads do. Where its indices are loaded with it, it
-/// is asynchronous, as a bulk store is.
-bool is_store_by_threads(const ir::Program& program, const extract::OpOrigin& origin) {
-  return !origin.forwards &&
-         std::any_of(origin.sources.begin(), origin.sources.end(),
-                     [&](const extract::Source& source) {
-                       const auto access = ir::memory_access(program.op(source.op));
-                       return access && access->writes && !access->by_descriptor &&
-                              access->space == ir::AccessSpace::global;
-                     });
-}
-
-/// Mechanisms of loads and stores, as far as the kernel's own operations decide them.
+/// Mechanisms of loads, as far as the kernel's own operations decide them.
 std::vector<std::optional<plan::Mechanism>> mechanisms_of(const report::Outcome& outcome,
                                                           const ir::Program& program) {
   std::vector<std::optional<plan::Mechanism>> mechanisms(outcome.problem.ops().size());
   for (std::size_t v = 0; v < outcome.origins.size(); ++v) {
-    if (is_store_by_threads(program, outcome.origins[v])) {
-      mechanisms[v] = plan::Mechanism::threads;
-    }
     if (!outcome.problem.ops()[v].variable_latency) continue;
     const auto& sources = outcome.origins[v].sources;
     const bool by_descriptor =

@@ -10,30 +10,14 @@
 
 #include "twill/driver/candidates.h"
 #include "twill/driver/emit_cuda.h"
-#include "twill/driver/input.h"
-#include "twill/driver/kernel.h"
 #include "twill/driver/plan_loop.h"
-#include "twill/ir/operands.h"
-#include "twill/ir/program.h"
+#include "twill/driver/tiles.h"
 #include "twill/schedule/bounds.h"
 #include "twill/simulate/simulate.h"
 #include "twill/tasks/text.h"
 
 namespace twill::driver {
 namespace {
-
-/// Multiplications and additions of the products of an iteration; 0 without products.
-double work_of(const Kernel& kernel) {
-  double work = 0;
-  for (const ir::OpId id : ir::walk(kernel.program, kernel.choice.loop)) {
-    const auto product = ir::mma_operands(kernel.program.op(id));
-    if (!product) continue;
-    const auto& a = ir::type_of(kernel.program, product->a)->shape;
-    const ir::Type sum = ir::type_of(kernel.program, product->accumulator);
-    work += 2.0 * static_cast<double>(ir::element_count(sum)) * static_cast<double>(a.back());
-  }
-  return work;
-}
 
 /// Least cycles of an iteration for its work.
 double rate_of(double cycles, const TunedPoint& point) {
@@ -46,62 +30,28 @@ double bound_rate(const TunedPoint& point) {
 
 class Tuning {
  public:
-  Tuning(frontend::TaskSource source, frontend::MappedTasks mapped, const Request& request)
-      : source_(std::move(source)), mapped_(std::move(mapped)), request_(request) {}
+  Tuning(HoledTasks tasks, const Request& request) : tasks_(std::move(tasks)), request_(request) {}
 
   Result<Tuned> run() {
-    tuned_.mapping = mapped_.mapping.name;
-    tuned_.holes = tasks::holes_of(mapped_.mapping);
-    TWILL_TRY_VOID(add_points());
+    const tasks::Mapping& mapping = tasks_.mapped.mapping;
+    tuned_.mapping = mapping.name;
+    tuned_.holes = tasks::holes_of(mapping);
+    TWILL_TRY(const auto choices, choices_of(mapping));
+    for (const auto& values : choices) tuned_.points.emplace_back().values = values;
     TWILL_TRY_VOID(pose_all_points());
     for (const std::size_t at : by_bound()) {
       TWILL_TRY_VOID(solve_point(tuned_.points[at]));
     }
     choose();
+    tuned_.tasks = std::move(tasks_);
     return std::move(tuned_);
   }
 
  private:
-  Result<void> add_points() {
-    std::size_t count = 1;
-    for (const tasks::Hole& hole : tuned_.holes) {
-      count *= hole.values.size();
-      if (count <= kMostPoints) continue;
-      return tasks::fail_task("M13", hole.where,
-                              fmt::format("the holes up to '{}' have more than {} choices together",
-                                          hole.name, kMostPoints),
-                              "give some of them fewer values, as in 64..256 by 32");
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      TunedPoint point;
-      std::size_t rest = i;
-      for (auto hole = tuned_.holes.rbegin(); hole != tuned_.holes.rend(); ++hole) {
-        point.values.push_back(hole->values[rest % hole->values.size()]);
-        rest /= hole->values.size();
-      }
-      std::reverse(point.values.begin(), point.values.end());
-      tuned_.points.push_back(std::move(point));
-    }
-    return {};
-  }
-
-  Result<Request> request_for(const TunedPoint& point) const {
-    frontend::MappedTasks mapped = mapped_;
-    mapped.mapping = tasks::filled(mapped_.mapping, point.values);
-    TWILL_TRY(const tasks::Tree tree, frontend::tree_of(source_, mapped));
-    Request request = request_;
-    request.input.name = source_.file;
-    TWILL_TRY(request.input.text, frontend::lower_tasks(tree, source_.file));
-    return request;
-  }
-
   /// Work and bound of a point. Fails if it is no kernel.
   Result<void> pose_point(TunedPoint& point) const {
-    TWILL_TRY(const Request request, request_for(point));
-    TWILL_TRY(const Reading reading, read_once(request));
-    TWILL_TRY(const PosedKernel posed,
-              pose_kernel(*reading.kernel, request, machine::Rate::fastest));
-    point.work = work_of(*reading.kernel);
+    TWILL_TRY(const PosedChoice posed, pose_choice(tasks_, request_, point.values));
+    point.work = posed.work;
     point.bound = std::numeric_limits<Cycles>::max();
     for (const PosedPool& pool : posed.pools) {
       if (const auto never = schedule::never_feasible(pool.problem)) {
@@ -148,7 +98,7 @@ class Tuning {
   Result<void> solve_point(TunedPoint& point) {
     const bool ties = bound_rate(point) == least_ && point.work <= most_work_;
     if (bound_rate(point) > least_ || ties) return {};
-    TWILL_TRY(const Request request, request_for(point));
+    TWILL_TRY(const Request request, request_for(tasks_, request_, point.values));
     auto answer = answer_loop(request, {true, &cuda_door()});
     if (!answer) {
       point.fate = Fate::unplanned;
@@ -197,11 +147,10 @@ class Tuning {
           const bool counts = point.fate != Fate::illegal && point.fate != Fate::infeasible;
           return !counts || bound_rate(point) >= simulated_rate(best);
         });
-    tuned_.completed = tasks::filled(mapped_.mapping, best.values);
+    tuned_.completed = tasks::filled(tasks_.mapped.mapping, best.values);
   }
 
-  frontend::TaskSource source_;
-  frontend::MappedTasks mapped_;
+  HoledTasks tasks_;
   const Request& request_;
   Tuned tuned_;
   double least_ = std::numeric_limits<double>::infinity();
@@ -268,14 +217,8 @@ void add_table(const Tuned& tuned, std::string& out) {
 }  // namespace
 
 Result<Tuned> tune(const std::string& path, const Request& request) {
-  TWILL_TRY(Input input, read_text(path));
-  if (!is_tasks(input)) {
-    return fail({input.name}, "only mappings of .task files have holes to fill",
-                "docs/reference/tasks.md");
-  }
-  TWILL_TRY(frontend::TaskSource source, task_source(std::move(input), request.choice.map));
-  TWILL_TRY(frontend::MappedTasks mapped, frontend::read_mapped(source));
-  return Tuning(std::move(source), std::move(mapped), request).run();
+  TWILL_TRY(HoledTasks tasks, read_holed(path, request.choice.map));
+  return Tuning(std::move(tasks), request).run();
 }
 
 std::string to_text(const Tuned& tuned) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "twill/driver/driver.h"
+#include "twill/frontend/tasks/lower.h"
 #include "twill/tasks/holes.h"
 
 namespace twill::driver {
@@ -29,8 +30,15 @@ struct TunedPoint {
   std::optional<double> interval;  ///< simulated
 };
 
+/// Tasks and a mapping with holes.
+struct HoledTasks {
+  frontend::TaskSource source;
+  frontend::MappedTasks mapped;
+};
+
 /// Values for the holes of a mapping, and how they were found.
 struct Tuned {
+  HoledTasks tasks;
   std::string mapping;  ///< its name
   std::vector<tasks::Hole> holes;
   std::vector<TunedPoint> points;  ///< in the order of the values, the last hole fastest
@@ -49,6 +57,14 @@ inline constexpr std::size_t kMostPoints = 4096;
 /// that is wrong, more than kMostPoints choices, or if no choice is a kernel. Deterministic. Cost:
 /// an extraction for each choice, and an answer for those that are not ruled out.
 Result<Tuned> tune(const std::string& path, const Request& request);
+
+/// The files of a certificate that no choice is better than the best; see certify/tiles.h. Fails if
+/// bounds alone do not prove it. `request`: as `tune` took it.
+Result<certify::Files> certify_tiles(const Request& request, const Tuned& tuned);
+/// Checks such a certificate: whether it is right, and about the mapping `map` (as in InputChoice)
+/// of the `.task` file. All choices are posed, and the best is simulated, anew.
+Result<certify::Checked> check_tiles(const certify::Files& files, const std::string& path,
+                                     const std::string& map, const std::string& machine);
 
 /// The completed mapping as a `.map` text, below comments that say what it was chosen from and what
 /// is proven.

@@ -96,9 +96,6 @@ class Walk {
     TWILL_TRY_VOID(try_steps());
     if (choice_.first_look || (found() && (alone() || !better_was_refused()))) return {};
     if (!alone()) {
-      TWILL_TRY_VOID(add_with_room_for_staging());
-      TWILL_TRY_VOID(try_steps());
-      if (found()) return {};
       TWILL_TRY_VOID(add_pools());
       TWILL_TRY_VOID(try_steps());
       if (found()) return {};
@@ -269,28 +266,6 @@ class Walk {
     if (!posed) return true;
     const Cycles bound = schedule::min_ii(posed->pools.front().problem).value;
     return schedule::kCoRunError * static_cast<double>(bound) >= least();
-  }
-
-  /// Where groups hand over more than there is memory for: schedules of all pools that have room.
-  Result<void> add_with_room_for_staging() {
-    const bool by_twill = request_.strategy.strategy == strategy::Strategy::twill;
-    const bool lacks = std::any_of(steps_.begin(), steps_.end(), [](const Step& step) {
-      const report::Outcome& it = step.proposal.outcome;
-      return step.refused.starts_with("plan: ") && hands_over(it.problem, *it.answer.schedule);
-    });
-    if (!by_twill || !lacks || request_.normalize) return {};
-    Request with_room = limited_;
-    with_room.limits.room_for_staging = true;
-    auto more = propose(with_room, *reading_, true);
-    if (!more) return {};
-    for (Proposal& it : *more) {
-      if (!usable(it.outcome)) continue;
-      with_memories_of(*first_, it.outcome);
-      Step step{std::move(it)};
-      step.among = "with room for hand-overs";
-      steps_.push_back(std::move(step));
-    }
-    return {};
   }
 
   /// Both rates of the pools that were ruled out, and the other rate of the others.

@@ -13,6 +13,7 @@
 #include "twill/execute/rounding.h"
 #include "twill/execute/values.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/user_function.h"
 
 namespace twill::execute {
 namespace {
@@ -302,6 +303,13 @@ Result<Tile> compute_integers(const ir::Program& program, ir::OpId id, const Ele
 
 Result<Tile> call(const ir::Program& program, ir::OpId id, const Elements& in,
                   std::size_t operands) {
+  if (const auto user = ir::user_function(program.op(id))) {
+    std::vector<float> numbers(operands);
+    return in.numbers([&](std::size_t i) {
+      for (std::size_t k = 0; k < operands; ++k) numbers[k] = in.number(k, i);
+      return user->meaning.run(numbers);
+    });
+  }
   const auto name = ir::device_function(program.op(id)).value_or("");
   const Unary one = operands == 1 ? unary_function(name) : nullptr;
   const Binary two = operands == 2 ? binary_function(name) : nullptr;

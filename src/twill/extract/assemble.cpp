@@ -235,7 +235,9 @@ class Assembler {
     for (const PricedAlternative& alternative : alternatives)
       op.alternatives.push_back(alternative_of(alternative));
     op.warps = width_of(tile);
-    op.asynchronous = cost.asynchronous;
+    // Threads that store wait for the indices that they load with it.
+    const bool stores = tile.action == Action::store && !tile.one_warp && tile.home == Home::none;
+    op.asynchronous = cost.asynchronous && !stores;
     op.variable_latency = tile.action == Action::copy;
     if (tile.home == Home::registers) {
       op.registers = static_cast<int>(std::min<std::int64_t>(

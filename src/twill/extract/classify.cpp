@@ -4,6 +4,7 @@
 
 #include "twill/extract/assembly.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/user_function.h"
 
 namespace twill::extract {
 namespace {
@@ -177,6 +178,15 @@ std::optional<Elementwise> function(std::string_view name) {
   return std::nullopt;
 }
 
+/// A function of the user's, as if it did what it means and no more.
+Elementwise priced(const ir::Formula& meaning) {
+  const ir::Formula::Count count = meaning.count();
+  if (count.special == 0) return core("fma", "user", std::max<std::int64_t>(1, count.others));
+  std::vector<Piece> pieces = {{"special", 32, count.special, ""}};
+  if (count.others > 0) pieces.push_back({"fma", 32, count.others, ""});
+  return mufu(std::move(pieces), "user");
+}
+
 /// Along a row, which few lanes hold; down the rows, where the warps of a group have to meet; or of
 /// a vector that they hold together.
 std::string scan_kind(const ir::Program& program, const ir::Reduction& scan) {
@@ -207,6 +217,7 @@ std::optional<Elementwise> elementwise(const ir::Program& program, const ir::Op&
       break;
   }
   if (const auto name = ir::device_function(op)) return function(*name);
+  if (const auto user = ir::user_function(op)) return priced(user->meaning);
   if (op.kind == OpKind::inline_asm && op.is_pure && op.results.size() == 1) {
     return assembly(op.symbol, op.count.value_or(1));
   }

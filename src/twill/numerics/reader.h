@@ -96,8 +96,8 @@ class Reader {
   /// The tile that a load of the text reads from global memory.
   Result<TilePtr> load(ir::OpId made, int distance, const Box& box);
   Result<std::int64_t> integer(ir::ValueId value);
-  /// What a branch yields or reads on the side that the plan has no ops for: found as above, and
-  /// where no dependence brings it, where its maker has left it for this role.
+  /// A value that a branch yields or reads on the side without ops of the plan: found as above. A
+  /// value that no dependence brings lies where its maker has left it for this role.
   Result<TilePtr> on_other_side(ir::ValueId value, const Box& box);
   /// Has all values be found so.
   void look_on_other_side() { on_other_side_ = true; }

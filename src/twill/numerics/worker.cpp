@@ -260,8 +260,8 @@ Result<bool> Worker::is_skipped_there(Reader& reader, OpId op) const {
   return true;
 }
 
-/// Puts the values of the sides that the plan has no ops of, where this iteration takes them, in the
-/// places where others look for those of the other side.
+/// Handles sides without ops of the plan, if this iteration takes them. Their values go where
+/// others look for those of the other side.
 Result<void> Worker::do_other_sides(const Work& work, const TwoSided& branch) {
   Reader reader(context_, slots_, work.op, work.iteration, work.queue);
   reader.look_on_other_side();

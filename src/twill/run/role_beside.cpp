@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
 #include "twill/run/role_steps.h"
 
@@ -14,7 +15,7 @@ bool RoleSteps::is_around(ir::OpKind kind) {
   const auto is_left = [&](const Placed& placed) {
     const bool drained =
         placed.step->kind == plan::StepKind::drain_groups && open_products_ <= placed.step->pending;
-    return !placed.around && shows(placed) && !drained;
+    return !placed.is_per_tile && shows(placed) && !drained;
   };
   const auto next = steps_.begin() + static_cast<std::ptrdiff_t>(next_);
   const auto left = std::find_if(next, steps_.end(), is_left);
@@ -30,6 +31,28 @@ bool RoleSteps::is_around(ir::OpKind kind) {
     default:
       return kind == ir::OpKind::shared_load;
   }
+}
+
+bool stands_in_branch(const ir::Program& program, ir::OpId op) {
+  for (auto at = ir::parent(program, op); at; at = ir::parent(program, *at)) {
+    if (program.op(*at).kind == ir::OpKind::branch) return true;
+    if (ir::is_loop(program.op(*at).kind)) return false;
+  }
+  return false;
+}
+
+bool RoleSteps::is_in_branch(const concurrent::Role& state) const {
+  return std::any_of(state.frames.begin(), state.frames.end(),
+                     [&](const auto& frame) { return all_.branches.contains(frame.op); });
+}
+
+/// Whether the step's work stands in a branch with products: the role does all of it in one piece.
+bool RoleSteps::is_of_branch(const Placed& placed) const {
+  if (all_.branches.empty() || !placed.step->op) return false;
+  const auto& sources = all_.what.origins[placed.step->op->index()].sources;
+  return std::any_of(sources.begin(), sources.end(), [&](const extract::Source& source) {
+    return stands_in_branch(all_.what.kernel, source.op);
+  });
 }
 
 /// Fillings of a channel that loops beside the planned one used before the tile.

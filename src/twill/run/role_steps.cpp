@@ -145,7 +145,8 @@ bool RoleSteps::shows(const Placed& placed) const {
     case StepKind::drain_groups:
       return step.queue == Mechanism::wgmma;
     default:
-      return is_copy(plan_, step) || is_product(plan_, step) || written_by(step).has_value();
+      if (is_copy(plan_, step)) return true;
+      return (is_product(plan_, step) || written_by(step).has_value()) && !is_of_branch(placed);
   }
 }
 
@@ -171,9 +172,8 @@ std::string RoleSteps::to_next() {
     }
     if (next_ < steps_.size() || all_.walks == 0) return {};
     add_tile();
-    const bool works = std::any_of(steps_.begin(), steps_.end(),
-                                   [&](const Placed& placed) { return shows(placed); });
-    if (!works) return "the plan has no step any more";
+    const auto has_op = [&](const Placed& placed) { return shows(placed); };
+    if (std::ranges::none_of(steps_, has_op)) return "the plan has no step any more";
   }
 }
 
@@ -226,11 +226,11 @@ std::string RoleSteps::take(const concurrent::Role& state, ir::OpId id) {
   const bool reads = op.kind == OpKind::shared_load;
   const bool works = reads || op.kind == OpKind::shared_store || op.kind == OpKind::wgmma ||
                      op.kind == OpKind::wgmma_wait;
-  const bool around = own && !beside && works && is_around(op.kind);
+  const bool around = own && !beside && works && (is_around(op.kind) || is_in_branch(state));
   if (own && !beside && !around) difference = reads ? take_read(state, id) : match(state, id);
   if (around && reads) static_cast<void>(take_read(state, id));  // of a tile that the plan has
   if (beside && op.kind == OpKind::barrier_wait) difference = take_beside(state, id);
-  carry(id);
+  carry(id, around);
   return difference;
 }
 

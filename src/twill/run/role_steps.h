@@ -18,16 +18,24 @@
 /// Internal to the room: one role of a module beside the steps of its plan.
 namespace twill::run {
 
+/// Whether a value is made of indices and constants alone. Roles make such a value where they want
+/// it, with no regard to the plan: it needs nothing that others have to make first.
+bool is_of_indices(const ir::Program& program, ir::ValueId value);
+
 /// Facts that all roles of a run share.
 struct Comparison {
   const Translated& what;
   std::int64_t trips = 0;        ///< of each tile
   int walks = 0;                 ///< loops over tiles that the roles have around the planned one
   bool products_around = false;  ///< the kernel has products in no loop, of which no plan has steps
+  std::set<ir::OpId> branches;   ///< of the module: what stands there is done in one piece
   /// Memory that is not the plan's: an allocation, or what it is when looked at with another type.
   std::set<std::pair<const execute::Tile*, std::size_t>> of_helpers;
   Bindings bindings;
 };
+
+/// Whether the op stands in a branch, within the loop that it stands in.
+bool stands_in_branch(const ir::Program& program, ir::OpId op);
 
 /// Follows a role op by op, and the plan's role step by step.
 class RoleSteps {
@@ -75,6 +83,8 @@ class RoleSteps {
   std::string to_next();
   bool is_beside(const concurrent::Role& state) const;
   bool is_around(ir::OpKind kind);
+  bool is_in_branch(const concurrent::Role& state) const;
+  bool is_of_branch(const Placed& placed) const;
   std::optional<plan::BufferId> written_by(const plan::Step& step) const;
   bool writes(plan::BufferId buffer) const;
   std::vector<Read> read_by(const Placed& placed) const;
@@ -95,7 +105,7 @@ class RoleSteps {
   std::optional<Spot> spot(const concurrent::Role& state, ir::ValueId value) const;
   bool is_of_helpers(const concurrent::Role& state, ir::OpId op) const;
 
-  void carry(ir::OpId op);
+  void carry(ir::OpId op, bool left_aside);
   void hand_on(std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);
   std::optional<std::int64_t> iteration_of(const ir::Op& op) const;
   std::optional<std::int64_t> latest_in(plan::OpId op, std::int64_t iteration, bool held);

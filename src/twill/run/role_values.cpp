@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "twill/ir/loop.h"
 #include "twill/run/role_steps.h"
@@ -7,6 +8,33 @@
 namespace twill::run {
 
 using ir::OpKind;
+
+namespace {
+
+bool is_made_of_indices(const ir::Program& program, ir::ValueId value,
+                        std::set<ir::ValueId>& seen) {
+  if (!seen.insert(value).second) return true;
+  const ir::Op* op = ir::defining_op(program, value);
+  if (op == nullptr) return !ir::is_tensor(ir::type_of(program, value));
+  switch (ir::class_of(op->kind)) {
+    case ir::OpClass::value:
+    case ir::OpClass::elementwise:
+    case ir::OpClass::view:
+    case ir::OpClass::rearrangement:
+      return std::all_of(op->operands.begin(), op->operands.end(), [&](ir::ValueId operand) {
+        return is_made_of_indices(program, operand, seen);
+      });
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool is_of_indices(const ir::Program& program, ir::ValueId value) {
+  std::set<ir::ValueId> seen;
+  return is_made_of_indices(program, value, seen);
+}
 
 /// The latest iteration of what a step's value is made from: products, and tiles in shared memory.
 /// `held`: the role takes what it wrote itself from its registers.
@@ -59,7 +87,7 @@ void RoleSteps::hand_on(std::span<const ir::ValueId> from, std::span<const ir::V
   }
 }
 
-void RoleSteps::carry(ir::OpId id) {
+void RoleSteps::carry(ir::OpId id, bool left_aside) {
   const ir::Program& module = all_.what.module;
   const ir::Op& op = module.op(id);
   if (const auto loop = ir::as_loop(module, id)) {
@@ -92,6 +120,7 @@ void RoleSteps::carry(ir::OpId id) {
   }
   const bool product = op.kind == OpKind::wgmma && next_ > 0;
   if (product) latest = steps_[next_ - 1].iteration;
+  if (product && left_aside) latest.reset();
   const ir::OpClass of = ir::class_of(op.kind);
   if (of == ir::OpClass::elementwise || of == ir::OpClass::reduction) {
     computed_.push_back({op.kind, latest, ir::type_of(module, op.results.front())->shape});
@@ -117,6 +146,7 @@ bool RoleSteps::is_of_shape(const std::vector<std::int64_t>& shape,
 /// have gone its other way.
 std::string RoleSteps::check_computed(const Placed& placed) {
   const plan::Step& step = *placed.step;
+  if (is_of_branch(placed)) return {};
   if (step.kind != plan::StepKind::compute || all_.what.origins[step.op->index()].forwards)
     return {};
   for (const extract::Source& source : all_.what.origins[step.op->index()].sources) {

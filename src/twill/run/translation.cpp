@@ -73,7 +73,7 @@ ProductPlaces places_of_products(const ir::Program& kernel) {
       const bool looped = ir::enclosing(kernel, id, OpKind::for_loop).has_value() ||
                           ir::enclosing(kernel, id, OpKind::while_loop).has_value();
       places.around = places.around || !looped;
-      places.in_branch = places.in_branch || ir::enclosing(kernel, id, OpKind::branch).has_value();
+      places.in_branch = places.in_branch || stands_in_branch(kernel, id);
     }
   }
   return places;
@@ -87,7 +87,7 @@ class Comparer {
     find_helpers();
     const ProductPlaces places = places_of_products(what.kernel);
     products_around_ = places.around;
-    if (places.in_branch) find_choices();
+    if (places.in_branch) find_branches();
   }
 
   Result<TranslationCheck> compare() {
@@ -105,7 +105,6 @@ class Comparer {
     const std::int64_t most = longest_spread(what_.plan) + std::min(period_, kLongestPeriod) + 1;
     for (std::int64_t trips = 0; trips <= most; ++trips) {
       TWILL_TRY(made.difference, compare_with(counted, trips));
-      if (!made.difference.empty() && other_way_) return not_taken();
       if (!made.difference.empty() || !compared_) return made;
       made.most = trips;
     }
@@ -114,11 +113,6 @@ class Comparer {
   }
 
  private:
-  tl::unexpected<Diagnostic> not_taken() const {
-    return fail(ir::text_location(program_, *other_way_),
-                "a branch is not taken in every iteration, and the plan has its steps in all");
-  }
-
   /// Quantities of the planned loop, and what its trips are more than each. Roles have one, or each
   /// its own where it loads the number of trips.
   using Counted = std::map<std::size_t, std::int64_t>;
@@ -167,47 +161,17 @@ class Comparer {
     }
   }
 
-  /// Which way conditions must turn out that something else than arithmetic depends on: the plan
-  /// has the steps of each branch in every iteration.
-  void find_choices() {
+  /// Finds branches of the kernel in the module: they have products and no mbarriers.
+  void find_branches() {
     for (const ir::OpId id : ir::walk(program_, what_.function)) {
-      const ir::Op& op = program_.op(id);
-      if (op.kind != OpKind::branch || op.operands.empty()) continue;
-      const auto taken = region_with_steps(id);
-      const auto condition = program_.value(op.operands[0]).op;
-      if (!taken || *taken > 1) continue;
-      choices_[id] = *taken == 0;
-      if (condition) wanted_[*condition] = *taken == 0;
+      if (program_.op(id).kind != OpKind::branch) continue;
+      const auto ops = ir::walk(program_, id);
+      const auto has = [&](OpKind kind) {
+        return std::any_of(ops.begin(), ops.end(),
+                           [&](ir::OpId op) { return program_.op(op).kind == kind; });
+      };
+      if (has(OpKind::wgmma) && !has(OpKind::barrier_wait)) branches_.insert(id);
     }
-  }
-
-  /// The first region of a branch that waits, or has a product.
-  std::optional<std::size_t> region_with_steps(ir::OpId branch) const {
-    for (std::size_t region = 0; region < program_.op(branch).regions.size(); ++region) {
-      const auto block = ir::body(program_, branch, region);
-      if (!block) continue;
-      for (const ir::OpId top : program_.block(*block).ops) {
-        const auto ops = ir::walk(program_, top);
-        if (std::any_of(ops.begin(), ops.end(), [&](ir::OpId op) {
-              const OpKind kind = program_.op(op).kind;
-              return kind == OpKind::barrier_wait || kind == OpKind::wgmma;
-            })) {
-          return region;
-        }
-      }
-    }
-    return std::nullopt;
-  }
-
-  /// The answer to a question on which a choice depends: the condition then is as wanted.
-  std::optional<bool> chosen(const concurrent::Question& question,
-                             const concurrent::OpenNumber& number) const {
-    const auto found = wanted_.find(question.op);
-    const auto condition = guide_.conditions.find(question.op);
-    if (found == wanted_.end() || condition == guide_.conditions.end()) return std::nullopt;
-    const bool more = found->second != condition->second.negated;
-    const bool second = condition->second.exact && number.above == question.threshold - 1;
-    return second ? !more : more;
   }
 
   const plan::Role* plan_role(std::size_t number) const {
@@ -230,17 +194,15 @@ class Comparer {
   /// Follows a run in which the planned loop makes so many trips; `others`: the answer to all other
   /// questions, for each loop as often as it makes trips.
   Result<std::string> run(const Counted& counted, std::int64_t trips, bool others) {
-    Comparison all{what_, trips, walks_, products_around_, {}, {}};
+    Comparison all{what_, trips, walks_, products_around_, branches_, {}, {}};
     std::map<std::size_t, RoleSteps> roles;
     std::map<const execute::Tile*, std::int64_t> counts;
     std::string difference;
     carried_.clear();
-    other_way_.reset();
     const auto watch = [&](std::size_t number, const concurrent::Role& state, ir::OpId id) {
       if (!difference.empty()) return;
       note_setup(state, id, all, counts);
       note_carried(number, state, id);
-      note_choice(state, id);
       const bool inside =
           std::any_of(state.frames.begin(), state.frames.end(), [](const Frame& it) {
             return it.kind == Frame::Kind::roles || it.kind == Frame::Kind::partition;
@@ -266,12 +228,10 @@ class Comparer {
     while (difference.empty()) {
       TWILL_TRY(const auto question, machine.follow());
       if (!question) break;
-      const concurrent::OpenNumber& number = machine.quantity(*question);
-      const auto planned = counted.find(number.form);
-      const bool is_planned = planned != counted.end();
-      const bool more = is_planned ? trips - planned->second > question->threshold
-                                   : others && question->threshold < kOtherTrips;
-      machine.answer(*question, is_planned ? more : chosen(*question, number).value_or(more));
+      const auto planned = counted.find(machine.quantity(*question).form);
+      const bool more = planned != counted.end() ? trips - planned->second > question->threshold
+                                                 : others && question->threshold < kOtherTrips;
+      machine.answer(*question, more);
     }
     compared_ = !roles.empty();
     for (auto& [number, steps] : roles) {
@@ -286,14 +246,6 @@ class Comparer {
       difference = place(what_.function) + "an mbarrier counts other arrivals than roles make";
     }
     return difference;
-  }
-
-  /// Remembers a branch that the role does not go through although the plan has steps of it.
-  void note_choice(const concurrent::Role& state, ir::OpId id) {
-    const auto choice = choices_.find(id);
-    if (choice == choices_.end() || guide_.idle.contains(id)) return;
-    const auto holds = state.values.integer(id, program_.op(id).operands[0]);
-    if (!holds || (*holds != 0) != choice->second) other_way_ = id;
   }
 
   /// Remembers what helpers use, and how many arrivals mbarriers count.
@@ -359,9 +311,7 @@ class Comparer {
   std::int64_t period_;
   int walks_ = 0;
   bool products_around_ = false;
-  std::map<ir::OpId, bool> wanted_;    ///< of conditions
-  std::map<ir::OpId, bool> choices_;   ///< by branch: which way the plan goes
-  std::optional<ir::OpId> other_way_;  ///< a branch that the last run went another way
+  std::set<ir::OpId> branches_;  ///< of the kernel, with products
   std::set<ir::ValueId> of_helpers_;
   concurrent::Guide guide_;
   bool compared_ = false;  ///< the last run came to roles

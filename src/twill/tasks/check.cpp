@@ -10,6 +10,7 @@
 
 #include "twill/support/spelling.h"
 #include "twill/tasks/leaf.h"
+#include "twill/tasks/partitions.h"
 #include "twill/tasks/text.h"
 
 namespace twill::tasks {
@@ -244,6 +245,10 @@ class InnerCheck {
                                    shape_text(shape)),
                        shape.size() == 1 ? "a vector has no parts of fewer dimensions" : "");
     }
+    if (block.cut == Cut::mma) {
+      return fail_task("T03", where, "parts by 'mma' of a tensor of shape " + shape_text(shape),
+                       "as in `mma(C, c, warp, 64, 256, 16)[w]` of a tile of two dimensions");
+    }
     const bool windows = block.cut == Cut::windows;
     return fail_task(
         "T03", where,
@@ -290,8 +295,10 @@ class InnerCheck {
   /// block by itself, or plus values that do not depend on the range.
   static bool tells_apart(const Block& block, const std::string& index,
                           const std::set<std::string>& indices) {
+    if (block.cut == Cut::mma && is_disjoint(block) != Fact::yes) return false;
     for (std::size_t d = 0; d < block.index.size(); ++d) {
-      const bool apart = block.cut != Cut::windows || is_disjoint(block.tile[d], block.step[d]);
+      const bool apart =
+          block.cut != Cut::windows || is_at_most(block.tile[d], block.step[d]) == Fact::yes;
       if (apart && tells_apart(block.index[d], index, indices)) return true;
     }
     return false;
@@ -306,11 +313,6 @@ class InnerCheck {
     const auto others = names_in(left ? at.right() : at.left());
     return std::none_of(others.begin(), others.end(),
                         [&](const std::string& name) { return indices.count(name) > 0; });
-  }
-  /// Windows of one dimension share no elements.
-  static bool is_disjoint(const Size& tile, const Size& step) {
-    return tile == step ||
-           (tile.constant() && step.constant() && *tile.constant() <= *step.constant());
   }
 
   static bool depends_on(const Piece& piece, const std::string& index) {
@@ -448,7 +450,11 @@ Result<void> check(const Library& library) {
             fmt::format("'{}' has two variants {}", task.name, in_quotes(variant.name)));
       }
       if (variant.is_leaf()) {
-        TWILL_TRY_VOID(types_of(task, std::get<Leaf>(variant.body)));
+        const Leaf& leaf = std::get<Leaf>(variant.body);
+        TWILL_TRY_VOID(types_of(task, leaf));
+        if (leaf.external) {
+          TWILL_TRY_VOID(element_arguments(task, leaf));
+        }
       } else {
         TWILL_TRY_VOID(InnerCheck(library, task, variant).run());
       }

@@ -26,7 +26,8 @@ class Cursor {
     return tokens_[std::min(next_ + ahead, tokens_.size() - 1)];
   }
   bool is(std::string_view what, std::size_t ahead = 0) const {
-    return peek(ahead).kind != Token::Kind::end && peek(ahead).text == what;
+    const Token::Kind kind = peek(ahead).kind;
+    return kind != Token::Kind::end && kind != Token::Kind::code && peek(ahead).text == what;
   }
   bool take(std::string_view what) {
     const bool found = is(what);
@@ -96,6 +97,14 @@ class Cursor {
   Result<Size> size();
   /// SIZE, SIZE ... up to `close`, which is taken.
   Result<std::vector<Size>> sizes(std::string_view close);
+
+  /// Code between triple quotes.
+  Result<std::string> code() {
+    if (peek().kind != Token::Kind::code) {
+      return unexpected("CUDA C++ between triple quotes");
+    }
+    return std::string(next());
+  }
 
   /// The token, taken.
   std::string_view next() { return tokens_[next_++].text; }

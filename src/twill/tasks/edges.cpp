@@ -327,6 +327,10 @@ class EdgeWalk {
         known.extents.erase(known.extents.begin() + at);
         continue;
       }
+      if (block.cut == Cut::mma) {
+        known.extents = shape_of(block, known.extents);
+        continue;
+      }
       for (std::size_t d = 0; d < block.tile.size(); ++d) {
         const Size tile = substituted(block.tile[d], frame.sizes);
         const bool edge = block.edge == Edge::zero &&

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -48,55 +49,68 @@ bool depends_on(const Ref& ref, const std::string& index) {
 
 // --- Vectorization ------------------------------------------------------------------------------
 
-/// One parallel loop, made of parts of rows. Fails, without a reason, where it is something else.
-class Rows {
+/// One parallel loop, made of parts of tensors. Fails, without a reason, where it is something
+/// else.
+class PartsLoop {
  public:
-  Rows(const FlowLoop& loop, std::vector<Buffer>& buffers)
+  PartsLoop(const FlowLoop& loop, std::vector<Buffer>& buffers)
       : index_(loop.dimensions[0].index), count_(loop.dimensions[0].extent), buffers_(buffers) {}
 
   std::optional<std::vector<FlowStep>> whole(std::vector<FlowStep> steps) {
-    std::set<std::size_t> cut;
+    std::map<std::size_t, Block> cut;  // buffers of an iteration, that are copies of parts
     for (const FlowStep& step : steps) {
       const auto* copy = std::get_if<Copy>(&step.what);
       if (copy == nullptr) continue;
-      if (depends_on(copy->from, index_) && copy->to.blocks.empty()) cut.insert(copy->to.buffer);
-      if (depends_on(copy->to, index_) && copy->from.blocks.empty()) cut.insert(copy->from.buffer);
+      for (const auto& [part, own] :
+           {std::pair(&copy->from, &copy->to), std::pair(&copy->to, &copy->from)}) {
+        if (depends_on(*part, index_) && own->blocks.empty()) {
+          cut.insert({own->buffer, part->blocks.back()});
+        }
+      }
     }
     for (FlowStep& step : steps) {
       if (!widen(step, cut)) return std::nullopt;
     }
-    for (const std::size_t buffer : cut) {
-      Size& rows = buffers_[buffer].shape[0];
-      rows = rows * count_;
+    for (const auto& [buffer, block] : cut) {
+      std::vector<Size>& shape = buffers_[buffer].shape;
+      if (block.cut != Cut::mma) shape[0] = shape[0] * count_;
+      for (std::size_t d = 0; block.cut == Cut::mma && d < shape.size(); ++d) {
+        shape[d] = shape[d] * Size(cuts_of(block, d));
+      }
     }
     return steps;
   }
 
  private:
-  bool widen(FlowStep& step, const std::set<std::size_t>& cut) const {
+  bool widen(FlowStep& step, const std::map<std::size_t, Block>& cut) const {
     if (auto* copy = std::get_if<Copy>(&step.what)) return widen(copy->from) && widen(copy->to);
     auto* call = std::get_if<Call>(&step.what);
     if (call == nullptr) return false;
     for (const Size& position : call->positions) {
       if (names_in(position).count(index_) > 0) return false;
     }
-    std::vector<std::string> arguments;
+    std::map<std::string, std::vector<Axis>> axes;
     for (std::size_t a = 0; a < call->arguments.size(); ++a) {
-      const bool is_cut =
-          cut.count(call->arguments[a].buffer) > 0 || depends_on(call->arguments[a], index_);
-      if (is_cut) arguments.push_back(call->task->arguments[a].name);
-      if (!widen(call->arguments[a])) return false;
+      Ref& ref = call->arguments[a];
+      const Argument& argument = call->task->arguments[a];
+      const auto own = cut.find(ref.buffer);
+      if (own != cut.end()) {
+        axes[argument.name] = axes_of(own->second, argument.shape.size());
+      } else if (depends_on(ref, index_)) {
+        axes[argument.name] = axes_of(ref.blocks.back(), argument.shape.size());
+      }
+      if (!widen(ref)) return false;
     }
-    return goes_by_rows(std::get<Leaf>(call->leaf->body), arguments);
+    return goes_by_parts(*call->task, std::get<Leaf>(call->leaf->body), axes);
   }
 
-  /// The block of all iterations, if its rows follow each other from the first on.
+  /// The part of all iterations.
   bool widen(Ref& ref) const {
     if (!depends_on(ref, index_)) return true;
-    Block& block = ref.blocks.back();
-    if (block.cut != Cut::blocks || block.index[0] != Size::named(index_)) return false;
-    block.tile[0] = block.tile[0] * count_;
-    block.index[0] = Size(0);
+    auto all = united(ref.blocks.back(), index_, count_);
+    if (!all) return false;
+    ref.blocks.pop_back();
+    if (*all) ref.blocks.push_back(**std::move(all));
     return !depends_on(ref, index_);
   }
 
@@ -116,7 +130,7 @@ void vectorize_steps(std::vector<FlowStep>& steps, std::vector<Buffer>& buffers)
     vectorize_steps(loop->body, buffers);
     const bool parts = loop->parallel && loop->processor != Processor::host &&
                        loop->dimensions.size() == 1 && loop->dimensions[0].extent.constant();
-    auto whole = parts ? Rows(*loop, buffers).whole(loop->body) : std::nullopt;
+    auto whole = parts ? PartsLoop(*loop, buffers).whole(loop->body) : std::nullopt;
     if (!whole) {
       out.push_back(std::move(step));
       continue;
@@ -135,7 +149,8 @@ void simplify(Ref& ref, const std::vector<Buffer>& buffers) {
   for (Block& block : ref.blocks) {
     const bool at_first = std::all_of(block.index.begin(), block.index.end(),
                                       [](const Size& at) { return at == Size(0); });
-    if (block.cut != Cut::pick && at_first && block.tile == shape) continue;
+    if (block.cut != Cut::pick && block.cut != Cut::mma && at_first && block.tile == shape)
+      continue;
     shape = shape_of(block, shape);
     kept.push_back(std::move(block));
   }

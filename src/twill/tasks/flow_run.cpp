@@ -135,6 +135,7 @@ class FlowRun {
     for (const Block& block : ref.blocks) {
       const auto part = part_of(block, sizes_);
       if (!part) return fail_task("T13", where, part.error());
+      if (const auto misfit = misfit_of(found, *part)) return fail_task("T11", where, *misfit);
       found = part_of(found, *part);
     }
     return found;

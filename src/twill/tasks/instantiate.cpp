@@ -391,12 +391,13 @@ class Instantiation {
                                    const std::set<std::string>& right) {
     const bool seen = placed.memory == Memory::none || placed.memory == Memory::global ||
                       (placed.memory == Memory::shared && processor >= Processor::block) ||
-                      (placed.memory == Memory::registers && processor == Processor::warpgroup);
+                      (placed.memory == Memory::registers && processor >= Processor::warpgroup);
     if (!seen) {
-      return fail_task("M06", placed.where,
-                       fmt::format("a {} does not see the memory '{}'", name_of(processor),
-                                   name_of(placed.memory)),
-                       placed.memory == Memory::registers ? "only warpgroups see registers" : "");
+      return fail_task(
+          "M06", placed.where,
+          fmt::format("a {} does not see the memory '{}'", name_of(processor),
+                      name_of(placed.memory)),
+          placed.memory == Memory::registers ? "warpgroups, warps and threads see registers" : "");
     }
     if (!it.variant->is_leaf()) return {};
     if (placed.memory == Memory::none || placed.memory == Memory::global) {

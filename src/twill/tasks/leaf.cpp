@@ -404,21 +404,4 @@ Result<std::vector<NodeType>> types_of(const TaskValue& task, const Leaf& leaf) 
   return Typing(task, leaf).run();
 }
 
-bool goes_by_rows(const Leaf& leaf, const std::vector<std::string>& cut) {
-  std::vector<bool> has_rows;  // by node: made of rows of what is cut
-  for (const Node& node : leaf.nodes) {
-    bool rows = std::find(cut.begin(), cut.end(), node.argument) != cut.end();
-    for (std::size_t i = 0; i < node.operands.size(); ++i) {
-      if (!has_rows[node.operands[i]]) continue;
-      if (!goes_by_rows(node.function, i)) return false;
-      rows = true;
-    }
-    has_rows.push_back(rows);
-  }
-  return std::all_of(leaf.outputs.begin(), leaf.outputs.end(), [&](const Output& output) {
-    const bool is_cut = std::find(cut.begin(), cut.end(), output.argument) != cut.end();
-    return is_cut || !has_rows[output.node];
-  });
-}
-
 }  // namespace twill::tasks

@@ -58,8 +58,17 @@ struct NodeType {
 /// written without the privilege (T05). Fails where a `writes` argument is not written (T14).
 Result<std::vector<NodeType>> types_of(const TaskValue& task, const Leaf& leaf);
 
-/// True if rows of the arguments `cut` of a leaf can be computed apart. Row r of a written one then
-/// follows from row r of all of `cut`, and from all of the other arguments.
-bool goes_by_rows(const Leaf& leaf, const std::vector<std::string>& cut);
+/// Where a leaf takes an argument in each element: the argument itself, or it as columns or rows.
+/// Fails (T15) for a leaf that no function of single elements can do: `external` says which.
+struct ElementArgument {
+  std::string name;
+  std::size_t node = 0;
+};
+Result<std::vector<ElementArgument>> element_arguments(const TaskValue& task, const Leaf& leaf);
+
+/// True if a leaf on all parts of the arguments `cut` is the same as on the whole. What it writes
+/// of a part then follows from the same parts of these, and from all of the others.
+bool goes_by_parts(const TaskValue& task, const Leaf& leaf,
+                   const std::map<std::string, std::vector<Axis>>& cut);
 
 }  // namespace twill::tasks

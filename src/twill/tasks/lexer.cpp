@@ -46,6 +46,8 @@ std::size_t sign_length(std::string_view text) {
   return kShort.find(text[0]) == std::string_view::npos ? 0 : 1;
 }
 
+constexpr std::string_view kQuotes = "\"\"\"";
+
 }  // namespace
 
 Result<std::vector<Token>> tokens_of(std::string_view text, const std::string& file_name) {
@@ -66,6 +68,20 @@ Result<std::vector<Token>> tokens_of(std::string_view text, const std::string& f
     const std::string_view rest = text.substr(at);
     if (c == '#' || rest.starts_with("//")) {
       at = std::min(text.size(), text.find('\n', at));
+      continue;
+    }
+    if (rest.starts_with(kQuotes)) {
+      const std::size_t from = at + kQuotes.size();
+      const std::size_t to = text.find(kQuotes, from);
+      if (to == std::string_view::npos) return fail_at(text, at, file_name, "has no end");
+      const std::string_view code = text.substr(from, to - from);
+      tokens.push_back(
+          {Token::Kind::code, code, at, {file_name, line, static_cast<int>(at - begin) + 1}});
+      line += static_cast<int>(std::count(code.begin(), code.end(), '\n'));
+      if (const std::size_t last = code.rfind('\n'); last != std::string_view::npos) {
+        begin = from + last + 1;
+      }
+      at = to + kQuotes.size();
       continue;
     }
     const Token::Kind kind = is_letter(c)  ? Token::Kind::word

@@ -11,7 +11,13 @@
 namespace twill::tasks {
 
 struct Token {
-  enum class Kind { word, number, sign, end };
+  enum class Kind {
+    word,
+    number,
+    sign,
+    code,
+    end
+  };  ///< code: between triple quotes, without these
   Kind kind = Kind::end;
   std::string_view text;
   std::size_t at = 0;  ///< byte in the text

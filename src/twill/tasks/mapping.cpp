@@ -6,7 +6,8 @@
 namespace twill::tasks {
 namespace {
 
-constexpr std::array<std::string_view, 3> kProcessors = {"host", "block", "warpgroup"};
+constexpr std::array<std::string_view, 5> kProcessors = {"host", "block", "warpgroup", "warp",
+                                                         "thread"};
 constexpr std::array<std::string_view, 4> kMemories = {"none", "global", "shared", "register"};
 
 template <class Enum, class Names>

@@ -13,7 +13,7 @@
 namespace twill::tasks {
 
 /// Levels of a machine, the outermost first.
-enum class Processor { host, block, warpgroup };
+enum class Processor { host, block, warpgroup, warp, thread };
 std::string_view name_of(Processor processor);
 std::optional<Processor> processor_named(std::string_view name);
 

@@ -195,6 +195,11 @@ std::string text_of(const Argument& argument) {
 }
 
 std::string text_of(const TaskValue& task, const Variant& variant) {
+  if (variant.is_leaf() && std::get<Leaf>(variant.body).external) {
+    const External& it = *std::get<Leaf>(variant.body).external;
+    return fmt::format("external {}.{} means {} calls {} \"\"\"{}\"\"\"\n", task.name, variant.name,
+                       it.meaning, it.function, it.code);
+  }
   if (variant.is_leaf()) {
     return fmt::format("leaf {}.{} {{\n{}}}\n", task.name, variant.name,
                        LeafPrinter(task, std::get<Leaf>(variant.body)).print());
@@ -228,6 +233,11 @@ std::string to_string(const Piece& piece) {
       case Cut::windows:
         text = fmt::format("windows({}, {} by {}{})[{}]", text, joined(block.tile),
                            joined(block.step), exact, joined(block.index));
+        break;
+      case Cut::mma:
+        text = fmt::format("mma({}, {}, {}, {})[{}]", text, name_of(block.fragment),
+                           block.level == Level::thread ? "thread" : "warp", joined(block.tile),
+                           joined(block.index));
         break;
       case Cut::pick: {
         const std::string dimension =

@@ -22,15 +22,13 @@ class TextReader {
     while (cursor_.peek().kind != Token::Kind::end) {
       if (cursor_.take("task")) {
         TWILL_TRY_VOID(read_task());
-      } else if (cursor_.take("inner")) {
-        TWILL_TRY_VOID(read_variant(false));
-      } else if (cursor_.take("leaf")) {
-        TWILL_TRY_VOID(read_variant(true));
+      } else if (cursor_.is("inner") || cursor_.is("leaf") || cursor_.is("external")) {
+        TWILL_TRY_VOID(read_variant(cursor_.next()));
       } else if (cursor_.take("map")) {
         TWILL_TRY(Mapping next, read_mapping(cursor_));
         out_.mappings.push_back(std::move(next));
       } else {
-        return cursor_.unexpected("'task', 'inner', 'leaf' or 'map'");
+        return cursor_.unexpected("'task', 'inner', 'leaf', 'external' or 'map'");
       }
     }
     return std::move(out_);
@@ -86,7 +84,7 @@ class TextReader {
     return {};
   }
 
-  Result<void> read_variant(bool is_leaf) {
+  Result<void> read_variant(std::string_view kind) {
     Variant variant;
     variant.where = cursor_.here();
     const Token& at = cursor_.peek();
@@ -101,13 +99,33 @@ class TextReader {
       return cursor_.wrong(at, "M02: there is no task " + in_quotes(name) + " before this line",
                            did_you_mean(name, names));
     }
-    if (is_leaf) {
+    if (kind == "leaf") {
       TWILL_TRY(variant.body, read_leaf(cursor_, *task));
+    } else if (kind == "external") {
+      TWILL_TRY(External made, external());
+      TWILL_TRY(variant.body, external_leaf(*task, std::move(made)));
     } else {
       TWILL_TRY(variant.body, inner());
     }
     task->variants.push_back(std::move(variant));
     return {};
+  }
+
+  /// `means VARIANT calls NAMESPACE::NAME CODE`
+  Result<External> external() {
+    External made;
+    TWILL_TRY_VOID(cursor_.expect("means"));
+    made.where = cursor_.here();
+    TWILL_TRY(made.meaning, cursor_.word("the name of a leaf"));
+    TWILL_TRY_VOID(cursor_.expect("calls"));
+    TWILL_TRY(made.function, cursor_.word("the name of a function"));
+    while (cursor_.take(":")) {
+      TWILL_TRY_VOID(cursor_.expect(":"));
+      TWILL_TRY(const std::string name, cursor_.word("the name of a function"));
+      made.function += "::" + name;
+    }
+    TWILL_TRY(made.code, cursor_.code());
+    return made;
   }
 
   // --- Inner variants ---------------------------------------------------------------------------
@@ -210,13 +228,13 @@ class TextReader {
     TWILL_TRY_VOID(cursor_.check_depth());
     const Where where = cursor_.here();
     TWILL_TRY(std::string name, cursor_.word("a tensor"));
-    const bool picks = name == "pick", windows = name == "windows";
-    if ((name != "blocks" && !windows && !picks) || !cursor_.take("(")) {
+    const bool picks = name == "pick", windows = name == "windows", by_mma = name == "mma";
+    if ((name != "blocks" && !windows && !picks && !by_mma) || !cursor_.take("(")) {
       return Piece{std::move(name), {}, where};
     }
     TWILL_TRY(Piece of, piece());
     of.where = where;
-    TWILL_TRY(Block block, picks ? pick() : tiles(windows));
+    TWILL_TRY(Block block, picks ? pick() : by_mma ? fragment() : tiles(windows));
     of.blocks.push_back(std::move(block));
     return of;
   }
@@ -236,6 +254,30 @@ class TextReader {
       block.picked = static_cast<std::size_t>(dimension);
     }
     TWILL_TRY_VOID(cursor_.expect(")"));
+    return block;
+  }
+  /// `, OPERAND, LEVEL, ROWS, COLUMNS, DEPTH)[INDEX]`
+  Result<Block> fragment() {
+    Block block;
+    block.cut = Cut::mma;
+    TWILL_TRY_VOID(cursor_.expect(","));
+    const auto operand = fragment_named(cursor_.peek().text);
+    if (!operand) return cursor_.unexpected("an operand: a, b, bt (b transposed) or c");
+    block.fragment = *operand;
+    cursor_.next();
+    TWILL_TRY_VOID(cursor_.expect(","));
+    if (!cursor_.is("warp") && !cursor_.is("thread")) {
+      return cursor_.unexpected("'warp' or 'thread'");
+    }
+    block.level = cursor_.next() == "thread" ? Level::thread : Level::warp;
+    for (int i = 0; i < 3; ++i) {
+      TWILL_TRY_VOID(cursor_.expect(","));
+      TWILL_TRY(Size extent, cursor_.size());
+      block.tile.push_back(std::move(extent));
+    }
+    TWILL_TRY_VOID(cursor_.expect(")"));
+    TWILL_TRY_VOID(cursor_.expect("["));
+    TWILL_TRY(block.index, cursor_.sizes("]"));
     return block;
   }
   /// `, SIZE, ...)[INDEX, ...]`; of windows `, SIZE, ... by STEP, ...)[INDEX, ...]`

@@ -136,7 +136,7 @@ class MappingReader {
     of.processor = processor_named(cursor_.peek().text);
     if (!of.processor) {
       return cursor_.wrong(cursor_.peek(), "M05: there is no such level of the machine",
-                           "levels are host, block and warpgroup");
+                           "levels are host, block, warpgroup, warp and thread");
     }
     cursor_.next();
     return {};

@@ -168,6 +168,9 @@ class Run {
                          fmt::format("blocks of {} do not divide the {} of '{}'", part->tile[d],
                                      shape[d], piece.tensor));
       }
+      if (const auto misfit = misfit_of(window, *part)) {
+        return fail_task("T11", piece.where, *misfit);
+      }
       const bool inside =
           block.cut == Cut::pick || (block.cut == Cut::windows && block.edge == Edge::exact);
       if (inside && !is_within(window, *part)) {

@@ -39,7 +39,7 @@ Tensor Partition::at(std::vector<Size> index) const {
   piece.where = where_;
   piece.blocks.push_back(part_);
   piece.blocks.back().index = std::move(index);
-  return {std::move(piece), part_.tile};
+  return {std::move(piece), shape_of(part_, of_.shape())};
 }
 
 Partition blocks(const Tensor& tensor, std::vector<Size> tile, Edge edge, Site site) {
@@ -49,6 +49,13 @@ Partition blocks(const Tensor& tensor, std::vector<Size> tile, Edge edge, Site s
 Partition windows(const Tensor& tensor, std::vector<Size> tile, std::vector<Size> step, Edge edge,
                   Site site) {
   return {tensor, {std::move(tile), edge, {}, Cut::windows, std::move(step)}, where_of(site)};
+}
+
+Partition mma(const Tensor& tensor, Fragment operand, Level level, std::vector<Size> instruction,
+              Site site) {
+  return {tensor,
+          {std::move(instruction), Edge::zero, {}, Cut::mma, {}, 0, operand, level},
+          where_of(site)};
 }
 
 Tensor pick(const Tensor& tensor, Size index, std::size_t dimension, Site site) {
@@ -242,6 +249,18 @@ std::vector<Tensor> Task::tensors() const {
     all.emplace_back(Piece{argument.name, {}, argument.where}, argument.shape);
   }
   return all;
+}
+
+Task& Task::external(std::string name, std::string meaning, std::string function, std::string code,
+                     Site site) {
+  auto leaf = external_leaf(
+      state_->task, {std::move(meaning), std::move(function), std::move(code), where_of(site)});
+  if (leaf) {
+    add(std::move(name), *std::move(leaf), site);
+  } else {
+    state_->errors.push_back(std::move(leaf).error());
+  }
+  return *this;
 }
 
 void Task::add(std::string name, std::variant<tasks::Inner, tasks::Leaf> body, const Site& site) {

@@ -33,6 +33,8 @@ namespace twill::tasks::cpp {
 
 using tasks::cdiv;
 using tasks::Edge;
+using tasks::Fragment;
+using tasks::Level;
 using tasks::Memory;
 using tasks::Processor;
 using tasks::Size;
@@ -120,6 +122,10 @@ Partition blocks(const Tensor& tensor, std::vector<Size> tile, Edge edge = Edge:
 /// Parts that begin `step` apart, so that neighbours may share elements.
 Partition windows(const Tensor& tensor, std::vector<Size> tile, std::vector<Size> step,
                   Edge edge = Edge::zero, Site site = Site::current());
+/// Parts of an operand of a product that the warps of a warpgroup need (4), or the threads of a
+/// warp (32). `instruction`: rows, columns, depth.
+Partition mma(const Tensor& tensor, Fragment operand, Level level, std::vector<Size> instruction,
+              Site site = Site::current());
 /// All that has one index in a dimension, without that dimension.
 Tensor pick(const Tensor& tensor, Size index, std::size_t dimension = 0,
             Site site = Site::current());
@@ -302,6 +308,11 @@ class Task {
   /// `body`: (Leaf&, Slot, ...), a slot for each argument, then for each position.
   template <class Body>
   Task& leaf(std::string name, Body body, Site site = Site::current());
+
+  /// Adds CUDA C++ that does, element by element, what the leaf `meaning` says. `function` takes
+  /// an f32 for each argument that is read, and returns an f32.
+  Task& external(std::string name, std::string meaning, std::string function, std::string code,
+                 Site site = Site::current());
 
   const TaskValue& value() const { return state_->task; }
   const std::vector<Diagnostic>& errors() const { return state_->errors; }

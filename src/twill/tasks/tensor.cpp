@@ -6,6 +6,14 @@
 
 namespace twill::tasks {
 
+std::optional<std::int64_t> Window::Extent::element(std::int64_t x) const {
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    x = level->lanes.offset + x / level->lanes.run * level->lanes.stride + x % level->lanes.run;
+    if (x < 0 || x >= level->size) return std::nullopt;
+  }
+  return x;
+}
+
 execute::Shape Window::shape() const {
   execute::Shape shape;
   for (const Extent& extent : extents) {
@@ -26,7 +34,7 @@ std::shared_ptr<Storage> make_storage(std::string name, Scalar scalar, execute::
 Window whole_of(std::shared_ptr<Storage> storage) {
   Window window{std::move(storage), {}};
   for (const std::int64_t extent : window.storage->tile.shape) {
-    window.extents.push_back({0, extent, 0, extent, false});
+    window.extents.push_back({extent});
   }
   return window;
 }
@@ -68,7 +76,7 @@ std::vector<std::size_t> dimensions_of(const Window& window, const PartNumbers& 
 
 tl::expected<PartNumbers, std::string> part_of(const Block& block,
                                                const std::map<std::string, std::int64_t>& names) {
-  PartNumbers part{block.cut, {}, {}, {}, block.picked};
+  PartNumbers part{block.cut, {}, {}, {}, block.picked, block};
   TWILL_TRY(part.tile, numbers_of(block.tile, names, false));
   TWILL_TRY(part.step, numbers_of(block.step, names, false));
   TWILL_TRY(part.index, numbers_of(block.index, names, block.cut == Cut::windows));
@@ -81,11 +89,33 @@ Window part_of(const Window& window, const PartNumbers& part) {
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     const Window::Extent& of = window.extents[dimensions[i]];
     const bool picks = part.cut == Cut::pick;
-    out.extents[dimensions[i]] = {of.begin + begin_of(part, i), picks ? 1 : part.tile[i],
-                                  std::max(of.first, of.begin),
-                                  std::min(of.end, of.begin + of.size), picks};
+    Window::Extent& made = out.extents[dimensions[i]];
+    if (part.cut == Cut::mma) {
+      made.size = of.size / cuts_of(part.fragment, i);
+      made.levels.push_back({lanes_of(part.fragment, i, part.index[0]), of.size});
+      continue;
+    }
+    made.size = picks ? 1 : part.tile[i];
+    made.picked = picks;
+    made.levels.push_back({{1, 1, begin_of(part, i)}, of.size});
   }
   return out;
+}
+
+std::optional<std::string> misfit_of(const Window& window, const PartNumbers& part) {
+  if (part.cut != Cut::mma) return std::nullopt;
+  if (part.index[0] >= parts_of(part.fragment)) {
+    return "'mma' has " + std::to_string(parts_of(part.fragment)) + " parts, and this is number " +
+           std::to_string(part.index[0]);
+  }
+  const execute::Shape shape = window.shape();
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const std::int64_t granule = granule_of(part.fragment, d);
+    if (shape[d] % granule == 0) continue;
+    return "'mma' cuts multiples of " + std::to_string(granule) + " in dimension " +
+           std::to_string(d) + ", and there are " + std::to_string(shape[d]);
+  }
+  return std::nullopt;
 }
 
 bool is_within(const Window& window, const PartNumbers& part) {

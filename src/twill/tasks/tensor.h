@@ -22,14 +22,20 @@ struct Storage {
   std::vector<bool> written;  ///< by element
 };
 
-/// A part of a tensor. Elements before `first` and from `end` on are beyond the edge.
+/// A part of a tensor, or of a part of it.
 struct Window {
-  struct Extent {
-    std::int64_t begin = 0;
+  /// Steps from a part to what it is a part of, which has `size` elements. Element x is element
+  /// offset + (x / run) * stride + x % run of these, or beyond the edge.
+  struct Level {
+    Lanes lanes;
     std::int64_t size = 0;
-    std::int64_t first = 0;
-    std::int64_t end = 0;
-    bool picked = false;  ///< no dimension of the part; of size 1
+  };
+  struct Extent {
+    std::int64_t size = 0;
+    bool picked = false;             ///< no dimension of the part; of size 1
+    std::vector<Level> levels = {};  ///< the tensor's first
+    /// Gives the tensor's element for element x of the part; nullopt beyond an edge.
+    std::optional<std::int64_t> element(std::int64_t x) const;
   };
   std::shared_ptr<Storage> storage;
   std::vector<Extent> extents;  ///< by dimension of the tensor
@@ -46,6 +52,7 @@ struct PartNumbers {
   Cut cut = Cut::blocks;
   execute::Shape tile, index, step;
   std::size_t picked = 0;
+  Block fragment = {};  ///< of `mma`
 };
 /// The sizes of `block` with the names' values. Fails, with the reason, for a size without a value,
 /// a negative tile, or a negative index of what is no window.
@@ -54,6 +61,8 @@ tl::expected<PartNumbers, std::string> part_of(const Block& block,
 
 /// The part of the window. Precondition: it has the part's rank.
 Window part_of(const Window& window, const PartNumbers& part);
+/// Why `mma` has no such part of the window, if there is a reason.
+std::optional<std::string> misfit_of(const Window& window, const PartNumbers& part);
 /// Whether the whole part is within the window.
 bool is_within(const Window& window, const PartNumbers& part);
 
@@ -91,16 +100,20 @@ void for_each_element(const Window& window, Visit visit) {
   execute::Shape shape;
   for (const Window::Extent& extent : window.extents) shape.push_back(extent.size);
   const execute::Shape strides = execute::strides_of(window.storage->tile.shape);
+  std::vector<std::vector<std::optional<std::int64_t>>> elements;  // by dimension
+  for (const Window::Extent& extent : window.extents) {
+    elements.emplace_back();
+    for (std::int64_t x = 0; x < extent.size; ++x) elements.back().push_back(extent.element(x));
+  }
   execute::Shape at(shape.size(), 0);
   const auto count = static_cast<std::size_t>(execute::size_of(shape));
   for (std::size_t place = 0; place < count; ++place) {
     std::int64_t element = 0;
     bool inside = true;
     for (std::size_t d = 0; d < at.size(); ++d) {
-      const std::int64_t coordinate = window.extents[d].begin + at[d];
-      inside =
-          inside && coordinate >= window.extents[d].first && coordinate < window.extents[d].end;
-      element += coordinate * strides[d];
+      const auto& coordinate = elements[d][static_cast<std::size_t>(at[d])];
+      inside = inside && coordinate;
+      element += coordinate.value_or(0) * strides[d];
     }
     if (inside) visit(static_cast<std::size_t>(element), place);
     for (std::size_t d = at.size(); d > 0 && ++at[d - 1] == shape[d - 1]; --d) at[d - 1] = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,7 +50,21 @@ enum class Cut {
   blocks,   ///< side by side
   windows,  ///< `step` apart, so that neighbours may share elements
   pick,     ///< what has one index in a dimension, without that dimension
+  mma,      ///< of an operand of a product what a warp or a thread of a warpgroup needs of it
 };
+
+/// Operands of a product whose sums lie in registers as the tensor core leaves them.
+enum class Fragment {
+  a,             ///< [M, K]: the rows that the sums have
+  b,             ///< [K, N]: the columns that the sums have
+  b_transposed,  ///< [N, K]
+  c,             ///< [M, N]: the sums
+};
+/// Level of a part: a warp has one of a tile, a thread one of its warp's.
+enum class Level { warp, thread };
+/// "a", "b", "bt" or "c".
+std::string_view name_of(Fragment fragment);
+std::optional<Fragment> fragment_named(std::string_view name);
 
 /// Content of a block beyond the edge of its tensor. Writes beyond it are dropped, but for `exact`.
 enum class Edge {
@@ -59,7 +74,8 @@ enum class Edge {
 
 /// One part of a tensor. Of blocks and windows `tile`, `index` and, of windows, `step` have its
 /// rank. A window begins at the index times the step, which may be in front of the first element. A
-/// pick has one index.
+/// pick has one index. So has a part by `mma`, whose `tile` is the instruction: rows, columns and
+/// depth.
 struct Block {
   std::vector<Size> tile;
   Edge edge = Edge::zero;
@@ -67,6 +83,8 @@ struct Block {
   Cut cut = Cut::blocks;
   std::vector<Size> step = {};
   std::size_t picked = 0;  ///< the dimension
+  Fragment fragment = Fragment::c;
+  Level level = Level::warp;
   friend bool operator==(const Block&, const Block&) = default;
 };
 
@@ -74,6 +92,35 @@ struct Block {
 std::vector<Size> shape_of(const Block& block, const std::vector<Size>& shape);
 /// Whether a tensor with `rank` dimensions has such parts.
 bool fits_rank(const Block& block, std::size_t rank);
+/// Elements of dimension `d` that a part by `mma` has: `run` side by side, `stride` apart, from
+/// `offset` on. All of them: a stride of 1.
+struct Lanes {
+  std::int64_t run = 1;
+  std::int64_t stride = 1;
+  std::int64_t offset = 0;
+};
+/// Precondition: a block of `mma`, d < 2, and an index below `parts_of`.
+Lanes lanes_of(const Block& block, std::size_t d, std::int64_t index);
+/// How many parts `mma` makes: 4 warps, or 32 threads.
+std::int64_t parts_of(const Block& block);
+/// In how many parts `mma` cuts dimension d.
+std::int64_t cuts_of(const Block& block, std::size_t d);
+/// Extents of dimension d are multiples of this.
+std::int64_t granule_of(const Block& block, std::size_t d);
+
+/// Difference between two parts of a tensor in a dimension.
+enum class Axis {
+  all,      ///< nothing: each part has all of it
+  rows,     ///< rows of the sums of a product, or of whatever is cut into rows
+  columns,  ///< columns of the sums
+};
+/// By dimension of a tensor whose block the index of a range chooses: of `blocks` the first one.
+std::vector<Axis> axes_of(const Block& block, std::size_t rank);
+/// The block that all `count` iterations of a prange with that index touch together. It is nullopt
+/// for parts by `mma`, which together are the whole. Fails if they are nothing simple.
+tl::expected<std::optional<Block>, std::string> united(Block block, const std::string& index,
+                                                       const Size& count);
+
 /// With the names of `by` replaced.
 Block substituted(Block block, const SizeMap& by);
 
@@ -180,11 +227,22 @@ struct Output {
   friend bool operator==(const Output&, const Output&) = default;
 };
 
+/// CUDA C++ of the user's that does, element by element, what another leaf says. Its function takes
+/// an f32 for each argument that is read, in the order of the task, and returns an f32.
+struct External {
+  std::string meaning;   ///< the variant that says it
+  std::string function;  ///< "mine::gelu"
+  std::string code;      ///< that defines it
+  Where where = {};
+  friend bool operator==(const External&, const External&) = default;
+};
+
 /// A variant that computes: expressions over whole tiles, as one graph. Nodes are in the order in
 /// which the outputs, in the order of the task's arguments, need them; equal nodes are one.
 struct Leaf {
   std::vector<Node> nodes;
   std::vector<Output> outputs;
+  std::optional<External> external = {};  ///< beside its meaning, which the nodes are
   friend bool operator==(const Leaf&, const Leaf&) = default;
 };
 
@@ -215,6 +273,8 @@ struct Library {
 const TaskValue* find_task(const Library& library, std::string_view name);
 const Variant* find_variant(const TaskValue& task, std::string_view name);
 const Argument* find_argument(const TaskValue& task, std::string_view name);
+/// The leaf that has the meaning of another variant. Fails without one (T15).
+Result<Leaf> external_leaf(const TaskValue& task, External external);
 /// Whether the task has a position of that name.
 bool has_position(const TaskValue& task, std::string_view name);
 

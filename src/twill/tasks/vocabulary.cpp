@@ -119,9 +119,4 @@ bool takes(Function function, Scalar scalar) {
   }
 }
 
-bool goes_by_rows(Function function, std::size_t operand) {
-  if (function == Function::transpose || function == Function::row) return false;
-  return function != Function::mma || operand != 1;
-}
-
 }  // namespace twill::tasks

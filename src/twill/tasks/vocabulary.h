@@ -72,8 +72,5 @@ bool is_elementwise(Function function);
 bool is_comparison(Function function);
 /// Whether the operands of `function` may be of that type, conditions of `select` aside.
 bool takes(Function function, Scalar scalar);
-/// True if row r of the result follows from rows r of the operands in `operand` (of mma: A and the
-/// accumulator, not B).
-bool goes_by_rows(Function function, std::size_t operand);
 
 }  // namespace twill::tasks

@@ -6,9 +6,11 @@
 
 #include <fmt/args.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "twill/emit/cuda/view.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/user_function.h"
 
 namespace twill::emit::cuda {
 namespace {
@@ -224,6 +226,9 @@ std::optional<std::string> arithmetic(const ir::Program& program, const ir::Op& 
   }
   if (type != "float") return std::nullopt;
   if (const auto function = ir::device_function(op)) return call(*function, x);
+  if (const auto user = ir::user_function(op)) {
+    return fmt::format("{}({})", user->name, fmt::join(x, ", "));
+  }
   const auto single = for_f32().find(op.kind);
   if (single == for_f32().end()) return std::nullopt;
   return fill(single->second, x);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "twill/emit/cuda/text.h"
 #include "twill/emit/cuda/view.h"
 #include "twill/ir/source_words.h"
+#include "twill/ir/user_function.h"
 
 namespace twill::emit {
 namespace cuda {
@@ -128,6 +130,17 @@ Result<void> check(const View& view) {
   return {};
 }
 
+/// Code of functions of the user's, each once, as it was given.
+void print_user_code(Text& text, const View& view) {
+  std::set<std::string_view> printed;
+  for (const ir::OpId id : ir::walk(view.program(), view.program().module())) {
+    const auto user = ir::user_function(view.program().op(id));
+    if (!user || !printed.insert(user->code).second) continue;
+    text.paste(user->code);
+    text.blank();
+  }
+}
+
 void print_head(Text& text, const View& view) {
   const plan::Plan& plan = view.plan();
   text.line("// Printed by twill from " + view.input() + " (" + plan.kernel->loop + ").");
@@ -158,6 +171,7 @@ void print_head(Text& text, const View& view) {
     text.line(fmt::format("#include \"runtime/{}.cuh\"", header));
   }
   text.blank();
+  print_user_code(text, view);
 }
 
 void print_kernel(Text& text, const View& view, const Maps& maps) {

@@ -57,6 +57,11 @@ Result<std::string> Scalars::operator()(ir::ValueId value, const std::string& it
   if (const auto found = known_.find(value); found != known_.end()) return found->second;
   if (const auto number = constant(program, value)) return *number;
   const ir::Type type = ir::type_of(program, value);
+  if (type->kind == ir::TypeKind::memdesc) {
+    return view_->refuse(value,
+                         "is an operand of a product beside the planned loop, and CUDA C++ has "
+                         "products in that loop alone; `twill emit ttgir` has the others, too");
+  }
   if (is_register_tile(type) || cpp_type(type).empty()) {
     return view_->refuse(value, "of type " + type->text + " is used as a scalar");
   }

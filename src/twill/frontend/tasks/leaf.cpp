@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "twill/frontend/tasks/formula.h"
 #include "twill/frontend/tasks/lowering.h"
+#include "twill/ir/user_function.h"
 #include "twill/support/check.h"
 
 namespace twill::frontend::from_tasks {
@@ -114,7 +116,8 @@ class LeafLowering {
       const Scalar scalar = find_argument(*frame_.node->task, output.argument)->scalar;
       TWILL_TRY(const TileType type,
                 it_.type_of(place.extent, scalar, output.argument, output.where));
-      TWILL_TRY(std::string value, spread(output.node, type, output.where));
+      TWILL_TRY(std::string value, leaf_.external ? called(*leaf_.external, type, output)
+                                                  : spread(output.node, type, output.where));
       made.push_back(std::move(value));
     }
     for (std::size_t o = 0; o < made.size(); ++o) {
@@ -141,6 +144,30 @@ class LeafLowering {
     std::string value;  ///< empty: not made yet
     TileType type;
   };
+
+  // --- Functions of the user's ------------------------------------------------------------------
+
+  /// A call of the user's function for each element.
+  Result<std::string> called(const tasks::External& external, const TileType& type,
+                             const tasks::Output& output) {
+    TWILL_TRY(const auto arguments, element_arguments(*frame_.node->task, leaf_));
+    TileType of = type;
+    of.scalar = Scalar::f32;
+    std::vector<std::string> operands, types;
+    for (const tasks::ElementArgument& argument : arguments) {
+      TWILL_TRY(Tile from, tile(argument.node));
+      from = converted(from, Scalar::f32, output.where);
+      operands.push_back(spread(from, of, output.where));
+      types.push_back(tensor_text(of));
+    }
+    TWILL_TRY(const std::string meaning, formula_of(leaf_, types_, arguments));
+    const std::string text = fmt::format(
+        "tt.extern_elementwise {} {{libname = \"{}\", libpath = \"{}\", pure = true, symbol = "
+        "\"{}\", {} = \"{}\"}} : ({}) -> {}",
+        fmt::join(operands, ", "), ir::kUserLibrary, escaped(external.code),
+        escaped(external.function), ir::kMeaning, meaning, fmt::join(types, ", "), tensor_text(of));
+    return converted({put("e", text, output.where), of}, type.scalar, output.where).value;
+  }
 
   std::size_t scope() const { return it_.state_.text.innermost(); }
   std::string put(const std::string& name, const std::string& text, const Where& where) {
@@ -177,7 +204,10 @@ class LeafLowering {
   Result<std::string> spread(std::size_t index, const TileType& type, const Where& where) {
     const Node& node = leaf_.nodes[index];
     if (types_[index].is_constant) return constant(node.number, type, where);
-    TWILL_TRY(Tile from, tile(index));
+    TWILL_TRY(const Tile from, tile(index));
+    return spread(from, type, where);
+  }
+  std::string spread(Tile from, const TileType& type, const Where& where) {
     from = laid(from, type.layout, where);
     if (from.type.shape == type.shape) return from.value;
     const char* op = from.type.shape.empty() ? "tt.splat" : "tt.broadcast";
@@ -301,19 +331,23 @@ class LeafLowering {
 
   Result<Tile> cast(const Node& node) {
     TWILL_TRY(const Tile from, tile(node.operands[0]));
-    if (from.type.scalar == node.scalar) return from;
+    return converted(from, node.scalar, node.where);
+  }
+
+  Tile converted(const Tile& from, Scalar scalar, const Where& where) {
+    if (from.type.scalar == scalar) return from;
     Tile at = from;
     const auto convert = [&](const char* op, Scalar to) {
       const TileType type{at.type.shape, to, at.type.layout};
       at = {put("h",
                 fmt::format("{} {} : {} to {}", op, at.value, tensor_text(at.type),
                             tensor_text(type)),
-                node.where),
+                where),
             type};
     };
     if (at.type.scalar == Scalar::i32) convert("arith.sitofp", Scalar::f32);
     if (at.type.scalar != Scalar::f32) convert("arith.extf", Scalar::f32);
-    if (node.scalar != Scalar::f32) convert("arith.truncf", node.scalar);
+    if (scalar != Scalar::f32) convert("arith.truncf", scalar);
     return at;
   }
 

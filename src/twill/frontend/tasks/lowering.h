@@ -48,12 +48,17 @@ struct Loaded {
   TileType type;
 };
 
+/// By tensor that a prange cuts, what its index tells apart in each dimension.
+using Axes = std::map<std::string, std::vector<tasks::Axis>>;
+
 /// A variant that is being walked.
 struct Frame {
   const tasks::TreeNode* node = nullptr;
   tasks::SizeMap sizes;  ///< its names, by sizes and indices of the kernel
   std::map<std::string, Place> tensors;
   std::size_t launches = 0;
+  /// A map for each prange around it that is carried out at once.
+  std::vector<Axes> parts = {};
 };
 
 /// An index of the kernel: of the grid, or of a loop that counts elements.
@@ -77,14 +82,19 @@ class Lowering {
 
  private:
   // Inner variants: walk.cpp.
+  /// `parts`: as in Frame.
   Result<void> walk(const tasks::TreeNode& node, std::vector<Place> arguments,
-                    const std::vector<tasks::Size>& positions, const tasks::Where& where);
+                    const std::vector<tasks::Size>& positions, const tasks::Where& where,
+                    std::vector<Axes> parts = {});
   Result<void> walk_body(const std::vector<tasks::Statement>& body, Frame& frame);
   Result<void> make(const tasks::Make& make, Frame& frame);
-  Result<void> launch(const tasks::Launch& launch, Frame& frame);
+  /// `parts`: what the prange around it tells apart, by argument.
+  Result<void> launch(const tasks::Launch& launch, Frame& frame,
+                      const std::optional<Axes>& parts = std::nullopt);
   Result<void> grid(const tasks::Range& range, Frame& frame);
   Result<void> loop(const tasks::Range& range, Frame& frame);
-  Result<void> rows(const tasks::Range& range, Frame& frame);
+  Result<void> parts(const tasks::Range& range, Frame& frame);
+  Result<void> check_parts(const Frame& frame, const tasks::Where& where) const;
   Result<void> branch(const tasks::Range& range, Frame& frame);
   Result<std::vector<std::size_t>> changed_by(const std::vector<tasks::Statement>& body,
                                               Frame& frame, const std::function<void()>& enter);

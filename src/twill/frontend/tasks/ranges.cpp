@@ -22,6 +22,22 @@ using tasks::Where;
 
 namespace {
 
+/// Warpgroups have products of 64 rows, up to 256 columns by 8, and a depth of 16.
+Result<void> check_instruction(const tasks::Block& block, const SizeMap& sizes,
+                               const tasks::Piece& piece) {
+  std::vector<std::int64_t> numbers;
+  for (const Size& size : block.tile) {
+    numbers.push_back(value_of(substituted(size, sizes), {}).value_or(0));
+  }
+  const bool known = numbers[0] == 64 && numbers[1] >= 8 && numbers[1] <= 256 &&
+                     numbers[1] % 8 == 0 && numbers[2] == 16;
+  if (known) return {};
+  return fail_task("M09", piece.where,
+                   fmt::format("there is no instruction of {} rows, {} columns and depth {}",
+                               numbers[0], numbers[1], numbers[2]),
+                   "it has 64 rows, columns are a multiple of 8 up to 256, and the depth is 16");
+}
+
 /// Bodies of loops are walked twice, those within them four times, and so on.
 constexpr std::size_t kMostLoops = 6;
 
@@ -68,9 +84,10 @@ void Lowering::split(const tasks::Range& range, const std::string& counter, Fram
   }
 }
 
-/// A prange within a block: parts for several warpgroups. Leaves that go by rows are carried out on
-/// all rows at once, since the parts are chosen later, with proof.
-Result<void> Lowering::rows(const tasks::Range& range, Frame& frame) {
+/// A prange within a block: parts for several warpgroups, for warps or for threads. Leaves that go
+/// by these parts are carried out on all of them at once. Warpgroups get theirs later, with proof,
+/// and warps and threads as the tensor core has them.
+Result<void> Lowering::parts(const tasks::Range& range, Frame& frame) {
   const auto refuse = [&](const std::string& why) {
     return fail_task("M08", range.where,
                      "this prange within a block is no cut into rows for warpgroups: " + why,
@@ -84,22 +101,24 @@ Result<void> Lowering::rows(const tasks::Range& range, Frame& frame) {
     const auto* what = std::get_if<tasks::Launch>(&statement.what);
     if (what == nullptr) return refuse("there is more than launches in it");
     const tasks::TreeNode& child = frame.node->children[frame.launches];
-    if (!child.variant->is_leaf()) return refuse("'" + what->task + "' is no leaf there");
     tasks::Launch whole = *what;
-    std::vector<std::string> cut;
+    Axes cut;
     for (std::size_t p = 0; p < whole.pieces.size(); ++p) {
       tasks::Piece& piece = whole.pieces[p];
       if (piece.blocks.empty()) continue;
-      tasks::Block& block = piece.blocks.back();
-      if (block.cut != tasks::Cut::blocks || block.index[0] != Size::named(index)) {
-        return refuse(to_string(piece));
+      const tasks::Block block = piece.blocks.back();
+      if (block.cut == tasks::Cut::mma) {
+        TWILL_TRY_VOID(check_instruction(block, frame.sizes, piece));
       }
-      block.tile[0] = block.tile[0] * count;
-      block.index[0] = Size(0);
-      cut.push_back(child.task->arguments[p].name);
-    }
-    if (!goes_by_rows(std::get<tasks::Leaf>(child.variant->body), cut)) {
-      return refuse("rows of '" + what->task + "' need rows of others");
+      auto all = united(block, index, count);
+      if (!all && block.cut == tasks::Cut::mma) {
+        return fail_task("M10", piece.where, to_string(piece) + ": " + all.error());
+      }
+      if (!all) return refuse(to_string(piece));
+      piece.blocks.pop_back();
+      if (*all) piece.blocks.push_back(**std::move(all));
+      const tasks::Argument& argument = child.task->arguments[p];
+      cut[argument.name] = axes_of(block, argument.shape.size());
     }
     for (const Size& position : whole.positions) {
       if (names_in(position).count(index) > 0) return refuse(to_string(position));
@@ -110,8 +129,47 @@ Result<void> Lowering::rows(const tasks::Range& range, Frame& frame) {
           if (names_in(at).count(index) > 0) return refuse(to_string(piece));
         }
       }
+      TWILL_TRY(const Place place, place_of(piece, frame));
+      if (frame.parts.empty() || place.extent == frame.tensors.at(piece.tensor).extent) continue;
+      return refuse(to_string(piece) + " is not all of '" + piece.tensor + "'");
     }
-    TWILL_TRY_VOID(launch(whole, frame));
+    TWILL_TRY_VOID(launch(whole, frame, cut));
+  }
+  return {};
+}
+
+/// A variant below pranges that are carried out at once. A leaf has to be the same on the whole,
+/// and an inner variant makes parts of parts.
+Result<void> Lowering::check_parts(const Frame& frame, const Where& where) const {
+  if (frame.parts.empty()) return {};
+  const tasks::TaskValue& task = *frame.node->task;
+  const std::string name = fmt::format("'{}.{}'", task.name, frame.node->variant->name);
+  if (!frame.node->variant->is_leaf()) {
+    for (const auto& statement : std::get<tasks::Inner>(frame.node->variant->body).body) {
+      const auto* range = std::get_if<tasks::Range>(&statement.what);
+      if (range != nullptr && range->parallel && !range->when) continue;
+      return fail_task("M08", where,
+                       name +
+                           " is launched on parts for warpgroups, warps or threads, and has more "
+                           "than pranges in it");
+    }
+    return {};
+  }
+  for (const Axes& cut : frame.parts) {
+    if (goes_by_parts(task, std::get<tasks::Leaf>(frame.node->variant->body), cut)) continue;
+    const auto is_columns = [](const auto& it) {
+      return std::count(it.second.begin(), it.second.end(), tasks::Axis::columns) > 0;
+    };
+    if (std::any_of(cut.begin(), cut.end(), is_columns)) {
+      return fail_task("M10", where,
+                       name + " needs more of its operands than these parts of 'mma' have",
+                       "parts of a are for a, of b for b, and rows are reduced by warps");
+    }
+    return fail_task("M08", where,
+                     "rows of '" + task.name +
+                         "' need rows of others, so that no warpgroup or warp "
+                         "can have some of them",
+                     "leave the prange out: Twill cuts rows by itself");
   }
   return {};
 }

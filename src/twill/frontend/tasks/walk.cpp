@@ -79,8 +79,9 @@ Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar
 }
 
 Result<void> Lowering::walk(const tasks::TreeNode& node, std::vector<Place> arguments,
-                            const std::vector<Size>& positions, const Where& where) {
-  Frame frame{&node, {}, {}, 0};
+                            const std::vector<Size>& positions, const Where& where,
+                            std::vector<Axes> parts) {
+  Frame frame{&node, {}, {}, 0, std::move(parts)};
   for (const auto& [name, value] : node.tunables) frame.sizes[name] = Size(value);
   for (std::size_t p = 0; p < positions.size(); ++p) {
     frame.sizes[node.task->positions[p]] = positions[p];
@@ -99,6 +100,7 @@ Result<void> Lowering::walk(const tasks::TreeNode& node, std::vector<Place> argu
     }
     frame.tensors[argument.name] = std::move(arguments[a]);
   }
+  TWILL_TRY_VOID(check_parts(frame, where));
   if (node.variant->is_leaf()) return leaf(frame, where);
   return walk_body(std::get<tasks::Inner>(node.variant->body).body, frame);
 }
@@ -111,14 +113,14 @@ Result<void> Lowering::walk_body(const std::vector<tasks::Statement>& body, Fram
         return fail_task("M05", range->where,
                          "a kernel is one prange of the host, and there is more beside this one");
       }
-      const bool is_rows = range->parallel && !is_grid;
+      const bool is_parts = range->parallel && !is_grid;
       if (range->when) {
         TWILL_TRY_VOID(branch(*range, frame));
         continue;
       }
-      TWILL_TRY_VOID(is_grid   ? grid(*range, frame)
-                     : is_rows ? rows(*range, frame)
-                               : loop(*range, frame));
+      TWILL_TRY_VOID(is_grid    ? grid(*range, frame)
+                     : is_parts ? parts(*range, frame)
+                                : loop(*range, frame));
     } else if (const auto* made = std::get_if<tasks::Make>(&statement.what)) {
       TWILL_TRY_VOID(make(*made, frame));
     } else {
@@ -216,6 +218,13 @@ Place Lowering::part_of(Place place, const tasks::Block& block, const SizeMap& s
 Result<Place> Lowering::place_of(const tasks::Piece& piece, const Frame& frame) const {
   Place place = frame.tensors.at(piece.tensor);
   for (const tasks::Block& block : piece.blocks) {
+    if (block.cut == tasks::Cut::mma) {
+      return fail_task("M10", piece.where,
+                       fmt::format("{} is one of the {} parts of 'mma', which are made of at once",
+                                   to_string(piece), parts_of(block)),
+                       fmt::format("launch a task on them in a prange of {} whose index they have",
+                                   parts_of(block)));
+    }
     if (place.is_global) {
       TWILL_TRY_VOID(check_nested(place, block, frame.sizes, piece));
       place = part_of(std::move(place), block, frame.sizes);
@@ -237,7 +246,8 @@ Result<Place> Lowering::place_of(const tasks::Piece& piece, const Frame& frame) 
   return place;
 }
 
-Result<void> Lowering::launch(const tasks::Launch& what, Frame& frame) {
+Result<void> Lowering::launch(const tasks::Launch& what, Frame& frame,
+                              const std::optional<Axes>& parts) {
   const tasks::TreeNode& child = frame.node->children[frame.launches++];
   std::vector<Place> arguments;
   for (const tasks::Piece& piece : what.pieces) {
@@ -246,7 +256,16 @@ Result<void> Lowering::launch(const tasks::Launch& what, Frame& frame) {
   }
   std::vector<Size> positions;
   for (const Size& it : what.positions) positions.push_back(substituted(it, frame.sizes));
-  return walk(child, std::move(arguments), positions, what.where);
+  std::vector<Axes> all;
+  for (const Axes& around : frame.parts) {
+    all.emplace_back();
+    for (std::size_t p = 0; p < what.pieces.size(); ++p) {
+      const auto found = around.find(what.pieces[p].tensor);
+      if (found != around.end()) all.back()[child.task->arguments[p].name] = found->second;
+    }
+  }
+  if (parts) all.push_back(*parts);
+  return walk(child, std::move(arguments), positions, what.where, std::move(all));
 }
 
 }  // namespace twill::frontend::from_tasks

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "twill/driver/driver.h"
+#include "twill/driver/pools.h"
+#include "twill/driver/tune.h"
+
+/// Internal to the driver: a choice of values for the holes of a mapping as a kernel.
+namespace twill::driver {
+
+/// Fails for a file that is wrong, or that has no tasks. `map`: as in InputChoice.
+Result<HoledTasks> read_holed(const std::string& path, const std::string& map);
+
+/// All choices of values, the last hole fastest. Fails if there are more than kMostPoints.
+Result<std::vector<std::vector<std::int64_t>>> choices_of(const tasks::Mapping& mapping);
+
+/// The request with the kernel of a choice as its input. Fails if it is none.
+Result<Request> request_for(const HoledTasks& tasks, const Request& request,
+                            const std::vector<std::int64_t>& values);
+
+/// The kernel of a choice, posed for all pools with every op at its fastest.
+struct PosedChoice {
+  double work = 0;  ///< multiplications and additions of an iteration's products
+  std::vector<PosedPool> pools;
+  std::string machine;
+  std::string machine_hash;
+};
+Result<PosedChoice> pose_choice(const HoledTasks& tasks, const Request& request,
+                                const std::vector<std::int64_t>& values);
+
+}  // namespace twill::driver

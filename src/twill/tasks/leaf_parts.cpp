@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "twill/tasks/leaf.h"
+
+/// Leaves on parts of their tiles, and on single elements.
+namespace twill::tasks {
+namespace {
+
+/// Finds, node by node, in which dimensions the parts of a leaf's tiles differ.
+class Parts {
+ public:
+  Parts(const TaskValue& task, const Leaf& leaf,
+        const std::map<std::string, std::vector<Axis>>& cut)
+      : task_(task), leaf_(leaf), cut_(cut) {}
+
+  bool fit() {
+    for (const Node& node : leaf_.nodes) {
+      auto made = axes_of_node(node);
+      if (!made) return false;
+      all_.push_back(*std::move(made));
+    }
+    return std::all_of(leaf_.outputs.begin(), leaf_.outputs.end(), [&](const Output& output) {
+      return merged(all_[output.node], of_argument(output.argument)).has_value();
+    });
+  }
+
+ private:
+  using Axes = std::vector<std::optional<Axis>>;  ///< nullopt: the same all along
+
+  Axes of_argument(const std::string& name) const {
+    const auto found = cut_.find(name);
+    if (found != cut_.end()) return {found->second.begin(), found->second.end()};
+    const Argument* argument = find_argument(task_, name);
+    return Axes(argument == nullptr ? 0 : argument->shape.size(), Axis::all);
+  }
+
+  /// Joins those of tiles of one shape, some of them spread; nullopt if their parts are others.
+  static std::optional<Axes> merged(Axes a, const Axes& b) {
+    if (a.empty() || b.empty()) return a.empty() ? b : a;
+    for (std::size_t d = 0; d < a.size(); ++d) {
+      if (a[d] && b[d] && *a[d] != *b[d]) return std::nullopt;
+      if (!a[d]) a[d] = b[d];
+    }
+    return a;
+  }
+
+  std::optional<Axes> axes_of_node(const Node& node) const {
+    const auto operand = [&](std::size_t i) -> const Axes& { return all_[node.operands[i]]; };
+    switch (node.function) {
+      case Function::argument:
+        return of_argument(node.argument);
+      case Function::constant:
+        return Axes();
+      case Function::iota:
+        return Axes{Axis::all};
+      case Function::cast:
+        return operand(0);
+      case Function::column:
+        return Axes{operand(0)[0], std::nullopt};
+      case Function::row:
+        return Axes{std::nullopt, operand(0)[0]};
+      case Function::transpose:
+        return Axes{operand(0)[1], operand(0)[0]};
+      case Function::row_max:
+      case Function::row_sum:
+        if (operand(0)[1].value_or(Axis::all) != Axis::all) return std::nullopt;
+        return Axes{operand(0)[0]};
+      case Function::mma: {
+        const auto along = [](const std::optional<Axis>& axis) {
+          return axis.value_or(Axis::all) == Axis::all;
+        };
+        if (!along(operand(0)[1]) || !along(operand(1)[0])) return std::nullopt;
+        const Axes sums{operand(0)[0], operand(1)[1]};
+        return node.operands.size() > 2 ? merged(sums, operand(2)) : sums;
+      }
+      default:
+        break;
+    }
+    std::optional<Axes> made = Axes();
+    for (std::size_t i = 0; made && i < node.operands.size(); ++i) made = merged(*made, operand(i));
+    return made;
+  }
+
+  const TaskValue& task_;
+  const Leaf& leaf_;
+  const std::map<std::string, std::vector<Axis>>& cut_;
+  std::vector<Axes> all_;
+};
+
+}  // namespace
+
+Result<std::vector<ElementArgument>> element_arguments(const TaskValue& task, const Leaf& leaf) {
+  const Where where = leaf.external ? leaf.external->where : Where();
+  const auto refuse = [&](const std::string& why) {
+    return fail_task(
+        "T15", where,
+        "a function of single elements cannot do what '" + task.name + "' means: " + why,
+        "it gets the element of each argument that is read, and returns one");
+  };
+  if (leaf.outputs.size() != 1) return refuse("it has several results");
+  if (leaf.outputs[0].adds) return refuse("it adds to what is there");
+  std::map<std::string, std::size_t> taken;
+  for (std::size_t n = 0; n < leaf.nodes.size(); ++n) {
+    const Node& node = leaf.nodes[n];
+    const bool spreads = node.function == Function::column || node.function == Function::row;
+    if (node.function == Function::argument) {
+      if (has_position(task, node.argument))
+        return refuse("it takes the position " + node.argument);
+      taken.try_emplace(node.argument, n);
+    } else if (spreads) {
+      const Node& from = leaf.nodes[node.operands[0]];
+      if (from.function != Function::argument) return refuse("it spreads what it has computed");
+      std::size_t& at = taken[from.argument];
+      if (at != node.operands[0]) return refuse("it takes " + from.argument + " in two ways");
+      at = n;
+    } else if (node.function != Function::constant && node.function != Function::cast &&
+               !is_elementwise(node.function)) {
+      return refuse("it has a " + std::string(spelling_of(node.function).name));
+    }
+  }
+  std::vector<ElementArgument> all;
+  for (const Argument& argument : task.arguments) {
+    const auto found = taken.find(argument.name);
+    if (found != taken.end()) all.push_back({argument.name, found->second});
+  }
+  if (all.empty()) return refuse("it reads nothing");
+  return all;
+}
+
+bool goes_by_parts(const TaskValue& task, const Leaf& leaf,
+                   const std::map<std::string, std::vector<Axis>>& cut) {
+  return Parts(task, leaf, cut).fit();
+}
+
+}  // namespace twill::tasks

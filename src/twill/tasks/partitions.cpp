@@ -1,0 +1,98 @@
+#include "twill/tasks/partitions.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "twill/tasks/text.h"
+
+namespace twill::tasks {
+namespace {
+
+Fact all_of(Fact a, Fact b) {
+  if (a == Fact::no || b == Fact::no) return Fact::no;
+  return a == Fact::unknown ? a : b;
+}
+
+std::string in_words(Fact fact, const char* yes, const char* no) {
+  if (fact == Fact::unknown) return fmt::format("{} or {}", yes, no);
+  return fact == Fact::yes ? yes : no;
+}
+
+class Listing {
+ public:
+  explicit Listing(const Library& library) : library_(library) {}
+
+  std::string run() {
+    for (const TaskValue& task : library_.tasks) {
+      for (const Variant& variant : task.variants) {
+        if (variant.is_leaf()) continue;
+        head_ = fmt::format("{}.{}\n", task.name, variant.name);
+        add(std::get<Inner>(variant.body).body);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void add(const std::vector<Statement>& body) {
+    for (const Statement& statement : body) {
+      if (const auto* range = std::get_if<Range>(&statement.what)) add(range->body);
+      if (const auto* launch = std::get_if<Launch>(&statement.what)) add(*launch);
+    }
+  }
+
+  void add(const Launch& launch) {
+    const TaskValue* task = find_task(library_, launch.task);  // checked before
+    for (std::size_t p = 0; p < launch.pieces.size(); ++p) {
+      const Piece& piece = launch.pieces[p];
+      if (piece.blocks.empty()) continue;
+      Fact disjoint = Fact::yes, complete = Fact::yes;
+      for (const Block& block : piece.blocks) {
+        disjoint = all_of(disjoint, is_disjoint(block));
+        complete = all_of(complete, is_complete(block));
+      }
+      out_ += head_;
+      head_.clear();
+      out_ += fmt::format("  {}: {}, {}; {} {}\n", to_string(piece),
+                          in_words(disjoint, "disjoint", "shared"),
+                          in_words(complete, "complete", "with gaps"), launch.task,
+                          name_of(task->arguments[p].privilege));
+    }
+  }
+
+  const Library& library_;
+  std::string head_;  ///< of a variant of which nothing is printed yet
+  std::string out_;
+};
+
+}  // namespace
+
+Fact is_at_most(const Size& a, const Size& b) {
+  if (a == b) return Fact::yes;
+  if (!a.constant() || !b.constant()) return Fact::unknown;
+  return *a.constant() <= *b.constant() ? Fact::yes : Fact::no;
+}
+
+Fact is_disjoint(const Block& block) {
+  Fact disjoint = Fact::yes;
+  if (block.cut == Cut::mma) {
+    disjoint = cuts_of(block, 0) * cuts_of(block, 1) == parts_of(block) ? Fact::yes : Fact::no;
+  }
+  for (std::size_t d = 0; d < block.step.size(); ++d) {
+    disjoint = all_of(disjoint, is_at_most(block.tile[d], block.step[d]));
+  }
+  return disjoint;
+}
+
+Fact is_complete(const Block& block) {
+  Fact complete = Fact::yes;
+  for (std::size_t d = 0; d < block.step.size(); ++d) {
+    complete = all_of(complete, is_at_most(block.step[d], block.tile[d]));
+  }
+  return complete;
+}
+
+std::string partitions_text(const Library& library) { return Listing(library).run(); }
+
+}  // namespace twill::tasks
