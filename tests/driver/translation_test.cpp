@@ -162,7 +162,8 @@ TEST(Translation, LoopsBesideThePlannedOneUseItsRings) {
   const std::string header = causal.text.substr(loads, causal.text.find('\n', loads) - loads);
   ASSERT_TRUE(std::regex_search(header, slot, std::regex(R"((%slot_\d+) = (%slot_\d+))")));
   const std::string again = edited("scf.for", slot[2], "%c0_3");
-  EXPECT_NE(again, "");
+  EXPECT_NE(again.find("a loop beside the planned one comes to filling"), std::string::npos)
+      << again;
   // A next tile that goes on as if there were no second loop.
   const std::size_t line = causal.text.rfind('\n', loads);
   const std::string results = causal.text.substr(line, loads - line);
@@ -170,6 +171,21 @@ TEST(Translation, LoopsBesideThePlannedOneUseItsRings) {
   ASSERT_TRUE(std::regex_search(results, result, std::regex(R"(%slot_\d+)")));
   const std::string behind = edited("\n        scf.yield", result[0], slot[2]);
   EXPECT_NE(behind, "");
+}
+
+// Products that stand in no loop are no steps of the plan. A branch with products is one piece of
+// the text. All around them is compared.
+TEST(Translation, ProductsOutOfLineAreLeftAside) {
+  const EmittedTtgir behind = printed_of("tests/driver/product_behind.ttgir");
+  EXPECT_EQ(behind.broken, "");
+  EXPECT_EQ(check_translation(behind).broken + check_translation(behind).unchecked, "");
+  EXPECT_NE(report_with(behind, "{pendings = 1 : i32}", "{pendings = 0 : i32}"), "");
+
+  const EmittedTtgir branch = printed_of("tests/driver/product_in_branch.ttgir");
+  EXPECT_EQ(branch.broken, "");
+  EXPECT_EQ(check_translation(branch).broken + check_translation(branch).unchecked, "");
+  EXPECT_NE(report_with(branch, "wait_barrier %full_1, %phase ", "wait_barrier %full_1, %c0_1 "),
+            "");
 }
 
 // A step may be of what the iteration before made: the state that it reads is carried.

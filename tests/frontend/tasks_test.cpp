@@ -373,17 +373,17 @@ INSTANTIATE_TEST_SUITE_P(
         LevelsCase{"M10Warps", "prange w < 4", "prange w < 8",
                    "M10: mma(C, c, warp, 64, N, 16)[w]: 'mma' has 4 parts, and there are 8 "
                    "iterations",
-                   25, 27},
-        LevelsCase{"M10Operands", "mma(B, bt, thread, 64, N, 16)[t]", "B",
-                   "T03: 'B' of 'gemm_add' is [N, K], and B is [N, K]", 29, 78},
+                   24, 27},
+        LevelsCase{"T03Operands", "mma(B, bt, thread, 64, N, 16)[t]", "B",
+                   "T03: 'B' of 'gemm_add' is [N, K], and B is [N, K]", 28, 80},
         LevelsCase{"M10Fixed", "mma(A, a, warp, 64, N, 16)[w]", "mma(A, a, warp, 64, N, 16)[0]",
-                   "M10: mma(A, a, warp, 64, N, 16)[0]: its index is 0", 25, 57},
+                   "M10: mma(A, a, warp, 64, N, 16)[0]: its index is 0", 24, 58},
         LevelsCase{"M10Alone", "  store(C, acc)",
                    "  gemm_add(mma(acc, c, warp, 64, N, 16)[0], mma(A, a, warp, 64, N, 16)[0], B)\n"
                    "  store(C, acc)",
                    "M10: mma(acc, c, warp, 64, N, 16)[0] is one of the 4 parts of 'mma'", 18, 12},
         LevelsCase{"M09", "mma(A, a, warp, 64, N, 16)", "mma(A, a, warp, 128, N, 16)",
-                   "M09: there is no instruction of 128 rows, 256 columns and depth 16", 25, 57}),
+                   "M09: there is no instruction of 128 rows, 256 columns and depth 16", 24, 58}),
     [](const auto& it) { return std::string(it.param.name); });
 
 // Rows are reduced by warps: a thread has some columns of a row alone.

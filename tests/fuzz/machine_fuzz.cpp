@@ -37,6 +37,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::expect(!machine::describe(*machine).empty(), "a Machine that reads can be shown");
   for (const machine::CostRule& rule : (*machine)->operations) price_tile(*machine, rule.kind);
   const auto moved = machine::transfer(*machine, 16384, machine::Rate::fastest, 2);
-  fuzz::expect(!moved || *moved >= 0, "no hand-off takes negative time");
+  fuzz::expect(!moved || *moved >= 0, "no transfer takes negative time");
   return 0;
 }

@@ -114,11 +114,11 @@ TEST(Builder, PartsByMma) {
   Task add("add", {updates("C", f32, {"M", "N"}), reads("B", f16, {"N", "K"})});
   add.inner("threads", [&](Inner& t, Tensor C, Tensor B) {
     const Size N = C.extent(1);
-    const Partition Cp = mma(C, Fragment::c, Level::warp, {64, N, 16});
+    const Partition Cp = mma(C, Fragment::c, Level::thread, {64, N, 16});
     const Partition Bp = mma(B, Fragment::b_transposed, Level::thread, {64, N, 16});
-    EXPECT_EQ(Cp(0).shape(), (std::vector<Size>{C.extent(0) / 4, N}));
+    EXPECT_EQ(Cp(0).shape(), (std::vector<Size>{C.extent(0) / 8, N / 4}));
     EXPECT_EQ(Bp(0).shape(), (std::vector<Size>{N / 4, B.extent(1)}));
-    t.prange({4}, [&](Size i) { t.launch(add, Cp(i), Bp(i)); });
+    t.prange({32}, [&](Size i) { t.launch(add, Cp(i), Bp(i)); });
   });
   add.leaf("none", [](Leaf&, Slot C, Slot) { C = C + 1; });
   const auto library = library_of({add});
@@ -126,7 +126,7 @@ TEST(Builder, PartsByMma) {
   const TaskText read = must_read(R"(
 task add(updates C: f32[M, N], reads B: f16[N, K])
 inner add.threads {
-  prange i < 4 { add(mma(C, c, warp, 64, N, 16)[i], mma(B, bt, thread, 64, N, 16)[i]) }
+  prange i < 32 { add(mma(C, c, thread, 64, N, 16)[i], mma(B, bt, thread, 64, N, 16)[i]) }
 }
 leaf add.none { C = C + 1 }
 )");

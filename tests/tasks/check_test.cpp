@@ -113,7 +113,7 @@ const LanguageCase kRefused[] = {
     {"T02Position", "task @t(updates C: f16[M], position M)", "T02: the name 'M' is taken already"},
     {"T04Condition", "task t(updates C: f16[M])\nleaf t.l { C = @select(C, C, 0) }",
      "T04: 'select' by f16[M], which is no condition"},
-    {"T04Whole", "task t(updates C: f16[M])\nleaf t.l { C = select(iota(M) @< 0.5, C, 0) }",
+    {"T04Whole", "task t(updates C: f16[M])\nleaf t.l { C = select(iota(M) < @0.5, C, 0) }",
      "T04: '<' of positions, which are whole numbers, and a number that is none"},
     {"T04Types", "task t(updates C: f16[M])\nleaf t.l { C = C @+ iota(M) }",
      "T04: '+' of f16[M] and i32[M]"},
@@ -126,7 +126,7 @@ const LanguageCase kRefused[] = {
      "T13: there is no size 'W' here"},
     {"T14Inner", "task t(writes C: f16[M])\ninner @t.v { a = tensor f16[M]\n fill(a) }",
      "T14: 't' writes 'C', but 't.v' launches nothing that does"},
-    {"T14Leaf", "task t(writes C: f16[M], writes D: f16[M])\nleaf @t.v { C = 0 }",
+    {"T14Leaf", "task t(writes C: f16[M], @writes D: f16[M])\nleaf t.v { C = 0 }",
      "T14: 't' writes 'D', but one of its leaves assigns nothing to it"},
 };
 

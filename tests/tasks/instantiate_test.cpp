@@ -62,17 +62,18 @@ TEST_P(RefusedMapping, WithItsCode) {
 }
 
 const MappingCase kRefusedMappings[] = {
-    {"M01Entry", "entry a: gemm.host\n@entry b: gemm.block", "M01: 'b' is an entry, and 'a' too"},
+    {"M01Entry", "entry a: gemm.host\nentry @b: gemm.block", "M01: 'b' is an entry, and 'a' too"},
     {"M01Twice", "a: gemm.host\n@a: gemm.block", "M01: there are two instances 'a'"},
     {"M02", "@a: gemm.hots", "M02: 'gemm' has no variant 'hots'"},
-    {"M02Task", "@entry a: clear.zero", "M02: the entry carries out 'clear'"},
-    {"M03Missing", "U = 128 V = 128 @b: gemm.block", "M03: 'gemm.block' needs a value of its tunable 'W'"},
+    {"M02Task", "entry @a: clear.zero", "M02: the entry carries out 'clear'"},
+    {"M03Missing", "U = 128 V = 128 @b: gemm.block",
+     "M03: 'gemm.block' needs a value of its tunable 'W'"},
     {"M03Unknown", "U = 1 V = 1 W = 1 @X = 1", "M03: no variant has a tunable 'X'"},
     {"M03Zero", "@U = 0 V = 1 W = 1", "M03: 'U' is less than 1"},
     {"M04Few",
      "U = 1 V = 1\nentry a: gemm.host calls b\n@b: gemm.block W = 1 calls c\nc: clear.zero",
      "M04: 'b' calls 1 instances, but its variant has more launches"},
-    {"M04Task", "U = 1 V = 1\n@entry a: gemm.host calls c\nc: clear.zero",
+    {"M04Task", "U = 1 V = 1\nentry @a: gemm.host calls c\nc: clear.zero",
      "M04: launch 1 of 'a' is of 'gemm', and 'c' carries out 'clear'"},
     {"M05", "U = 1 V = 1 W = 1\nentry a: gemm.host at block calls b\n@b: gemm.block at host",
      "M05: 'b' is at host, above its caller, which is at block"},

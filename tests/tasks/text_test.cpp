@@ -128,7 +128,8 @@ TEST_P(WrongText, IsRefusedAtItsPlace) {
 }
 
 const Wrong kWrong[] = {
-    {"Empty", "tsk t", "t.task:1:1: error: expected 'task', 'inner', 'leaf' or 'map', not 'tsk'"},
+    {"Empty", "tsk t",
+     "t.task:1:1: error: expected 'task', 'inner', 'leaf', 'external' or 'map', not 'tsk'"},
     {"Privilege", "task t(C: f16[M])",
      "t.task:1:8: error: expected 'reads', 'writes', 'updates' or 'reduces(+)'"},
     {"Reduction", "task t(reduces(max) C: f16[M])", "t.task:1:16: error: expected '+', not 'max'"},
@@ -153,7 +154,7 @@ const Wrong kWrong[] = {
     {"LimitOf", "map m for t { limit tensor = 1 KiB }", "expected 'shared', not 'tensor'"},
     {"Twice", "map m for t { depth = 2 depth = 3 }", "t.task:1:25: error: M03: 'depth' is stated"},
     {"Specialize", "map m for t { specialize = 3 }", "expected 'yes', 'no' or '?', not '3'"},
-    {"Level", "map m for t on h200 { a: t.x at warp }", "M05: there is no such level"},
+    {"Level", "map m for t on h200 { a: t.x at lane }", "M05: there is no such level"},
     {"Range", "map m for t on h200 { U = 9..1 }", "is no end of a range"},
     {"Huge", "task t(reads C: f16[99999999999999999999])", "is no whole number of 64 bits"},
 };

@@ -83,7 +83,7 @@ Result<std::map<ir::ValueId, OpId>> Sketch::rings_for(ir::OpId loop) const {
 /// that needs it.
 Result<void> Sketch::find_beside() {
   for (const ir::OpId id : per_tile_ops_) {
-    const bool works = ir::is_loop(program_->op(id).kind) && !may_be_again(*program_, id);
+    const bool works = ir::is_loop(program_->op(id).kind) && !only_reads(*program_, id);
     if (!works || where(id) == Where::before) continue;
     TWILL_TRY(const auto rings, rings_for(id));
     again_.insert(rings.begin(), rings.end());

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,36 +37,28 @@ int in_flight_over_back_edge(const plan::Plan& plan, const plan::Role& role) {
   return count;
 }
 
-/// The role that the launch's own four warps run. Among those with the most registers it is one
-/// with the most products in flight over its back edge. ptxas was seen to serialize the products of
-/// such a role as a partition, and not those of another.
-Result<std::size_t> first_role(const Sketch& sketch) {
+/// Roles in the order of a kernel: the launch's own, then those with most warps. Among the roles
+/// with four warps and the most registers, the launch's own is one with the most products in flight
+/// over its back edge. ptxas was seen to serialize the products of such a role as a partition, and
+/// not those of another.
+Result<std::vector<const plan::Role*>> order_of_roles(const Sketch& sketch) {
   const plan::Plan& plan = sketch.plan();
-  std::optional<std::size_t> best;
   const auto rank = [&](const plan::Role& role) {
-    return std::pair(role.usable, in_flight_over_back_edge(plan, role));
+    return std::tuple(role.warps == kLaunchWarps, role.usable,
+                      in_flight_over_back_edge(plan, role));
   };
-  for (std::size_t i = 0; i < plan.roles.size(); ++i) {
-    if (plan.roles[i].warps != kLaunchWarps) continue;
-    if (!best || rank(plan.roles[i]) > rank(plan.roles[*best])) best = i;
-  }
-  if (best) return *best;
-  return sketch.refuse(sketch.loop().op,
-                       "has a plan in which no group has four warps, as Triton launches them");
-}
-
-/// Roles in the order of a kernel: the launch's own, then those with most warps.
-Result<std::vector<std::size_t>> order_of_roles(const Sketch& sketch) {
-  const plan::Plan& plan = sketch.plan();
-  TWILL_TRY(const std::size_t first, first_role(sketch));
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < plan.roles.size(); ++i) {
-    if (i != first) order.push_back(i);
-  }
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return plan.roles[a].warps > plan.roles[b].warps;
+  std::vector<const plan::Role*> order;
+  for (const plan::Role& role : plan.roles) order.push_back(&role);
+  const auto best = std::max_element(order.begin(), order.end(), [&](const auto* a, const auto* b) {
+    return rank(*a) < rank(*b);
   });
-  order.insert(order.begin(), first);
+  if (best == order.end() || (*best)->warps != kLaunchWarps) {
+    return sketch.refuse(sketch.loop().op,
+                         "has a plan in which no group has four warps, as Triton launches them");
+  }
+  std::rotate(order.begin(), best, best + 1);
+  std::stable_sort(order.begin() + 1, order.end(),
+                   [&](const auto* a, const auto* b) { return a->warps > b->warps; });
   return order;
 }
 
@@ -104,41 +97,32 @@ std::optional<std::pair<ir::OpId, std::int64_t>> odd_extent(const ir::Program& p
   return std::nullopt;
 }
 
-/// Looks for a value that a block reads and that neither it nor a block around it has made before.
-class Definitions {
- public:
-  /// The roles' values are those of the launch, too.
-  explicit Definitions(const Kernel& kernel) {
-    define(kernel.arguments);
-    for (const Node& node : kernel.setup) define(node.results);
-  }
-
-  bool hold_in(const Block& block) {
-    define(block.arguments);
-    for (const Node& node : block.nodes) {
-      if (!are_made(node.operands)) return false;
-      for (const Block& inner : node.blocks) {
-        if (!hold_in(inner)) return false;
-      }
-      define(node.results);
-    }
-    return are_made(block.yields);
-  }
-
- private:
-  void define(const std::vector<ValueId>& values) { made_.insert(values.begin(), values.end()); }
-  bool are_made(const std::vector<ValueId>& values) const {
+/// Whether each value that a block reads is among `made`, or made in the block before.
+bool is_in_order(const Block& block, std::set<ValueId>& made) {
+  const auto define = [&](const std::vector<ValueId>& values) {
+    made.insert(values.begin(), values.end());
+  };
+  const auto are_made = [&](const std::vector<ValueId>& values) {
     return std::all_of(values.begin(), values.end(),
-                       [&](ValueId value) { return made_.contains(value); });
+                       [&](ValueId value) { return made.contains(value); });
+  };
+  define(block.arguments);
+  for (const Node& node : block.nodes) {
+    const auto inner_is_in_order = [&](const Block& inner) { return is_in_order(inner, made); };
+    if (!are_made(node.operands)) return false;
+    if (!std::all_of(node.blocks.begin(), node.blocks.end(), inner_is_in_order)) return false;
+    define(node.results);
   }
-
-  std::set<ValueId> made_;
-};
+  return are_made(block.yields);
+}
 
 /// Refuses roles in whose order of steps a value would be read before it is made.
 Result<void> check_definitions(const Sketch& sketch, ir::OpId loop, const Kernel& kernel) {
+  std::set<ValueId> of_launch(kernel.arguments.begin(), kernel.arguments.end());
+  for (const Node& node : kernel.setup) of_launch.insert(node.results.begin(), node.results.end());
   for (const Role& role : kernel.roles) {
-    if (Definitions(kernel).hold_in(role.body)) continue;
+    std::set<ValueId> made = of_launch;
+    if (is_in_order(role.body, made)) continue;
     return sketch.refuse(loop,
                          "has a plan in which " + role.name +
                              " would read a value of another iteration that it has not kept",
@@ -225,22 +209,22 @@ Result<Kernel> build(const Parts& parts) {
     TWILL_TRY(kernel.setup, front.build_front(memory.kept));
   }
   std::move(memory.setup.begin(), memory.setup.end(), std::back_inserter(kernel.setup));
-  TWILL_TRY(const std::vector<std::size_t> order, order_of_roles(sketch));
+  TWILL_TRY(const std::vector<const plan::Role*> order, order_of_roles(sketch));
   std::vector<std::map<ValueId, ValueId>> used;
-  for (const std::size_t index : order) {
-    const plan::Role& role = plan.roles[index];
-    RoleBuilder builder(sketch, memory, kernel, role.name, role.warps, !used.empty());
-    TWILL_TRY(Block body, builder.build(role));
-    kernel.roles.push_back({role.name, role.warps,
-                            plan.warpgroups[role.warpgroup.index()].setmaxnreg, std::move(body)});
+  const auto add = [&](const plan::Role* role, const std::string& name, int warps,
+                       int registers) -> Result<void> {
+    RoleBuilder builder(sketch, memory, kernel, name, warps, !used.empty());
+    TWILL_TRY(Block body, role != nullptr ? builder.build(*role) : builder.build_stores());
+    kernel.roles.push_back({name, warps, registers, std::move(body)});
     used.push_back(builder.captures());
+    return {};
+  };
+  for (const plan::Role* const role : order) {
+    const int registers = plan.warpgroups[role->warpgroup.index()].setmaxnreg;
+    TWILL_TRY_VOID(add(role, role->name, role->warps, registers));
   }
   if (!memory.boxes.empty()) {
-    const std::string name = new_role(plan, "STORE");
-    RoleBuilder builder(sketch, memory, kernel, name, 1, true);
-    TWILL_TRY(Block body, builder.build_stores());
-    kernel.roles.push_back({name, 1, kStoreRegisters, std::move(body)});
-    used.push_back(builder.captures());
+    TWILL_TRY_VOID(add(nullptr, new_role(plan, "STORE"), 1, kStoreRegisters));
   }
   if (kernel.roles.size() == 1) {  // a plan of one role: Triton wants a second
     kernel.roles.push_back({new_role(plan, "IDLE"), 1, kStoreRegisters, {}});

@@ -127,23 +127,8 @@ Result<void> Sketch::find_cuts() {
         seeds.emplace_back(*operands->result, 0);
       }
     }
-    for (const std::size_t side : {0U, 1U}) {
-      const auto block = op.kind == OpKind::branch ? ir::body(*program_, id, side) : std::nullopt;
-      const auto end = block ? ir::terminator(*program_, *block) : std::nullopt;
-      for (std::size_t i = 0; end && i < op.results.size(); ++i) {
-        for (int d = 0; d < rank_of(ir::type_of(*program_, op.results[i])); ++d) {
-          unite(op.results[i], d, program_->op(*end).operands[i], d);
-        }
-      }
-    }
-    const auto loop = ir::as_loop(*program_, id);
-    if (!loop) continue;
-    for (const ir::Carried& carried : loop->carried) {
-      for (int d = 0; d < rank_of(ir::type_of(*program_, carried.argument)); ++d) {
-        unite(carried.argument, d, carried.init, d);
-        unite(carried.argument, d, carried.yielded, d);
-        if (carried.result) unite(carried.argument, d, *carried.result, d);
-      }
+    for (const auto& [from, to] : passed_on(*program_, id)) {
+      for (int d = 0; d < rank_of(ir::type_of(*program_, to)); ++d) unite(to, d, from, d);
     }
   }
   std::set<Together::Dimension> cut;

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "twill/device/sketch.h"
+#include "twill/ir/arrays.h"
 #include "twill/ir/operands.h"
 
 /// The function around the roles: where it may end early, and effects that no role has.
@@ -46,28 +47,22 @@ Result<void> Sketch::find_around() {
 /// A branch around all that the kernel does is an early end of the function where it is not taken.
 Result<void> Sketch::find_guard(ir::OpId branch, ir::OpId inner) {
   const ir::Op& op = program_->op(branch);
-  const std::vector<ir::OpId> all = ir::walk(*program_, function_);
-  const auto held = ir::walk(*program_, branch);
-  const auto then_side = ir::body(*program_, branch, 0);
-  const bool when = then_side && program_->op(inner).block == *then_side;
-  for (const ir::OpId at : all) {
-    const bool other_side = std::find(held.begin(), held.end(), at) != held.end() && at != branch &&
-                            in_other_block(at, branch, program_->op(inner).block);
-    if ((at > held.back() || other_side) && is_effect(*program_, at)) {
+  const ir::BlockId block = program_->op(inner).block;
+  const auto is_in_block = [&](ir::OpId at) {
+    std::optional<ir::OpId> around = at;
+    while (around && program_->op(*around).block != block) around = ir::parent(*program_, *around);
+    return around.has_value();
+  };
+  for (const ir::OpId at : ir::walk(*program_, function_)) {
+    if (at > branch && !is_in_block(at) && is_effect(*program_, at)) {
       return refuse(branch, "stands around the loop, and " + words(at) +
                                 " is done also where it is not taken");
     }
   }
   if (!op.results.empty()) return refuse(branch, "stands around the loop, and has results");
   guards_.insert(branch);
-  exits_.push_back({branch, op.operands.front(), !when});
+  exits_.push_back({branch, op.operands.front(), ir::body(*program_, branch, 0) != block});
   return {};
-}
-
-/// Whether an operation in a branch stands in another block of it than `block`.
-bool Sketch::in_other_block(ir::OpId op, ir::OpId branch, ir::BlockId block) const {
-  while (ir::parent(*program_, op) != branch) op = *ir::parent(*program_, op);
-  return program_->op(op).block != block;
 }
 
 Result<void> Sketch::find_exits() {
@@ -101,14 +96,15 @@ bool Sketch::is_planned(ir::OpId op) const {
 
 /// An effect in front of the loop that no role has is done by the launch's own warps, before
 /// loads of roles.
-Result<void> Sketch::front_effect(ir::OpId op, const std::set<ir::OpId>& loads) {
+Result<void> Sketch::front_effect(ir::OpId op) {
+  const auto earlier = meeting(op, [&](ir::OpId other) {
+    return other < op && ir::memory_access(program_->op(other))->reads &&
+           !is_effect(*program_, other) && !leaving_.contains(other);
+  });
   const bool remarks = ir::class_of(program_->op(op).kind) == ir::OpClass::remark;
-  for (const ir::OpId load : loads) {
-    if (load > op || remarks) continue;
-    if (may_meet(op, load)) {
-      return refuse(op, "is an effect in front of the loop and behind a load (" + words(load) +
-                            "), whose order is not kept yet");
-    }
+  if (earlier && !remarks) {
+    return refuse(op, "is an effect in front of the loop and behind a load (" + words(*earlier) +
+                          "), whose order is not kept yet");
   }
   front_.push_back(op);
   return {};
@@ -123,20 +119,33 @@ std::vector<ir::OpId> Sketch::descriptors() const {
   return found;
 }
 
+std::optional<ir::OpId> Sketch::meeting(ir::OpId op,
+                                        const std::function<bool(ir::OpId)>& among) const {
+  const auto global = [&](ir::OpId at) {
+    const auto access = ir::memory_access(program_->op(at));
+    return access && access->space == ir::AccessSpace::global ? access : std::nullopt;
+  };
+  const auto own = global(op);
+  for (const ir::OpId other : ir::walk(*program_, function_)) {
+    const auto access = global(other);
+    if (!access || !among(other)) continue;
+    if (!own || ir::may_meet(*program_, own->address, access->address)) return other;
+  }
+  return std::nullopt;
+}
+
 /// TTGIR waits until stores by TMA have read their boxes, not until they have written. So ops
 /// outside of the loop may not touch memory that the loop stores so.
 Result<void> Sketch::check_stores() const {
   for (std::size_t i = 0; i < origins_.size(); ++i) {
     if (plan_->mechanisms[i] != plan::Mechanism::bulk_store) continue;
     const ir::OpId store = origins_[i].sources.front().op;
-    for (const ir::OpId other : ir::walk(*program_, function_)) {
-      const auto access = ir::memory_access(program_->op(other));
-      if (!access || access->space != ir::AccessSpace::global) continue;
-      const bool later = where(other) == Where::after || (walks() && where(other) != Where::loop);
-      if (later && may_meet(store, other)) {
-        return refuse(other, "touches what " + words(store) +
-                                 " stores in the loop by TMA, and TTGIR cannot wait for that");
-      }
+    const auto later = meeting(store, [&](ir::OpId other) {
+      return where(other) == Where::after || (walks() && where(other) != Where::loop);
+    });
+    if (later) {
+      return refuse(*later, "touches what " + words(store) +
+                                " stores in the loop by TMA, and TTGIR cannot wait for that");
     }
   }
   return {};
@@ -146,22 +155,24 @@ Result<void> Sketch::check_stores() const {
 /// launch's own warps. The last needs an order of the text that allows it.
 Result<void> Sketch::find_effects() {
   std::optional<ir::OpId> last_planned;
-  std::set<ir::OpId> loads;
+  std::vector<ir::OpId> others;
   for (const ir::OpId op : ir::walk(*program_, function_)) {
-    const auto access = ir::memory_access(program_->op(op));
-    const bool reads = access && access->reads && access->space == ir::AccessSpace::global;
-    if (reads && !is_effect(*program_, op) && !leaving_.contains(op)) loads.insert(op);
-    if (is_effect(*program_, op) && is_planned(op) && where(op) == Where::after) last_planned = op;
+    if (!is_effect(*program_, op)) continue;
+    if (!is_planned(op)) {
+      others.push_back(op);
+    } else if (where(op) == Where::after) {
+      last_planned = op;
+    }
   }
-  for (const ir::OpId op : ir::walk(*program_, function_)) {
-    if (!is_effect(*program_, op) || is_planned(op) || leaving_.contains(op)) continue;
+  for (const ir::OpId op : others) {
+    if (leaving_.contains(op)) continue;
     if (where(op) == Where::loop) {
       TWILL_TRY_VOID(attach(op));
       continue;
     }
     if (!is_of_kernel(op)) return refuse(op, "is an effect that no step of the plan has");
     if (where(op) == Where::before) {
-      TWILL_TRY_VOID(front_effect(op, loads));
+      TWILL_TRY_VOID(front_effect(op));
       continue;
     }
     const auto& operands = program_->op(op).operands;

@@ -62,7 +62,7 @@ enum class NodeKind : unsigned char {
   // Maps of TMA in global memory, which descriptors are.
   scratch,        ///< `numbers[0]` bytes of global memory of the CTA's own
   create_map,     ///< map, base, then box, extents, strides and steps, innermost first; `numbers`:
-                  ///< rank, and of the driver's enumerations type, swizzle and fill
+                  ///< rank, and of the driver's enumerations type, fill and swizzle
   acquire_map,    ///< TMA sees what was written
   as_descriptor,  ///< the same memory
   // Barriers: the first operand.
@@ -75,8 +75,8 @@ enum class NodeKind : unsigned char {
   // Asynchronous work.
   proxy_fence,    ///< what threads wrote in shared memory, bulk copies and products may read
   global_fence,   ///< the same of what they wrote in global memory, too
-  load_box,       ///< descriptor, buffer, barrier, whether to load, coordinates
-  store_box,      ///< descriptor, buffer, coordinates; adds or the like where the `source` does
+  load_box,       ///< descriptor, coordinates, barrier, buffer, whether to load
+  store_box,      ///< descriptor, coordinates, buffer; adds or the like where the `source` does
   wait_stores,    ///< until at most `numbers[0]` bulk stores have to read their boxes
   end_stores,     ///< until at most `numbers[0]` bulk stores are not done, in global memory
   copy,           ///< pointers, buffer, then mask and other where the `source` has them
@@ -104,6 +104,15 @@ struct Node {
   std::string remark = {};  ///< the step of the plan that begins here, for people
   std::size_t span = 0;     ///< of the step: this node and those behind it
 };
+
+/// Calls `visit` for each node, and for those in its blocks.
+template <class Visit>
+void walk(const std::vector<Node>& nodes, const Visit& visit) {
+  for (const Node& node : nodes) {
+    visit(node);
+    for (const Block& block : node.blocks) walk(block.nodes, visit);
+  }
+}
 
 /// Warps that run one block.
 struct Role {

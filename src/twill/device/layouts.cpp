@@ -126,26 +126,37 @@ Result<ir::Type> Sketch::type_of(ir::ValueId value, int cut, int warps) const {
   return types().tensor(shape, type->element, *laid);
 }
 
-/// That of the buffer that the loaded tile is put into, or else the box's.
-Result<ir::Type> Sketch::box_type(ir::OpId store) const {
-  const auto access = ir::memory_access(program_->op(store));
-  if (!access || !access->source) return refuse(store, "stores nothing");
-  const ir::Type tile = ir::type_of(*program_, *access->source);
+std::vector<ir::OpId> Sketch::allocations_of(ir::ValueId value) const {
+  std::vector<ir::OpId> found;
+  for (const ir::Use& use : program_->value(value).uses) {
+    const ir::Op& user = program_->op(use.op);
+    if (user.kind == OpKind::shared_alloc) found.push_back(use.op);
+    if (user.kind != OpKind::relayout) continue;
+    const auto behind = allocations_of(user.results.front());
+    found.insert(found.end(), behind.begin(), behind.end());
+  }
+  return found;
+}
+
+Result<ir::Type> Sketch::box_type(ir::OpId op) const {
+  const auto access = ir::memory_access(program_->op(op));
+  const auto moved = access ? (access->source ? access->source : access->result) : std::nullopt;
+  if (!moved) return refuse(op, "moves no box");
+  const ir::Type tile = ir::type_of(*program_, *moved);
   const ir::Type descriptor = ir::type_of(*program_, access->address);
   const ir::Attribute layout = descriptor->element ? descriptor->element->encoding : nullptr;
-  if (layout == nullptr) return refuse(store, "has a descriptor that says nothing of a layout");
+  if (layout == nullptr) return refuse(op, "has a descriptor that says nothing of a layout");
   return buffer(tile->shape, tile->element, layout);
 }
 
+/// That of the buffer that the loaded tile is put into, or else the box's.
 Result<ir::Type> Sketch::memory_type(ir::OpId load) const {
   const ir::Op& op = program_->op(load);
   const ir::ValueId value = op.results.front();
   const ir::Type tile = ir::type_of(*program_, value);
   ir::Type found = nullptr;
-  for (const ir::Use& use : program_->value(value).uses) {
-    const ir::Op& user = program_->op(use.op);
-    if (user.kind != OpKind::shared_alloc) continue;
-    const ir::Type type = ir::type_of(*program_, user.results.front());
+  for (const ir::OpId allocation : allocations_of(value)) {
+    const ir::Type type = ir::type_of(*program_, program_->op(allocation).results.front());
     if (found != nullptr && found->encoding != type->encoding) {
       return refuse(load, "is put into shared memory in two layouts");
     }
@@ -153,12 +164,7 @@ Result<ir::Type> Sketch::memory_type(ir::OpId load) const {
   }
   if (found != nullptr) return buffer(found->shape, found->element, found->encoding);
   const auto access = ir::memory_access(op);
-  if (access && access->by_descriptor) {
-    const ir::Type descriptor = ir::type_of(*program_, access->address);
-    const ir::Attribute layout = descriptor->element ? descriptor->element->encoding : nullptr;
-    if (layout == nullptr) return refuse(load, "has a descriptor that says nothing of a layout");
-    return buffer(tile->shape, tile->element, layout);
-  }
+  if (access && access->by_descriptor) return box_type(load);
   return buffer(tile->shape, tile->element,
                 dialect::staging_layout(types(), tile->shape.size(), ir::element_bits(tile)));
 }

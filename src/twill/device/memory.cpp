@@ -8,6 +8,7 @@
 #include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/runs.h"
+#include "twill/plan/buffers.h"
 
 namespace twill::device {
 namespace {
@@ -96,6 +97,22 @@ class Layout {
     return sketch_.refuse(id, "is copied into shared memory, and is no load");
   }
 
+  /// Whether each role that a moved tile is staged for reads the copy itself, from its ring.
+  bool is_read_from_ring(OpId move) const {
+    const auto& edges = plan().problem.dependences();
+    const auto reads_copy = [&](std::optional<plan::RoleId> role) {
+      return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& copy) {
+        if (!copy.carries_value || copy.to != move) return false;
+        return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
+          return it.carries_value && it.from == copy.from && plan::role_of(plan(), it.to) == role;
+        });
+      });
+    };
+    return std::all_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
+      return !it.carries_value || it.from != move || reads_copy(plan::role_of(plan(), it.to));
+    });
+  }
+
   /// Tiles that roles write in the loop: operands of products, and values for other roles.
   Result<void> written() {
     for (std::size_t i = 0; i < plan().values.size(); ++i) {
@@ -116,24 +133,22 @@ class Layout {
       }
       if (!value.staged) continue;
       const ir::OpId blamed = sketch_.origin(op).sources.front().op;
-      if (sketch_.origin(op).forwards) {
+      if (sketch_.origin(op).forwards && !is_read_from_ring(op)) {
         return sketch_.refuse(blamed, "reads what a group moves on to another group",
                               "choose a pool with fewer groups (--pool)");
       }
       const auto tile = sketch_.value_of(op);
       if (!tile) return sketch_.refuse(blamed, "is handed from group to group, and has no tile");
-      if (value.format == plan::StagingFormat::operand) {
-        if (const auto use = allocation_for(*tile)) {
-          TWILL_TRY(const ir::Type type, operand_type(op, *use));
-          add_ring(*value.staged, type, false);
-          continue;
-        }
-        // A product reads it from registers.
+      const auto uses = sketch_.allocations_of(*tile);
+      if (value.format != plan::StagingFormat::operand) {
+        TWILL_TRY(const ir::Type type, piece_of(op, *tile));
+        add_ring(*value.staged, staging(type), false);
+      } else if (!uses.empty()) {
+        TWILL_TRY(const ir::Type type, operand_type(op, uses.front()));
+        add_ring(*value.staged, type, false);
+      } else {  // a product reads it from registers
         TWILL_TRY_VOID(add_joint(*value.staged, {*tile, {}}, staging(tile_type(*tile))));
-        continue;
       }
-      TWILL_TRY(const ir::Type type, piece_of(op, *tile));
-      add_ring(*value.staged, staging(type), false);
     }
     return {};
   }
@@ -180,32 +195,20 @@ class Layout {
     return sketch_.buffer(type->shape, type->element, type->encoding);
   }
 
-  /// Where the text puts a value into shared memory; nullopt if it does not.
-  std::optional<ir::OpId> allocation_for(ir::ValueId value) {
-    std::vector<ir::ValueId> todo = {value};
-    while (!todo.empty()) {
-      const ir::ValueId at = todo.back();
-      todo.pop_back();
-      for (const ir::Use& use : sketch_.program().value(at).uses) {
-        const ir::Op& user = sketch_.program().op(use.op);
-        if (user.kind == ir::OpKind::shared_alloc) return use.op;
-        if (user.kind == ir::OpKind::relayout) todo.push_back(user.results.front());
-      }
-    }
-    return std::nullopt;
-  }
-
-  Barriers barriers(const std::string& name, int depth, bool single, std::int64_t arrivals) {
-    const ValueId all = allocate(name, sketch_.barriers(single ? 0 : depth));
+  Ring barriers(const std::string& name, int depth, std::int64_t arrivals) {
+    const Ring ring{allocate(name, sketch_.barriers(depth)), sketch_.barriers(0), depth};
     for (int i = 0; i < depth; ++i) {
-      ValueId one = all;
-      if (!single) {
-        one = add(name + "_" + std::to_string(i), sketch_.barriers(0));
-        memory_.setup.push_back({NodeKind::element, {all, number(i)}, {one}});
-      }
+      const ValueId one = add(name + "_" + std::to_string(i), ring.one);
+      memory_.setup.push_back({NodeKind::element, {ring.value, number(i)}, {one}});
       memory_.setup.push_back({NodeKind::init_barrier, {one}, {}, {arrivals}});
     }
-    return {all, depth, single};
+    return ring;
+  }
+
+  Ring barrier(const std::string& name, std::int64_t arrivals) {
+    const Ring ring{allocate(name, sketch_.barriers(0)), sketch_.barriers(0), 1, true};
+    memory_.setup.push_back({NodeKind::init_barrier, {ring.value}, {}, {arrivals}});
+    return ring;
   }
 
   ValueId number(int value) {
@@ -267,14 +270,13 @@ class Layout {
     const bool tile = channel.counts == plan::Channel::Counts::tiles;
     const std::string name = channel.name;
     TWILL_TRY(const std::int64_t arrivals, full_arrivals(id));
-    memory_.full[id] = barriers(name + "_full", channel.depth, false, arrivals);
+    memory_.full[id] = barriers(name + "_full", channel.depth, arrivals);
     if (channel.empty_arrivals > 0 && (!tile || sketch_.walks())) add_empty(id);
     return {};
   }
 
   void add_empty(plan::ChannelId id) {
-    memory_.empty[id] =
-        barriers(plan()[id].name + "_empty", plan()[id].depth, false, releases_of(id));
+    memory_.empty[id] = barriers(plan()[id].name + "_empty", plan()[id].depth, releases_of(id));
   }
 
   /// The channel of a tile of that type that stays through the loop, and its buffer: free once all
@@ -302,18 +304,13 @@ class Layout {
     const auto& staged = around[index].buffers;
     for (const auto& [id, ring] : memory_.rings) {
       const auto is_here = [&](plan::BufferId staging) {
-        return lies_in(plan()[staging], plan()[id]);
+        return plan::share_addresses(plan()[staging], plan()[id]);
       };
       const bool below = !plan()[id].invariant_buffer && !staged.empty() &&
                          std::all_of(staged.begin(), staged.end(), is_here);
       if (below && fits(box, ring) && !overlaid_.contains(ring.value)) return ring;
     }
     return std::nullopt;
-  }
-
-  static bool lies_in(const plan::Buffer& staging, const plan::Buffer& ring) {
-    return staging.memory == ring.memory && staging.residence == ring.residence &&
-           staging.offset >= ring.offset && staging.offset < ring.offset + ring.size * ring.depth;
   }
 
   /// Whether a ring has room for a box, and is aligned for its swizzle.
@@ -353,8 +350,7 @@ class Layout {
       } else {
         box.value = allocate(name, box.type);
       }
-      box.full =
-          barriers(name + "_full", 1, true, static_cast<std::int64_t>(around[i].roles.size()));
+      box.full = barrier(name + "_full", static_cast<std::int64_t>(around[i].roles.size()));
       first.emplace(box.type, i);
       last[box.type] = i;
       memory_.boxes.emplace(i, box);
@@ -378,7 +374,7 @@ class Layout {
   }
 
   void free(std::size_t index, Box& box) {
-    box.free = barriers("store" + std::to_string(index) + "_free", 1, true, 1);
+    box.free = barrier("store" + std::to_string(index) + "_free", 1);
   }
 
   const Sketch& sketch_;

@@ -11,7 +11,7 @@
 /// Internal to the room: what lies in shared memory, and who waits for whom.
 namespace twill::device {
 
-/// A buffer of the plan, as a ring of tiles or as one tile.
+/// A buffer of the plan, or the barriers of one direction of a channel.
 struct Ring {
   ValueId value;           ///< all copies
   ir::Type one = nullptr;  ///< the type of a copy
@@ -20,21 +20,14 @@ struct Ring {
   bool joint = false;   ///< several buffers of the plan, each with the rows of a part
 };
 
-/// Barriers of one direction of a channel.
-struct Barriers {
-  ValueId value;
-  int depth = 1;
-  bool single = false;  ///< no ring: `value` is the barrier
-};
-
 /// A box that bulk stores behind the loop take tiles from. The host made descriptors of whole
 /// tiles, so roles that hold rows of one fill its box together, and one warp stores it.
 struct Box {
   ir::OpId store;  ///< of the Program
   ValueId value;   ///< the buffer
   ir::Type type = nullptr;
-  Barriers full;                 ///< all rows are there
-  std::optional<Barriers> free;  ///< what was stored has left: the next box takes its place
+  Ring full;                 ///< barrier: all rows are there
+  std::optional<Ring> free;  ///< barrier: what was stored has left, the next box takes its place
   /// Per-tile op whose box lies here before: of the same tile, or of the tile before.
   std::optional<std::size_t> after;
   bool of_last_tile = false;
@@ -44,7 +37,7 @@ struct Box {
 /// All of that, and the nodes that make it.
 struct Memory {
   std::map<plan::BufferId, Ring> rings;
-  std::map<plan::ChannelId, Barriers> full, empty;
+  std::map<plan::ChannelId, Ring> full, empty;           ///< barriers
   std::map<std::size_t, Box> boxes;                      ///< by per-tile op
   std::map<std::size_t, ir::ValueId> invariant_buffers;  ///< by per-tile op: what it loads
   std::set<ir::OpId> by_registers;      ///< loads whose copies are too small for cp.async

@@ -251,32 +251,20 @@ class Walk {
   int most_ = 0;
 };
 
-/// Whether a block begins copies into shared memory, and whether it works on tiles of its own.
-struct Work {
-  bool copies = false;
-  bool tiles = false;
-};
-
-void note_work(const Block& block, Work& work) {
-  for (const Node& node : block.nodes) {
-    const NodeKind kind = node.kind;
-    work.copies = work.copies || kind == NodeKind::copy || kind == NodeKind::load_box;
-    work.tiles = work.tiles || kind == NodeKind::product || kind == NodeKind::read ||
-                 kind == NodeKind::write;
-    for (const Block& inner : node.blocks) note_work(inner, work);
-  }
-}
-
 }  // namespace
 
 std::vector<Pressure> register_pressure(const ir::Program& program, const Kernel& kernel) {
   std::vector<Pressure> found;
   for (const Role& role : kernel.roles) {
-    Work work;
-    note_work(role.body, work);
+    bool copies = false, tiles = false;
+    walk(role.body.nodes, [&](const Node& node) {
+      const NodeKind kind = node.kind;
+      copies |= kind == NodeKind::copy || kind == NodeKind::load_box;
+      tiles |= kind == NodeKind::product || kind == NodeKind::read || kind == NodeKind::write;
+    });
     // A role that only copies has tiles of addresses, of which a compiler keeps one for each piece
     // that is copied at once.
-    const bool is_known = work.tiles || !work.copies;
+    const bool is_known = tiles || !copies;
     const Facts facts(program, kernel, role.body);
     found.push_back({is_known ? Walk(facts).most(role.body) : 0, role.registers});
   }

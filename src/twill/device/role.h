@@ -26,20 +26,29 @@ struct At {
   enum class From : unsigned char {
     invariant,  ///< of no iteration
     tile,       ///< of the tile
+    start,      ///< of rings that go on from tile to tile: where they stand when the tile begins
     first,      ///< iteration `offset`
     window,     ///< window + offset, in the steady state
     last,       ///< trips + offset, behind it
     beside,     ///< the iteration at hand of another loop
+    region,     ///< of the open regions
   };
   From from = From::invariant;
   int offset = 0;
   friend auto operator<=>(const At&, const At&) = default;
 };
 
+inline constexpr At kBeside{At::From::beside, 0};
+inline constexpr At kRegion{At::From::region, 0};
+
 /// Something that may be carried from window to window: rows of a value, or the slot or phase of
 /// rings of a depth.
 struct Thing {
   enum class Kind : unsigned char { value, slot, phase };
+
+  Thing(ir::ValueId what, Rows of = {}) : value(what), rows(of) {}
+  Thing(Kind of, int ring_depth) : kind(of), depth(ring_depth) {}
+
   Kind kind = Kind::value;
   ir::ValueId value;  ///< kind value
   Rows rows;
@@ -54,18 +63,65 @@ struct Carry {
   friend auto operator<=>(const Carry&, const Carry&) = default;
 };
 
-class RoleBuilder {
+/// A Thing at a point, in a type other than its own (or null).
+struct Key {
+  Thing thing;
+  At at = {};
+  ir::Type type = nullptr;
+  friend auto operator<=>(const Key&, const Key&) = default;
+};
+
+/// Where a ring stands: the copy, and the parity of its phase.
+struct Position {
+  ValueId slot;
+  ValueId phase;
+};
+
+using Nodes = std::vector<Node>;
+
+/// Values that nodes made, as far as the block at hand may use them.
+struct Known {
+  std::map<Key, ValueId> made_;
+  /// In that block: copies of rings, and tiles in another layout.
+  std::map<std::tuple<ValueId, At, ir::Type, const Nodes*>, ValueId> derived_;
+};
+
+/// State of a pass over a role's steps: each pass builds it anew.
+struct Pass : Known {
+  bool grew_ = false;  ///< it wants what the passes before did not
+  Nodes head_, before_, middle_, behind_;
+  std::vector<Nodes> around_;  ///< by the level of what stands there (`Sketch::level_of`)
+  Nodes* now_ = nullptr;
+  std::map<ValueId, ValueId> captures_;
+  std::map<std::pair<std::int64_t, ir::Type>, ValueId> constants_;
+  std::vector<Key> in_flight_;  ///< products that are not waited for
+  std::set<Key> consumed_;      ///< products whose result another adds to
+  At::From section_ = At::From::tile;
+  int part_ = -1;  ///< of the step at hand; -1: of none
+  bool behind_loop_ = false;
+  int short_trips_ = 0;
+  ValueId window_;  ///< the loop's counter
+  ValueId trips_;
+  std::vector<ValueId> result_values_;
+  std::vector<ir::OpId> regions_;     ///< that are open, outermost first
+  std::optional<ir::OpId> ringed_;    ///< the other loop at hand whose loads come through rings
+  Nodes* front_ = nullptr;            ///< in front of the other loop at hand; null: there is none
+  std::set<plan::ChannelId> waited_;  ///< in its iteration at hand
+};
+
+class RoleBuilder : Pass {
  public:
   /// `isolated` roles see values of the kernel as captures only.
   RoleBuilder(const Sketch& sketch, const Memory& memory, Kernel& kernel, std::string name,
               int warps, bool isolated)
       : sketch_(sketch),
+        program_(sketch.program()),
+        plan_(sketch.plan()),
         memory_(memory),
         kernel_(kernel),
         name_(std::move(name)),
         warps_(warps),
-        isolated_(isolated),
-        around_(sketch.around().size()) {}
+        isolated_(isolated) {}
 
   /// Builds the body of a role of the plan.
   Result<Block> build(const plan::Role& role);
@@ -82,12 +138,9 @@ class RoleBuilder {
   const std::map<ValueId, ValueId>& captures() const { return captures_; }
 
  private:
-  using Nodes = std::vector<Node>;
   using Want = Result<ValueId>;
-  /// Rows of a value of an iteration, in a type other than its own (or null).
-  using Key = std::tuple<ir::ValueId, Rows, At, ir::Type>;
 
-  // --- Nodes (role_nodes.cpp) ---------------------------------------------------------------
+  // --- Nodes (role_nodes.cpp) ------------------------------------------------------------------
   ValueId add_value(const std::string& name, ir::Type type);
   Node& emit(NodeKind kind, std::vector<ValueId> operands = {}, std::vector<ValueId> results = {},
              std::vector<std::int64_t> numbers = {});
@@ -96,48 +149,51 @@ class RoleBuilder {
   ValueId constant(std::int64_t number, ir::Type type);
   ValueId number(std::int64_t value) { return constant(value, sketch_.i32()); }
   ValueId integer(NodeKind kind, ValueId a, ValueId b, const std::string& name);
+  ValueId carry(Node& node, const std::string& name, ir::Type type, ValueId first);
+  bool is_known(const Key& key) const { return made_.contains(key); }
   ValueId capture(ValueId value);
   ir::Type type_of(ValueId value) const { return kernel_[value].type; }
   Want relayout(ValueId value, ir::Type type);
 
-  // --- The loop over tiles (role_tiles.cpp) ---------------------------------------------------
+  // --- The loop over tiles (role_tiles.cpp) ----------------------------------------------------
   Result<void> tiles(const std::function<Result<void>()>& tile);
   Result<void> tiles_of(std::size_t level, const std::function<Result<void>()>& tile);
   Result<void> test_tile(const ir::Loop& outer, Node& node);
-  std::pair<ValueId, ValueId> position(int depth, int iteration);
   Want of_tiles(ir::ValueId value, const ir::Loop& outer);
 
-  // --- Passes and sections (role_sections.cpp) -----------------------------------------------
+  // --- Passes and sections (role_sections.cpp) -------------------------------------------------
   Result<void> once(const plan::Role& role);
   Result<Block> in_passes(const std::function<Result<void>()>& pass);
   void begin_pass();
   Result<void> steps(const std::vector<plan::Step>& steps);
   Result<ValueId> trip_count();
   Result<std::vector<ValueId>> branch(int trips, ValueId count);
-  Result<void> short_way(int trips, const std::vector<ir::Type>& types, Block& block);
-  Result<void> long_way(ValueId count, const std::vector<ir::Type>& types, Block& block);
   Result<void> loop(ValueId count);
   Result<std::vector<ValueId>> leave(At at, const std::vector<ir::Type>& types);
   Result<ValueId> initial(const Thing& thing, int iteration, ir::Type type);
   Result<ValueId> next(const Carry& carry, ir::Type type);
   ValueId carried(const Carry& carry, ir::Type type);
   Result<ir::Type> type_of(const Thing& thing) const;
+  void begin_section(At::From section);
   void enter_section(At::From section, int later);
   std::string name_of(const Thing& thing) const;
 
-  // --- Rings (role_rings.cpp) ----------------------------------------------------------------
+  // --- Rings (role_rings.cpp) ------------------------------------------------------------------
   At at(const plan::Step& step) const;
   ValueId slot(int depth, At at);
   ValueId parity(int depth, At at, bool inverse);
-  ValueId barrier(const Barriers& barriers, At at, const std::string& name);
+  Position position(int depth, At at);
+  Position advanced(int depth, Position now);
+  std::optional<Position> standing(int depth, At at) const;
+  void stand(int depth, At at, Position position);
+  void yield_position(int depth, Position position, Block& block) const;
   ValueId copy(const Ring& ring, At at, const std::string& name);
-  ValueId element(ValueId ring, int depth, At at, const std::string& name, ir::Type type);
   ValueId rows_of(ValueId buffer, Rows rows);
-  std::pair<ValueId, ValueId> advanced(int depth, std::pair<ValueId, ValueId> now);
-  void wait(const Barriers& barriers, At at, bool inverse, const std::string& name);
-  void arrive(const Barriers& barriers, At at, const std::string& name);
+  void wait(const Ring& barriers, At at, bool inverse, const std::string& name);
+  void arrive(const Ring& barriers, At at, const std::string& name);
+  void expect(plan::ChannelId channel, At at);
 
-  // --- Loops beside the planned one (role_beside.cpp) ----------------------------------------
+  // --- Loops beside the planned one (role_beside.cpp) ------------------------------------------
   struct Passed {  ///< a value that such a loop carries
     ir::Carried what;
     Rows rows;
@@ -152,12 +208,12 @@ class RoleBuilder {
   Result<void> bring(ir::OpId loop);
   Result<ValueId> brought(OpId copy);
   Result<void> find_positions(const std::set<int>& depths);
-  std::map<int, std::pair<ValueId, ValueId>> carry_positions(const std::set<int>& depths,
-                                                             Node& node);
+  std::map<int, Position> carry_positions(const std::set<int>& depths, At at, const std::string& of,
+                                          Node& node);
   void release_brought();
   std::set<int> rings_of(ir::OpId loop) const;
 
-  // --- Operations with regions (role_regions.cpp) ---------------------------------------------
+  // --- Operations with regions (role_regions.cpp) ----------------------------------------------
   class Inside;
   bool in_open_region(ir::OpId op) const;
   Want in_region(ir::ValueId value, ir::OpId op, Rows rows, At at, ir::Type type);
@@ -171,7 +227,7 @@ class RoleBuilder {
   Result<void> region_again(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
   Result<void> branch_again(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
 
-  // --- Values (role_values.cpp) --------------------------------------------------------------
+  // --- Values (role_values.cpp) ----------------------------------------------------------------
   /// Rows of the value of an iteration, in `type` or else in the role's own type for the value.
   Want want(ir::ValueId value, Rows rows, At at, ir::Type type = nullptr);
   Want want_scalar(ir::ValueId value) { return want(value, {}, {}); }
@@ -182,10 +238,9 @@ class RoleBuilder {
   Want result(const ir::Carried& carried, Rows rows, ir::Type type);
   Want memory(ir::ValueId value, ir::OpId op, Rows rows, At at);
   Want read(ir::ValueId value, ValueId buffer, Rows rows, ir::Type type);
-  bool fits(OpId maker, Rows rows) const;
-  ValueId one_of(plan::BufferId buffer, OpId maker, Rows rows, At at);
-  Want handed(ir::ValueId value, ir::OpId op, Rows rows, At at, ir::Type type);
-  Want loaded(ir::ValueId value, Rows rows, At at, ir::Type type);
+  std::optional<ValueId> placed(ir::ValueId value, Rows rows, At at,
+                                ir::Attribute layout = nullptr);
+  Want taken(ir::ValueId value, Rows rows, At at, ir::Type type);
   Result<ir::Type> own_type(ir::ValueId value, Rows rows) const;
   bool is_remade(ir::OpId op, ir::ValueId value, Rows rows, ir::Type type) const;
   /// Does an operation again, for some rows, its first result in `type` if that is given.
@@ -193,13 +248,14 @@ class RoleBuilder {
   Result<ir::Attribute> stored_layout(const ir::Op& store, Rows rows) const;
   Result<ir::Type> operand_type(ir::OpId op, std::size_t index, Rows rows, ir::Type result) const;
   void enter(ir::ValueId value, Rows rows, At at, ValueId made);
+  std::vector<Rows> rows_in(ir::ValueId value, const std::vector<int>& parts) const;
   Rows own_rows(ir::ValueId value, Rows rows) const;
   bool makes(const std::vector<OpId>& makers, Rows rows) const;
   bool reads(OpId op) const;
   bool receives(ir::ValueId value, Rows rows) const;
   bool is_mine(OpId op) const { return mine_.contains(op); }
 
-  // --- Steps (role_steps.cpp) ----------------------------------------------------------------
+  // --- Steps (role_steps.cpp) ------------------------------------------------------------------
   Result<void> step(const plan::Step& step);
   Result<void> take(const plan::Step& step, At at);
   Result<void> do_unit(ir::OpId unit, int part, At at);
@@ -213,18 +269,21 @@ class RoleBuilder {
   void wait_stores(std::int64_t pending);
   bool sends_to_readers() const;
   bool writes_for_copies() const;
-  Result<void> put(OpId op, ir::OpId allocation, At at);
+  bool orders_memory(const std::function<bool(const problem::Dependence&)>& is_such) const;
   Result<void> stage(OpId op, At at);
-  Result<void> write_part(OpId op, ir::ValueId value, plan::BufferId buffer, At at);
+  Result<void> write_part(OpId op, ir::ValueId value, std::optional<plan::BufferId> buffer, At at);
   Result<void> issue(const plan::Step& step, At at);
   Result<std::vector<ValueId>> place_of(ir::OpId op, At at);
   Result<void> send_box(ir::OpId store, ValueId buffer, At at);
-  Result<void> load_box(ir::OpId load, const Ring& ring, const plan::Step& step, At at);
+  Result<void> load_box(ir::OpId load, const Ring& ring, const Ring& full, At at,
+                        const std::string& name);
   Result<std::optional<ValueId>> condition_of(ir::OpId op, At at);
   void add_mask(ValueId condition, std::vector<ValueId>& operands);
-  Result<void> copy_by_threads(ir::OpId load, const Ring& ring, const plan::Step& step, At at);
-  Result<void> effect(ir::OpId op, int part, At at);
-  Result<std::vector<ValueId>> factors(const ir::MmaOperands& operands, Rows rows, At at);
+  Result<void> copy_by_threads(ir::OpId load, const Ring& ring, const Ring& full, At at,
+                               const std::string& name);
+  int cut_of_operands(ir::OpId op) const;
+  Want begin_product(ir::OpId op, Rows rows, At at, const std::string& name,
+                     const std::function<Want()>& adds);
   Result<void> product(OpId op, At at);
   Result<void> drain(int pending);
   std::optional<Key> accumulator(ir::ValueId value, Rows rows, At at) const;
@@ -235,6 +294,7 @@ class RoleBuilder {
   Result<void> compute_per_tile(std::size_t index);
   Result<void> stage_per_tile(std::size_t index);
   Result<void> issue_per_tile(const plan::Step& step, At at);
+  void hand_over_box(std::size_t index);
   Result<std::vector<int>> parts_held(ir::OpId op) const;
   std::vector<Node> all_nodes();
   Result<void> leave_early(const ir::Exit& exit);
@@ -242,6 +302,8 @@ class RoleBuilder {
   Result<void> make_descriptor(ir::OpId op);  // role_descriptors.cpp
 
   const Sketch& sketch_;
+  const ir::Program& program_;
+  const plan::Plan& plan_;
   const Memory& memory_;
   Kernel& kernel_;
   std::string name_;
@@ -257,36 +319,28 @@ class RoleBuilder {
   std::set<int> tile_depths_;                   ///< of rings with a copy per tile
   std::set<ir::ValueId> by_tiles_;              ///< scalars that loops over tiles carry
   std::map<ir::OpId, std::set<Rows>> ordered_;  ///< loads of per-tile ops, done at their step
-  std::map<ValueId, ValueId> captures_;
+};
 
-  // The pass at hand.
-  Nodes head_, before_, middle_, behind_;
-  std::vector<Nodes> around_;  ///< by the level of what stands there (`Sketch::level_of`)
-  Nodes* now_ = nullptr;
-  std::map<std::pair<std::int64_t, ir::Type>, ValueId> constants_;
-  std::map<Key, ValueId> made_;       ///< in the section at hand
-  std::map<Key, ValueId> invariant_;  ///< outside of the loop
-  std::map<std::pair<ValueId, ir::Type>, std::pair<ValueId, const Nodes*>> relaid_;
-  std::map<std::tuple<ValueId, At, const Nodes*>, ValueId> elements_;  ///< of rings
-  std::map<std::pair<Thing, At>, ValueId> counted_;  ///< slots, phases and the loop's counter
-  std::vector<Key> in_flight_;                       ///< products that are not waited for
-  std::set<Key> consumed_;                           ///< products whose result another adds to
-  At::From section_ = At::From::tile;
-  int part_ = -1;  ///< of the step at hand; -1: of none
-  bool behind_loop_ = false;
-  int short_trips_ = 0;
-  std::optional<ValueId> window_;  ///< the loop's counter
-  std::optional<ValueId> trips_;
-  std::vector<ValueId> result_values_;
-  std::map<int, std::pair<ValueId, ValueId>> first_;    ///< of the tile: slot and phase, by depth
-  std::map<int, std::pair<ValueId, ValueId>> of_tile_;  ///< the same of rings with a copy per tile
-  std::map<ir::ValueId, ValueId> tile_values_;  ///< counters of tiles, what they carry and leave
-  std::map<std::pair<ir::ValueId, Rows>, ValueId> inside_;  ///< values of open regions
-  std::vector<ir::OpId> regions_;                           ///< that are open, outermost first
-  std::optional<ir::OpId> ringed_;  ///< the other loop at hand whose loads come through rings
-  Nodes* per_tile_op_ = nullptr;    ///< in front of the other loop at hand; null: there is none
-  std::map<int, std::pair<ValueId, ValueId>> positions_;  ///< slot and phase there, by depth
-  std::set<plan::ChannelId> waited_;                      ///< in its iteration at hand
+/// Nodes of a region's block, and knowledge that holds in this block only.
+class RoleBuilder::Inside {
+ public:
+  Inside(RoleBuilder& role, ir::OpId region, Nodes& nodes)
+      : role_(role), known_(role), now_(role.now_) {
+    role.regions_.push_back(region);
+    role.now_ = &nodes;
+  }
+  ~Inside() {
+    role_.regions_.pop_back();
+    role_.now_ = now_;
+    static_cast<Known&>(role_) = std::move(known_);
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  RoleBuilder& role_;
+  Known known_;
+  Nodes* now_;
 };
 
 }  // namespace twill::device

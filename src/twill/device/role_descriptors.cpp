@@ -32,8 +32,8 @@ std::int64_t swizzle_mode(int bytes) {
 
 /// Makes a map for TMA in global memory, which is as the host would make it.
 Result<void> RoleBuilder::make_descriptor(ir::OpId id) {
-  const ir::Op& op = sketch_.program().op(id);
-  const ir::Type descriptor = ir::type_of(sketch_.program(), op.results.front());
+  const ir::Op& op = program_.op(id);
+  const ir::Type descriptor = ir::type_of(program_, op.results.front());
   const ir::Type block = descriptor->element;
   const auto layout = block ? ir::nvmma_shared_encoding(block->encoding) : std::nullopt;
   const std::size_t rank = block ? block->shape.size() : 0;
@@ -64,11 +64,11 @@ Result<void> RoleBuilder::make_descriptor(ir::OpId id) {
     operands.insert(operands.end(), list->begin(), list->end());
   }
   emit(NodeKind::create_map, std::move(operands), {},
-       {static_cast<std::int64_t>(rank), map_type(block->element),
-        swizzle_mode(layout->swizzle_bytes), op.pads_with_nan ? 1 : 0});
+       {static_cast<std::int64_t>(rank), map_type(block->element), op.pads_with_nan ? 1 : 0,
+        swizzle_mode(layout->swizzle_bytes)});
   emit(NodeKind::acquire_map, {map});
-  const ValueId made = make(NodeKind::as_descriptor, {map},
-                            sketch_.program().value(op.results.front()).name, descriptor);
+  const ValueId made =
+      make(NodeKind::as_descriptor, {map}, program_.value(op.results.front()).name, descriptor);
   enter(op.results.front(), {}, {}, made);
   return {};
 }

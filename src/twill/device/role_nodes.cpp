@@ -53,22 +53,31 @@ RoleBuilder::Want RoleBuilder::relayout(ValueId value, ir::Type type) {
   const ir::Type have = type_of(value);
   if (type == nullptr || have == type || !is_tile(have)) return value;
   if (have->shape != type->shape || have->element != type->element) {
-    return fail({sketch_.program().file()},
-                "bug of Twill's: " + have->text + " is wanted as " + type->text);
+    return fail({program_.file()}, "bug of Twill's: " + have->text + " is wanted as " + type->text);
   }
-  const auto known = relaid_.find({value, type});
-  if (known != relaid_.end() && known->second.second == now_) return known->second.first;
-  const ValueId made = make(NodeKind::relayout, {value}, kernel_[value].name, type);
-  relaid_[{value, type}] = {made, now_};
-  return made;
+  const auto known = derived_.find({value, {}, type, now_});
+  if (known != derived_.end()) return known->second;
+  return derived_[{value, {}, type, now_}] =
+             make(NodeKind::relayout, {value}, kernel_[value].name, type);
+}
+
+/// Has a loop carry a value, from `first` on. Gives it in the body, which is the last block; what
+/// it is behind the loop is the last result.
+ValueId RoleBuilder::carry(Node& node, const std::string& name, ir::Type type, ValueId first) {
+  node.operands.push_back(first);
+  node.results.push_back(add_value(name, type));
+  if (node.kind == NodeKind::repeat) {  // the test passes it on
+    Block& test = node.blocks.front();
+    test.arguments.push_back(add_value(name, type));
+    test.yields.push_back(test.arguments.back());
+  }
+  node.blocks.back().arguments.push_back(add_value(name, type));
+  return node.blocks.back().arguments.back();
 }
 
 /// Whether the order of the role's own accesses to global memory matters.
 bool RoleBuilder::keeps_memory_order() const {
-  const auto& edges = sketch_.plan().problem.dependences();
-  return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
-    return it.through_memory && is_mine(it.to);
-  });
+  return orders_memory([&](const problem::Dependence& it) { return is_mine(it.to); });
 }
 
 /// Lets the async proxy see what the role's threads have written.
@@ -88,22 +97,26 @@ void RoleBuilder::wait_stores(std::int64_t pending) {
 
 /// Whether others have to see in global memory what bulk stores of the role write.
 bool RoleBuilder::sends_to_readers() const {
-  const plan::Plan& plan = sketch_.plan();
-  const auto& edges = plan.problem.dependences();
-  return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
-    return it.through_memory && is_mine(it.from) &&
-           plan.mechanisms[it.from.index()] == plan::Mechanism::bulk_store;
+  return orders_memory([&](const problem::Dependence& it) {
+    return is_mine(it.from) && plan_.mechanisms[it.from.index()] == plan::Mechanism::bulk_store;
   });
 }
 
 /// Whether bulk copies have to see in global memory what threads of the role write.
 bool RoleBuilder::writes_for_copies() const {
-  const plan::Plan& plan = sketch_.plan();
-  const auto& edges = plan.problem.dependences();
-  return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
-    const plan::Mechanism how = plan.mechanisms[it.to.index()];
-    return it.through_memory && is_mine(it.from) &&
+  return orders_memory([&](const problem::Dependence& it) {
+    const plan::Mechanism how = plan_.mechanisms[it.to.index()];
+    return is_mine(it.from) &&
            (how == plan::Mechanism::tma_load || how == plan::Mechanism::bulk_store);
+  });
+}
+
+/// Whether a dependence through global memory is of that kind.
+bool RoleBuilder::orders_memory(
+    const std::function<bool(const problem::Dependence&)>& is_such) const {
+  const auto& edges = plan_.problem.dependences();
+  return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
+    return it.through_memory && is_such(it);
   });
 }
 

@@ -9,33 +9,12 @@ namespace twill::device {
 
 using ir::OpKind;
 
-namespace {
-
-/// The parts of which one group has the rows that an operation works on. Of each value, as far as
-/// ops of the plan make it, these are the parts of the group's makers.
-std::set<int> parts_of_group(const Sketch& sketch, const std::vector<std::vector<OpId>>& values,
-                             problem::GroupId group) {
-  std::set<int> parts;
-  for (int part = 0; part < sketch.parts(); ++part) {
-    const bool has_all = std::all_of(values.begin(), values.end(), [&](const auto& makers) {
-      return std::any_of(makers.begin(), makers.end(), [&](OpId maker) {
-        const int its = sketch.origin(maker).part;
-        return sketch.plan().schedule.ops[maker.index()].group == group && (its < 0 || its == part);
-      });
-    });
-    if (has_all) parts.insert(part);
-  }
-  return parts;
-}
-
-}  // namespace
-
 Result<void> RoleBuilder::compute_per_tile(std::size_t index) {
   const ir::OpId id = sketch_.per_tile_op(index);
-  const ir::Op& op = sketch_.program().op(id);
+  const ir::Op& op = program_.op(id);
   if (op.kind == OpKind::load || op.kind == OpKind::block_load) {
     for (const Rows rows : ordered_[id]) {
-      if (!invariant_.contains({op.results.front(), rows, {}, nullptr})) {
+      if (!is_known({{op.results.front(), rows}})) {
         TWILL_TRY_VOID(again(id, rows, {}));
       }
     }
@@ -43,14 +22,12 @@ Result<void> RoleBuilder::compute_per_tile(std::size_t index) {
   }
   if (memory_.boxes.contains(index)) {
     TWILL_TRY_VOID(stage_per_tile(index));
-    emit(NodeKind::proxy_fence);
-    arrive(memory_.boxes.at(index).full, {At::From::tile, 0}, "full");
+    hand_over_box(index);
     return {};
   }
-  const auto& roles = sketch_.plan().kernel->per_tile_ops[index].roles;
-  const bool leads = &sketch_.plan()[roles.front()] == role_;
-  const bool acts =
-      is_region(op) ? !may_be_again(sketch_.program(), id) : is_effect(sketch_.program(), id);
+  const auto& roles = plan_.kernel->per_tile_ops[index].roles;
+  const bool leads = &plan_[roles.front()] == role_;
+  const bool acts = is_region(op) ? !only_reads(program_, id) : is_effect(program_, id);
   if (!acts) return {};  // done where it is wanted
   if (ir::is_loop(op.kind)) return run_beside(id, leads);
   TWILL_TRY(const std::vector<int> parts, parts_held(id));
@@ -62,8 +39,8 @@ Result<void> RoleBuilder::compute_per_tile(std::size_t index) {
 Result<std::vector<int>> RoleBuilder::parts_held(ir::OpId op) const {
   std::set<ir::ValueId> seen;
   std::vector<ir::ValueId> todo;
-  for (const ir::OpId inner : ir::walk(sketch_.program(), op)) {
-    const auto& operands = sketch_.program().op(inner).operands;
+  for (const ir::OpId inner : ir::walk(program_, op)) {
+    const auto& operands = program_.op(inner).operands;
     todo.insert(todo.end(), operands.begin(), operands.end());
   }
   std::vector<std::vector<OpId>> values;
@@ -78,21 +55,29 @@ Result<std::vector<int>> RoleBuilder::parts_held(ir::OpId op) const {
     } else if (!sketch_.makers_of(value).empty()) {
       values.push_back(sketch_.makers_of(value));
     } else if (const auto by = sketch_.definition(value)) {
-      const auto& operands = sketch_.program().op(*by).operands;
+      const auto& operands = program_.op(*by).operands;
       todo.insert(todo.end(), operands.begin(), operands.end());
     }
   }
-  std::set<int> all, mine;
-  for (std::size_t i = 0; i < sketch_.plan().problem.groups().size(); ++i) {
-    const problem::GroupId group(i);
-    const std::set<int> its = parts_of_group(sketch_, values, group);
-    all.insert(its.begin(), its.end());
-    const bool is_own = std::any_of(mine_.begin(), mine_.end(), [&](OpId it) {
-      return sketch_.plan().schedule.ops[it.index()].group == group;
-    });
-    if (is_own || values.empty()) mine.insert(its.begin(), its.end());
+  bool all = true;
+  std::vector<int> mine;
+  for (int part = 0; part < sketch_.parts(); ++part) {
+    const auto holds = [&](problem::GroupId group) {
+      return std::all_of(values.begin(), values.end(), [&](const std::vector<OpId>& makers) {
+        return std::any_of(makers.begin(), makers.end(), [&](OpId maker) {
+          const int its = sketch_.origin(maker).part;
+          return plan_.schedule.ops[maker.index()].group == group && (its < 0 || its == part);
+        });
+      });
+    };
+    bool any = false;
+    for (std::size_t i = 0; i < plan_.problem.groups().size(); ++i) {
+      any = any || holds(problem::GroupId(i));
+    }
+    all = all && any;
+    if (holds(role_->group)) mine.push_back(part);
   }
-  if (static_cast<int>(all.size()) == sketch_.parts()) return std::vector(mine.begin(), mine.end());
+  if (all) return mine;
   return sketch_.refuse(op, "works on tiles that different groups have",
                         "choose a pool in which one group works on the whole tile (--pool)");
 }
@@ -100,7 +85,7 @@ Result<std::vector<int>> RoleBuilder::parts_held(ir::OpId op) const {
 /// Puts the rows that the role holds into the box that they are stored from.
 Result<void> RoleBuilder::stage_per_tile(std::size_t index) {
   const Box& box = memory_.boxes.at(index);
-  const auto access = *ir::memory_access(sketch_.program().op(box.store));
+  const auto access = *ir::memory_access(program_.op(box.store));
   const ir::ValueId tile = sketch_.behind_relayouts(*access.source);
   const int cut = sketch_.cut_of(tile);
   std::vector<int> parts = {-1};
@@ -112,7 +97,7 @@ Result<void> RoleBuilder::stage_per_tile(std::size_t index) {
     TWILL_TRY(tiles.emplace_back(), want(tile, {cut, part}, {}));
   }
   if (box.after) {
-    const Barriers& free = *memory_.boxes.at(*box.after).free;
+    const Ring& free = *memory_.boxes.at(*box.after).free;
     wait(free, {At::From::tile, 0}, box.of_last_tile, "free");
   }
   if (box.lay) wait(memory_.empty.at(*box.lay), {At::From::tile, 0}, false, "empty");
@@ -123,26 +108,29 @@ Result<void> RoleBuilder::stage_per_tile(std::size_t index) {
 }
 
 Result<void> RoleBuilder::issue_per_tile(const plan::Step& step, At at) {
-  const plan::PerTileOp& per_tile_op = sketch_.plan().kernel->per_tile_ops[*step.per_tile_op];
-  if (per_tile_op.mechanism == plan::Mechanism::bulk_store) {
-    emit(NodeKind::proxy_fence);
-    arrive(memory_.boxes.at(*step.per_tile_op).full, at, "full");
+  const std::size_t index = *step.per_tile_op;
+  const plan::PerTileOp& op = plan_.kernel->per_tile_ops[index];
+  if (op.mechanism == plan::Mechanism::bulk_store) {
+    hand_over_box(index);
     return {};
   }
-  const auto invariant_buffer = memory_.invariant_buffers.find(*step.per_tile_op);
-  if (per_tile_op.mechanism == plan::Mechanism::tma_load &&
-      invariant_buffer != memory_.invariant_buffers.end()) {
-    const auto load = sketch_.definition(invariant_buffer->second);
-    return load_box(*load, memory_.rings.at(per_tile_op.buffers.front()), step, at);
+  const auto loaded = memory_.invariant_buffers.find(index);
+  const bool by_threads = op.mechanism == plan::Mechanism::cp_async;
+  if ((by_threads || op.mechanism == plan::Mechanism::tma_load) &&
+      loaded != memory_.invariant_buffers.end()) {
+    const auto bring = by_threads ? &RoleBuilder::copy_by_threads : &RoleBuilder::load_box;
+    return (this->*bring)(*sketch_.definition(loaded->second), memory_.rings.at(op.buffers.front()),
+                          memory_.full.at(*step.channel), at, by_threads ? "kept" : "box");
   }
-  if (per_tile_op.mechanism == plan::Mechanism::cp_async &&
-      invariant_buffer != memory_.invariant_buffers.end()) {
-    const auto load = sketch_.definition(invariant_buffer->second);
-    return copy_by_threads(*load, memory_.rings.at(per_tile_op.buffers.front()), step, at);
-  }
-  return sketch_.refuse(sketch_.per_tile_op(*step.per_tile_op),
-                        "is done by " + std::string(plan::name_of(per_tile_op.mechanism)) +
+  return sketch_.refuse(sketch_.per_tile_op(index),
+                        "is done by " + std::string(plan::name_of(op.mechanism)) +
                             " around the loop, which is not printed as TTGIR yet");
+}
+
+/// Lets the warp that stores boxes know that this role's rows are there.
+void RoleBuilder::hand_over_box(std::size_t index) {
+  emit(NodeKind::proxy_fence);
+  arrive(memory_.boxes.at(index).full, {At::From::tile, 0}, "full");
 }
 
 /// One warp stores what all others have put into boxes, in the order of the program.
@@ -183,17 +171,17 @@ std::vector<Node> RoleBuilder::all_nodes() {
 /// The kernel ends early, perhaps after effects. Nodes behind stand in another block, which what is
 /// in front dominates.
 Result<void> RoleBuilder::leave_early(const ir::Exit& exit) {
-  const ir::Program& program = sketch_.program();
   Node node{NodeKind::leave, {}, {}, {exit.when ? 1 : 0}};
   TWILL_TRY(node.operands.emplace_back(), want_scalar(exit.condition));
   node.blocks.resize(1);
   if (exit.acts) {
-    for (const ir::OpId op : program.block(*exit.acts).ops) {
-      if (!is_effect(program, op) && !is_pure(program, op) && program.op(op).kind != OpKind::ret) {
+    for (const ir::OpId op : program_.block(*exit.acts).ops) {
+      if (!is_effect(program_, op) && !is_pure(program_, op) &&
+          program_.op(op).kind != OpKind::ret) {
         return sketch_.refuse(op,
                               "is done where the function ends early, which is not printed yet");
       }
-      if (!is_effect(program, op)) continue;
+      if (!is_effect(program_, op)) continue;
       Nodes* const outer = now_;
       now_ = &node.blocks[0].nodes;  // operands, which are pure, stand in front
       TWILL_TRY_VOID(act(op, {0}, {}, true));
@@ -215,15 +203,15 @@ Result<std::vector<Node>> RoleBuilder::build_front(std::map<ir::ValueId, ValueId
   for (const auto& [op, exit] : in_order) {
     if (exit != nullptr) {
       TWILL_TRY_VOID(leave_early(*exit));
-    } else if (sketch_.program().op(op).kind == OpKind::make_descriptor) {
+    } else if (program_.op(op).kind == OpKind::make_descriptor) {
       TWILL_TRY_VOID(make_descriptor(op));
     } else {
       TWILL_TRY_VOID(clone(op, {}, {}));
     }
   }
-  for (const auto& [key, value] : invariant_) {
-    const ir::ValueId made = std::get<ir::ValueId>(key);
-    if (is_pure(sketch_.program(), *sketch_.definition(made))) continue;
+  for (const auto& [key, value] : made_) {
+    const ir::ValueId made = key.thing.value;
+    if (is_pure(program_, *sketch_.definition(made))) continue;
     if (!is_tile(type_of(value))) kept.emplace(made, value);
   }
   return all_nodes();

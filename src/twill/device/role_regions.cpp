@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "twill/device/role_inside.h"
+#include "twill/device/role.h"
 
 /// Operations with regions, done again with all that is in them: branches, and loops beside the
 /// planned one. In them a role goes by the order of the program, and waits for products at once.
@@ -9,7 +9,7 @@ namespace twill::device {
 using ir::OpKind;
 
 bool RoleBuilder::in_open_region(ir::OpId op) const {
-  for (auto at = ir::parent(sketch_.program(), op); at; at = ir::parent(sketch_.program(), *at)) {
+  for (auto at = ir::parent(program_, op); at; at = ir::parent(program_, *at)) {
     if (std::find(regions_.begin(), regions_.end(), *at) != regions_.end()) return true;
   }
   return false;
@@ -21,22 +21,21 @@ RoleBuilder::Want RoleBuilder::in_region(ir::ValueId value, ir::OpId id, Rows ro
   if (const auto ring = sketch_.ring_of(value)) {
     TWILL_TRY(const ValueId one, brought(*ring));
     TWILL_TRY(const ValueId tile, read(value, rows_of(one, rows), rows, type));
-    return inside_[{value, rows}] = tile;
+    return made_[{{value, rows}, kRegion}] = tile;
   }
-  if (sketch_.copy_of(value)) return loaded(value, rows, at, type);
+  if (sketch_.copy_of(value)) return taken(value, rows, at, type);
   if (is_remade(id, value, rows, type)) return clone(id, rows, at, type);
   TWILL_TRY_VOID(again(id, rows, at));
-  return relayout(inside_.at({value, rows}), type);
+  return relayout(made_.at({{value, rows}, kRegion}), type);
 }
 
 /// Does an operation again, and waits until it is done. Its results are entered.
 Result<void> RoleBuilder::again(ir::OpId id, Rows rows, At at) {
-  const ir::Op& op = sketch_.program().op(id);
+  const ir::Op& op = program_.op(id);
   if (op.kind == OpKind::wgmma) return product_again(id, rows, at);
   if (op.kind == OpKind::block_load) return fetch(id, rows, at);
   if (is_region(op)) return region_again(id, {std::max(0, rows.part)}, at, false);
-  const bool harmless =
-      is_pure(sketch_.program(), id) || op.kind == OpKind::load || op.kind == OpKind::mma;
+  const bool harmless = is_pure(program_, id) || op.kind == OpKind::load || op.kind == OpKind::mma;
   if (!harmless) return sketch_.refuse(id, "is wanted here, which is not printed as TTGIR yet");
   TWILL_TRY_VOID(clone(id, rows, at));
   return {};
@@ -44,23 +43,19 @@ Result<void> RoleBuilder::again(ir::OpId id, Rows rows, At at) {
 
 /// A product that is begun and waited for.
 Result<void> RoleBuilder::product_again(ir::OpId id, Rows rows, At at) {
-  const auto operands = *ir::mma_operands(sketch_.program().op(id));
+  const auto operands = *ir::mma_operands(program_.op(id));
   const ir::ValueId result = *operands.result;
   if (sketch_.cut_of(operands.a) == 1 || sketch_.cut_of(operands.b) == 0) {
     return sketch_.refuse(id, "adds up what several groups hold",
                           "choose a pool in which one group works on the whole tile (--pool)");
   }
-  TWILL_TRY(std::vector<ValueId> values, factors(operands, rows, at));
-  if (operands.use_accumulator) {
-    TWILL_TRY(values.emplace_back(), want(*operands.use_accumulator, {}, at));
-  } else {
-    const bool zero = ir::constant_number(sketch_.program(), operands.accumulator) == 0.0;
-    values.push_back(constant(zero ? 0 : 1, sketch_.i1()));
-  }
-  TWILL_TRY(const ir::Type type, own_type(result, rows));
-  const std::string& name = sketch_.program().value(result).name;
-  const ValueId begun = add_value(name, type), done = add_value(name, type);
-  emit(NodeKind::product, std::move(values), {begun}).source = id;
+  const std::string& name = program_.value(result).name;
+  TWILL_TRY(const ValueId begun, begin_product(id, rows, at, name, [&]() -> Want {
+              if (operands.use_accumulator) return want(*operands.use_accumulator, {}, at);
+              const bool zero = ir::constant_number(program_, operands.accumulator) == 0.0;
+              return constant(zero ? 0 : 1, sketch_.i1());
+            }));
+  const ValueId done = add_value(name, type_of(begun));
   emit(NodeKind::wait_products, {begun}, {done}, {0});
   enter(result, rows, at, done);
   return {};
@@ -69,16 +64,16 @@ Result<void> RoleBuilder::product_again(ir::OpId id, Rows rows, At at) {
 /// Loads a box whole, and waits for it: what no ring brings.
 Result<void> RoleBuilder::fetch(ir::OpId id, Rows rows, At at) {
   TWILL_TRY(const ir::Type type, sketch_.memory_type(id));
-  const ir::ValueId value = sketch_.program().op(id).results.front();
+  const ir::ValueId value = program_.op(id).results.front();
   TWILL_TRY(std::vector<ValueId> operands, place_of(id, at));
-  const std::string& name = sketch_.program().value(value).name;
+  const std::string& name = program_.value(value).name;
   const ValueId buffer = make(NodeKind::allocate, {}, name, type);
   const ValueId barrier = make(NodeKind::allocate, {}, name + "_full", sketch_.barriers(0));
   const ValueId yes = constant(1, sketch_.i1());
   emit(NodeKind::init_barrier, {barrier}, {}, {1});
   emit(NodeKind::proxy_fence);
   emit(NodeKind::expect, {barrier, yes}, {}, {ir::byte_size(type)});
-  operands.insert(operands.begin() + 1, {buffer, barrier, yes});
+  operands.insert(operands.end(), {barrier, buffer, yes});
   emit(NodeKind::load_box, std::move(operands)).source = id;
   emit(NodeKind::wait, {barrier, number(0)});
   emit(NodeKind::end_barrier, {barrier});
@@ -89,10 +84,10 @@ Result<void> RoleBuilder::fetch(ir::OpId id, Rows rows, At at) {
 
 /// Puts a tile into shared memory of the role's own.
 RoleBuilder::Want RoleBuilder::put_down(ir::OpId allocation, Rows rows, At at) {
-  const ir::Op& op = sketch_.program().op(allocation);
+  const ir::Op& op = program_.op(allocation);
   TWILL_TRY(const ValueId tile, want(op.operands.front(), rows, at));
   TWILL_TRY(const ir::Type type, own_type(op.results.front(), rows));
-  const ValueId buffer = make(NodeKind::allocate, {}, sketch_.program().value(op.results[0]).name,
+  const ValueId buffer = make(NodeKind::allocate, {}, program_.value(op.results[0]).name,
                               sketch_.buffer(type->shape, type->element, type->encoding));
   emit(NodeKind::write, {tile, buffer});
   emit(NodeKind::proxy_fence);
@@ -101,7 +96,7 @@ RoleBuilder::Want RoleBuilder::put_down(ir::OpId allocation, Rows rows, At at) {
 
 /// Stores a box at once, from shared memory of the role's own.
 Result<void> RoleBuilder::store_again(ir::OpId id, At at) {
-  const auto access = *ir::memory_access(sketch_.program().op(id));
+  const auto access = *ir::memory_access(program_.op(id));
   TWILL_TRY(const ir::Type type, sketch_.box_type(id));
   TWILL_TRY(const ValueId value, want(*access.source, {}, at));
   const ValueId buffer = make(NodeKind::allocate, {}, "box", type);
@@ -115,9 +110,8 @@ Result<void> RoleBuilder::store_again(ir::OpId id, At at) {
 /// Does something that others can see: what is cut for the rows of `parts`, what is whole in the
 /// role that leads.
 Result<void> RoleBuilder::act(ir::OpId id, const std::vector<int>& parts, At at, bool leads) {
-  const ir::Op& op = sketch_.program().op(id);
-  int cut = -1;
-  for (const ir::ValueId operand : op.operands) cut = std::max(cut, sketch_.cut_of(operand));
+  const ir::Op& op = program_.op(id);
+  const int cut = cut_of_operands(id);
   if (op.kind == OpKind::block_store || op.kind == OpKind::block_update) {
     if (cut >= 0) return sketch_.refuse(id, "stores a box whose rows several groups have");
     return leads ? store_again(id, at) : Result<void>();
@@ -141,27 +135,25 @@ Result<void> RoleBuilder::act(ir::OpId id, const std::vector<int>& parts, At at,
 /// Does what stands in a block, in the order of the program.
 Result<void> RoleBuilder::in_order(ir::BlockId block, const std::vector<int>& parts, At at,
                                    bool leads) {
-  const ir::Program& program = sketch_.program();
-  for (const ir::OpId id : program.block(block).ops) {
-    const ir::Op& op = program.op(id);
+  for (const ir::OpId id : program_.block(block).ops) {
+    const ir::Op& op = program_.op(id);
     if (op.kind == OpKind::yield || op.kind == OpKind::relayout) continue;
-    if (is_effect(program, id)) {
+    if (is_effect(program_, id)) {
       TWILL_TRY_VOID(act(id, parts, at, leads));
       continue;
     }
     if (is_region(op)) {
-      if (!is_pure(program, id)) {
+      if (!is_pure(program_, id)) {
         TWILL_TRY_VOID(region_again(id, parts, at, leads));
       }
       continue;
     }
     const bool loads = ir::class_of(op.kind) == ir::OpClass::load;
     for (const ir::ValueId result : op.results) {
-      const bool works = sketch_.depends(result) && is_tile(ir::type_of(program, result));
+      const bool works = sketch_.depends(result) && is_tile(ir::type_of(program_, result));
       if (sketch_.ring_of(result) || sketch_.copy_of(result) || (!works && !loads)) continue;
-      const int cut = sketch_.cut_of(result);
-      for (const int part : cut < 0 ? std::vector<int>{-1} : parts) {
-        TWILL_TRY_VOID(want(result, {cut, part}, at));
+      for (const Rows rows : rows_in(result, parts)) {
+        TWILL_TRY_VOID(want(result, rows, at));
       }
     }
   }
@@ -170,10 +162,10 @@ Result<void> RoleBuilder::in_order(ir::BlockId block, const std::vector<int>& pa
 
 Result<void> RoleBuilder::region_again(ir::OpId id, const std::vector<int>& parts, At at,
                                        bool leads) {
-  const ir::Op& op = sketch_.program().op(id);
+  const ir::Op& op = program_.op(id);
   if (ringed_) {  // what is waited for in a region is there for all
     for (const ir::OpId load : sketch_.loads_of(*ringed_)) {
-      const auto ring = sketch_.ring_of(sketch_.program().op(load).results.front());
+      const auto ring = sketch_.ring_of(program_.op(load).results.front());
       TWILL_TRY_VOID(brought(*ring));
     }
   }
@@ -184,8 +176,7 @@ Result<void> RoleBuilder::region_again(ir::OpId id, const std::vector<int>& part
 
 Result<void> RoleBuilder::branch_again(ir::OpId id, const std::vector<int>& parts, At at,
                                        bool leads) {
-  const ir::Program& program = sketch_.program();
-  const ir::Op& op = program.op(id);
+  const ir::Op& op = program_.op(id);
   Node node{NodeKind::branch};
   TWILL_TRY(node.operands.emplace_back(), want(op.operands.front(), {}, at));
   struct Given {
@@ -195,27 +186,23 @@ Result<void> RoleBuilder::branch_again(ir::OpId id, const std::vector<int>& part
   };
   std::vector<Given> given;
   for (std::size_t i = 0; i < op.results.size(); ++i) {
-    const int cut = sketch_.cut_of(op.results[i]);
-    for (const int part : cut < 0 ? std::vector<int>{-1} : parts) {
-      const Rows rows = cut < 0 ? Rows{} : Rows{cut, part};
+    for (const Rows rows : rows_in(op.results[i], parts)) {
       TWILL_TRY(const ir::Type type, own_type(op.results[i], rows));
       given.push_back({i, rows, type});
+      node.results.push_back(add_value(program_.value(op.results[i]).name, type));
     }
   }
   node.blocks.resize(2);
   for (std::size_t side = 0; side < 2; ++side) {
-    const auto block = ir::body(program, id, side);
+    const auto block = ir::body(program_, id, side);
     if (!block) continue;
     const Inside inside(*this, id, node.blocks[side].nodes);
     TWILL_TRY_VOID(in_order(*block, parts, at, leads));
-    const auto end = ir::terminator(program, *block);
+    const auto end = ir::terminator(program_, *block);
     for (const Given& one : given) {
       TWILL_TRY(node.blocks[side].yields.emplace_back(),
-                want(program.op(*end).operands[one.index], one.rows, at, one.type));
+                want(program_.op(*end).operands[one.index], one.rows, at, one.type));
     }
-  }
-  for (const Given& one : given) {
-    node.results.push_back(add_value(program.value(op.results[one.index]).name, one.type));
   }
   const std::vector<ValueId> results = node.results;
   now_->push_back(std::move(node));
@@ -229,34 +216,30 @@ Result<void> RoleBuilder::branch_again(ir::OpId id, const std::vector<int>& part
 /// loads are begun.
 Result<void> RoleBuilder::loop_again(ir::OpId id, const std::vector<int>& parts, At at, bool leads,
                                      const std::set<int>& rings) {
-  const ir::Loop loop = *ir::as_loop(sketch_.program(), id);
+  const ir::Loop loop = *ir::as_loop(program_, id);
   if (!loop.induction) return sketch_.refuse(id, "is no counting loop");
   TWILL_TRY(const std::vector<Passed> passed, passed_by(id, parts));
   Node node{NodeKind::loop};
   for (const ir::ValueId bound : {*loop.lower, *loop.upper, *loop.step}) {
     TWILL_TRY(node.operands.emplace_back(), want(bound, {}, at));
   }
-  for (const Passed& one : passed) {
-    TWILL_TRY(node.operands.emplace_back(), want(one.what.init, one.rows, at, one.type));
-  }
-  TWILL_TRY_VOID(find_positions(rings));
   node.blocks.resize(1);
   Block& body = node.blocks.front();
-  const std::string& counter = sketch_.program().value(*loop.induction).name;
-  body.arguments.push_back(add_value(counter, ir::type_of(sketch_.program(), *loop.induction)));
-  for (const Passed& one : passed) {
-    const std::string& name = sketch_.program().value(one.what.argument).name;
-    body.arguments.push_back(add_value(name, one.type));
-    node.results.push_back(add_value(name, one.type));
+  const std::string& counter = program_.value(*loop.induction).name;
+  body.arguments.push_back(add_value(counter, ir::type_of(program_, *loop.induction)));
+  for (const auto& [what, rows, type] : passed) {
+    TWILL_TRY(const ValueId first, want(what.init, rows, at, type));
+    carry(node, program_.value(what.argument).name, type, first);
   }
-  const auto behind = carry_positions(rings, node);
-  const bool outermost = per_tile_op_ == nullptr && sketch_.where(id) != Where::loop;
-  if (outermost) per_tile_op_ = now_;
+  TWILL_TRY_VOID(find_positions(rings));
+  const auto behind = carry_positions(rings, kBeside, "", node);
+  const bool outermost = front_ == nullptr && sketch_.where(id) != Where::loop;
+  if (outermost) front_ = now_;
   {
     const Inside inside(*this, id, body.nodes);
-    inside_[{*loop.induction, {}}] = body.arguments.front();
+    made_[{*loop.induction, kRegion}] = body.arguments.front();
     for (std::size_t i = 0; i < passed.size(); ++i) {
-      inside_[{passed[i].what.argument, passed[i].rows}] = body.arguments[i + 1];
+      made_[{{passed[i].what.argument, passed[i].rows}, kRegion}] = body.arguments[i + 1];
     }
     if (!rings.empty()) {
       waited_.clear();
@@ -272,14 +255,12 @@ Result<void> RoleBuilder::loop_again(ir::OpId id, const std::vector<int>& parts,
     }
     if (!parts.empty() && !rings.empty()) release_brought();
     for (const int depth : rings) {
-      const auto next = advanced(depth, positions_[depth]);
-      if (depth > 1) body.yields.push_back(next.first);
-      body.yields.push_back(next.second);
+      yield_position(depth, advanced(depth, *standing(depth, kBeside)), body);
     }
   }
-  if (outermost) per_tile_op_ = nullptr;
+  if (outermost) front_ = nullptr;
   if (!rings.empty()) ringed_.reset();
-  for (const auto& [depth, position] : behind) positions_[depth] = position;
+  for (const auto& [depth, position] : behind) stand(depth, kBeside, position);
   const std::vector<ValueId> results = node.results;
   now_->push_back(std::move(node));
   for (std::size_t i = 0; i < passed.size(); ++i) {

@@ -23,56 +23,98 @@ At RoleBuilder::at(const plan::Step& step) const {
 
 ValueId RoleBuilder::slot(int depth, At at) {
   if (depth == 1) return number(0);
-  if (at.from == At::From::tile) {
-    if (!sketch_.walks()) return number(0);
-    tile_depths_.insert(depth);
-    return of_tile_.contains(depth) ? of_tile_.at(depth).first : number(0);
-  }
-  if (at.from == At::From::beside) return positions_.at(depth).first;
-  if (at.from == At::From::first) return position(depth, at.offset).first;
-  return carried({{Thing::Kind::slot, {}, {}, depth}, at.offset}, sketch_.i32());
+  const bool carries = at.from == At::From::window || at.from == At::From::last;
+  if (!carries) return position(depth, at).slot;
+  return carried({{Thing::Kind::slot, depth}, at.offset}, sketch_.i32());
 }
 
 ValueId RoleBuilder::parity(int depth, At at, bool inverse) {
-  const bool one_tile = !sketch_.walks();
-  if (at.from == At::From::tile && one_tile) return number(inverse ? 1 : 0);
-  if (at.from == At::From::first && one_tile) {
+  const bool is_number = !sketch_.walks();
+  if (at.from == At::From::tile && is_number) return number(inverse ? 1 : 0);
+  if (at.from == At::From::first && is_number) {
     return number((at.offset / depth % 2) ^ (inverse ? 1 : 0));
   }
-  ValueId phase;
-  if (at.from == At::From::tile) {
-    tile_depths_.insert(depth);
-    phase = of_tile_.contains(depth) ? of_tile_.at(depth).second : number(0);
-  } else if (at.from == At::From::first) {
-    phase = position(depth, at.offset).second;
-  } else if (at.from == At::From::beside) {
-    phase = positions_.at(depth).second;
-  } else {
-    phase = carried({{Thing::Kind::phase, {}, {}, depth}, at.offset}, sketch_.i32());
-  }
+  const bool carries = at.from == At::From::window || at.from == At::From::last;
+  const ValueId phase = carries ? carried({{Thing::Kind::phase, depth}, at.offset}, sketch_.i32())
+                                : position(depth, at).phase;
   return inverse ? integer(NodeKind::exclusive_or, phase, number(1), "parity") : phase;
 }
 
-/// Copy number `at` of a ring; the same one while nodes are added to the same block.
-ValueId RoleBuilder::element(ValueId ring, int depth, At at, const std::string& name,
-                             ir::Type type) {
-  const auto known = elements_.find({ring, at, now_});
-  if (known != elements_.end()) return known->second;
-  const ValueId which = slot(depth, at);
-  const ValueId made = make(NodeKind::element, {ring, which}, name, type);
-  return elements_[{ring, at, now_}] = made;
+/// Where a ring stands, but for the steady state and the drain, which carry that along.
+Position RoleBuilder::position(int depth, At at) {
+  const bool first = at.from == At::From::first, beside = at.from == At::From::beside;
+  const int iteration = first ? at.offset : 0;
+  if (!beside && !sketch_.walks()) {
+    return {number(iteration % depth), number(iteration / depth % 2)};
+  }
+  if (!beside) {
+    grew_ |= (first ? ring_depths_ : tile_depths_).insert(depth).second;
+    const At begin{first ? At::From::start : At::From::tile};
+    if (!standing(depth, begin)) return {number(0), number(0)};  // of a pass that is done again
+    if (iteration == 0) at = begin;
+  }
+  if (!standing(depth, at))
+    stand(depth, at, advanced(depth, position(depth, {at.from, at.offset - 1})));
+  return *standing(depth, at);
 }
 
-ValueId RoleBuilder::barrier(const Barriers& barriers, At at, const std::string& name) {
-  const ValueId all = capture(barriers.value);
-  if (barriers.single) return all;
-  return element(all, barriers.depth, at, name, sketch_.barriers(0));
+/// Where a ring is known to stand.
+std::optional<Position> RoleBuilder::standing(int depth, At at) const {
+  const auto slot = made_.find({{Thing::Kind::slot, depth}, at});
+  const auto phase = made_.find({{Thing::Kind::phase, depth}, at});
+  if (slot == made_.end() || phase == made_.end()) return std::nullopt;
+  return Position{slot->second, phase->second};
 }
 
+/// Where a ring stands one copy behind `now`.
+Position RoleBuilder::advanced(int depth, Position now) {
+  const auto [slot, phase] = now;
+  if (depth == 1) return {slot, integer(NodeKind::exclusive_or, phase, number(1), "phase")};
+  const ValueId one_on = integer(NodeKind::add, slot, number(1), "slot");
+  const ValueId wraps = integer(NodeKind::equal, one_on, number(depth), "wraps");
+  const ValueId next = make(NodeKind::choose, {wraps, number(0), one_on}, "slot", sketch_.i32());
+  const ValueId lap = make(NodeKind::convert, {wraps}, "lap", sketch_.i32());
+  return {next, integer(NodeKind::exclusive_or, phase, lap, "phase")};
+}
+
+/// From here on, a ring stands there at that point.
+void RoleBuilder::stand(int depth, At at, Position position) {
+  made_[{{Thing::Kind::slot, depth}, at}] = position.slot;
+  made_[{{Thing::Kind::phase, depth}, at}] = position.phase;
+}
+
+/// Has a loop carry where rings stand: at that point in its body. Gives where they stand behind it.
+std::map<int, Position> RoleBuilder::carry_positions(const std::set<int>& depths, At at,
+                                                     const std::string& of, Node& node) {
+  std::map<int, Position> behind;
+  const auto part = [&](ValueId& now, ValueId& later, const char* name) {
+    now = carry(node, of + name, sketch_.i32(), now);
+    later = node.results.back();
+  };
+  for (const int depth : depths) {
+    Position now = standing(depth, at).value_or(Position{number(0), number(0)});
+    Position later{number(0), {}};
+    if (depth > 1) part(now.slot, later.slot, "slot");
+    part(now.phase, later.phase, "phase");
+    stand(depth, at, now);
+    behind[depth] = later;
+  }
+  return behind;
+}
+
+void RoleBuilder::yield_position(int depth, Position position, Block& block) const {
+  if (depth > 1) block.yields.push_back(position.slot);
+  block.yields.push_back(position.phase);
+}
+
+/// A copy of a ring; the same one while nodes are added to the same block.
 ValueId RoleBuilder::copy(const Ring& ring, At at, const std::string& name) {
   const ValueId all = capture(ring.value);
   if (ring.single) return all;
-  return element(all, ring.depth, at, name, ring.one);
+  const auto known = derived_.find({all, at, nullptr, now_});
+  if (known != derived_.end()) return known->second;
+  const ValueId which = slot(ring.depth, at);
+  return derived_[{all, at, nullptr, now_}] = make(NodeKind::element, {all, which}, name, ring.one);
 }
 
 ValueId RoleBuilder::rows_of(ValueId buffer, Rows rows) {
@@ -87,13 +129,19 @@ ValueId RoleBuilder::rows_of(ValueId buffer, Rows rows) {
               sketch_.buffer(shape, type->element, type->encoding, whole), std::move(offsets));
 }
 
-void RoleBuilder::wait(const Barriers& barriers, At at, bool inverse, const std::string& name) {
-  const ValueId one = barrier(barriers, at, name);
+void RoleBuilder::wait(const Ring& barriers, At at, bool inverse, const std::string& name) {
+  const ValueId one = copy(barriers, at, name);
   emit(NodeKind::wait, {one, parity(barriers.depth, at, inverse)});
 }
 
-void RoleBuilder::arrive(const Barriers& barriers, At at, const std::string& name) {
-  emit(NodeKind::arrive, {barrier(barriers, at, name)});
+void RoleBuilder::arrive(const Ring& barriers, At at, const std::string& name) {
+  emit(NodeKind::arrive, {copy(barriers, at, name)});
+}
+
+/// Announces the bytes that a channel brings.
+void RoleBuilder::expect(plan::ChannelId channel, At at) {
+  emit(NodeKind::expect, {copy(memory_.full.at(channel), at, "full"), constant(1, sketch_.i1())},
+       {}, {plan_[channel].bytes});
 }
 
 }  // namespace twill::device

@@ -28,46 +28,16 @@ Result<Block> RoleBuilder::in_passes(const std::function<Result<void>()>& pass) 
   const std::size_t values = kernel_.values.size();
   for (int count = 0; count < kMostPasses; ++count) {
     kernel_.values.resize(values);
-    const auto wanted = [&] {
-      std::size_t ordered = 0;
-      for (const auto& [op, rows] : ordered_) ordered += rows.size();
-      return std::tuple(carried_.size(), results_.size(), ordered, ring_depths_.size(),
-                        tile_depths_.size(), by_tiles_.size());
-    };
-    const auto before = wanted();
     begin_pass();
     TWILL_TRY_VOID(pass());
-    if (before != wanted()) continue;
-    Block block;
-    block.nodes = all_nodes();
-    return block;
+    if (!grew_) return Block{{}, all_nodes(), {}};
   }
   return sketch_.refuse(sketch_.loop().op, "needs ever more values from earlier iterations");
 }
 
 void RoleBuilder::begin_pass() {
-  for (Nodes* nodes : {&head_, &before_, &middle_, &behind_}) nodes->clear();
+  static_cast<Pass&>(*this) = {};
   around_.assign(sketch_.around().size(), {});
-  captures_.clear();
-  constants_.clear();
-  made_.clear();
-  invariant_.clear();
-  relaid_.clear();
-  elements_.clear();
-  counted_.clear();
-  in_flight_.clear();
-  consumed_.clear();
-  result_values_.clear();
-  first_.clear();
-  of_tile_.clear();
-  tile_values_.clear();
-  inside_.clear();
-  regions_.clear();
-  positions_.clear();
-  per_tile_op_ = nullptr;
-  ringed_.reset();
-  behind_loop_ = false;
-  section_ = At::From::tile;
   now_ = &before_;
 }
 
@@ -86,9 +56,8 @@ Result<void> RoleBuilder::once(const plan::Role& role) {
       }
     }
     now_ = &behind_;
-    section_ = At::From::tile;
     behind_loop_ = true;
-    made_.clear();
+    begin_section(At::From::tile);
     TWILL_TRY_VOID(steps(role.after));
     return load_beside();
   });
@@ -105,17 +74,16 @@ Result<void> RoleBuilder::steps(const std::vector<plan::Step>& steps) {
 Result<ValueId> RoleBuilder::trip_count() {
   now_ = &before_;
   const ir::Loop& loop = sketch_.loop();
-  const ir::Program& program = sketch_.program();
   TWILL_TRY(ValueId count, want_scalar(*loop.upper));
   const ir::Type type = type_of(count);
   if (type->kind != ir::TypeKind::integer) {
     return sketch_.refuse(loop.op, "counts in " + type->text);
   }
-  if (ir::constant_integer(program, *loop.lower) != 0) {
+  if (ir::constant_integer(program_, *loop.lower) != 0) {
     TWILL_TRY(const ValueId lower, want_scalar(*loop.lower));
     count = integer(NodeKind::subtract, count, lower, "span");
   }
-  const auto step = ir::constant_integer(program, *loop.step);
+  const auto step = ir::constant_integer(program_, *loop.step);
   if (step == 1) return count;
   TWILL_TRY(const ValueId by, want_scalar(*loop.step));
   const ValueId less =
@@ -125,7 +93,7 @@ Result<ValueId> RoleBuilder::trip_count() {
 
 Result<ir::Type> RoleBuilder::type_of(const Thing& thing) const {
   if (thing.kind != Thing::Kind::value) return sketch_.i32();
-  return sketch_.type_of(thing.value, thing.rows.cut, warps_);
+  return own_type(thing.value, thing.rows);
 }
 
 /// With `trips` iterations the role takes a short way; with more it goes on.
@@ -137,17 +105,27 @@ Result<std::vector<ValueId>> RoleBuilder::branch(int trips, ValueId count) {
   const ValueId few = integer(NodeKind::at_most, count, constant(trips, type_of(count)), "short");
   Node node{NodeKind::branch, {few}};
   node.blocks.resize(2);
+  Block &less = node.blocks[0], &more = node.blocks[1];
   Nodes* const outer = now_;
   const auto in_flight = in_flight_;
   const auto consumed = consumed_;
-  TWILL_TRY_VOID(short_way(trips, types, node.blocks[0]));
-  in_flight_ = in_flight;
-  consumed_ = consumed;
-  now_ = &node.blocks[1].nodes;
+  const auto begin = [&](Block& block) {
+    now_ = &block.nodes;
+    in_flight_ = in_flight;
+    consumed_ = consumed;
+    begin_section(At::From::first);
+  };
+  begin(less);
+  short_trips_ = trips;
+  TWILL_TRY_VOID(steps(role_->sections.short_trips[static_cast<std::size_t>(trips)]));
+  TWILL_TRY(less.yields, leave({At::From::first, trips}, types));
+  begin(more);
   if (trips + 1 < role_->sections.spread) {
-    TWILL_TRY(node.blocks[1].yields, branch(trips + 1, count));
+    TWILL_TRY(more.yields, branch(trips + 1, count));
   } else {
-    TWILL_TRY_VOID(long_way(count, types, node.blocks[1]));
+    TWILL_TRY_VOID(steps(role_->sections.prologue));
+    TWILL_TRY_VOID(loop(count));
+    TWILL_TRY(more.yields, leave({At::From::last, 0}, types));
   }
   now_ = outer;
   for (std::size_t i = 0; i < types.size(); ++i) {
@@ -156,28 +134,6 @@ Result<std::vector<ValueId>> RoleBuilder::branch(int trips, ValueId count) {
   std::vector<ValueId> results = node.results;
   now_->push_back(std::move(node));
   return results;
-}
-
-Result<void> RoleBuilder::short_way(int trips, const std::vector<ir::Type>& types, Block& block) {
-  now_ = &block.nodes;
-  section_ = At::From::first;
-  made_.clear();
-  counted_.clear();
-  short_trips_ = trips;
-  TWILL_TRY_VOID(steps(role_->sections.short_trips[static_cast<std::size_t>(trips)]));
-  TWILL_TRY(block.yields, leave({At::From::first, trips}, types));
-  return {};
-}
-
-Result<void> RoleBuilder::long_way(ValueId count, const std::vector<ir::Type>& types,
-                                   Block& block) {
-  section_ = At::From::first;
-  made_.clear();
-  counted_.clear();
-  TWILL_TRY_VOID(steps(role_->sections.prologue));
-  TWILL_TRY_VOID(loop(count));
-  TWILL_TRY(block.yields, leave({At::From::last, 0}, types));
-  return {};
 }
 
 /// Values for what follows the sections, as they are at their end.
@@ -214,67 +170,52 @@ Result<ValueId> RoleBuilder::next(const Carry& carry, ir::Type type) {
   }
   if (offset < 0) return carried({thing, offset + 1}, type);
   const At after{At::From::window, 1};
-  const auto known = counted_.find({thing, after});
-  if (known != counted_.end()) return known->second;
-  Thing slot = thing, phase = thing;
-  slot.kind = Thing::Kind::slot;
-  phase.kind = Thing::Kind::phase;
-  std::pair<ValueId, ValueId> now;
-  if (thing.depth > 1) now.first = carried({slot, 0}, sketch_.i32());
-  now.second = carried({phase, 0}, sketch_.i32());
-  const auto [next_slot, next_phase] = advanced(thing.depth, now);
-  counted_[{slot, after}] = next_slot;
-  counted_[{phase, after}] = next_phase;
-  return counted_.at({thing, after});
-}
-
-/// Slot and phase of the copy behind that of slot and phase `now`.
-std::pair<ValueId, ValueId> RoleBuilder::advanced(int depth, std::pair<ValueId, ValueId> now) {
-  const auto [slot, phase] = now;
-  if (depth == 1) return {slot, integer(NodeKind::exclusive_or, phase, number(1), "phase")};
-  const ValueId one_on = integer(NodeKind::add, slot, number(1), "slot");
-  const ValueId wraps = integer(NodeKind::equal, one_on, number(depth), "wraps");
-  const ValueId next = make(NodeKind::choose, {wraps, number(0), one_on}, "slot", sketch_.i32());
-  const ValueId lap = make(NodeKind::convert, {wraps}, "lap", sketch_.i32());
-  return {next, integer(NodeKind::exclusive_or, phase, lap, "phase")};
+  if (!is_known({thing, after})) {
+    Position now;
+    if (thing.depth > 1) now.slot = carried({{Thing::Kind::slot, thing.depth}, 0}, sketch_.i32());
+    now.phase = carried({{Thing::Kind::phase, thing.depth}, 0}, sketch_.i32());
+    stand(thing.depth, after, advanced(thing.depth, now));
+  }
+  return made_.at({thing, after});
 }
 
 /// A value that comes from the window before: an argument of the loop, or behind it a result.
 ValueId RoleBuilder::carried(const Carry& carry, ir::Type type) {
   if (std::find(carried_.begin(), carried_.end(), carry) == carried_.end()) {
     carried_.push_back(carry);
+    grew_ = true;
   }
-  const At where{section_ == At::From::window ? At::From::window : At::From::last, carry.offset};
-  if (carry.thing.kind != Thing::Kind::value) {
-    const auto known = counted_.find({carry.thing, where});
-    if (known != counted_.end()) return known->second;
-    return counted_[{carry.thing, where}] = add_value("new", type);
-  }
-  const Key key{carry.thing.value, carry.thing.rows, where, nullptr};
-  const auto known = made_.find(key);
-  if (known != made_.end()) return known->second;
-  return made_[key] = add_value("new", type);  // of a pass that will be done again
+  const bool inside = section_ == At::From::window;
+  const Key key{carry.thing, {inside ? At::From::window : At::From::last, carry.offset}};
+  if (!is_known(key)) made_[key] = add_value("new", type);  // of a pass that will be done again
+  return made_.at(key);
 }
 
-/// Enters a section: products in flight, and those consumed, are of another place in time now, and
-/// nothing else is known yet.
+/// Begins a section, in which no value is known that was made in another one.
+void RoleBuilder::begin_section(At::From section) {
+  section_ = section;
+  std::erase_if(made_, [](const auto& it) {
+    const At::From from = it.first.at.from;
+    return from == At::From::first || from == At::From::window || from == At::From::last;
+  });
+}
+
+/// Enters a section from another one, `later` windows on: products in flight, and those consumed,
+/// are of another place in time now.
 void RoleBuilder::enter_section(At::From section, int later) {
   const auto moved = [&](Key key) {
-    At& at = std::get<At>(key);
-    if (at.from == section_) at = {section, at.offset - later};
+    if (key.at.from == section_) key.at = {section, key.at.offset - later};
     return key;
   };
   std::transform(in_flight_.begin(), in_flight_.end(), in_flight_.begin(), moved);
   std::set<Key> consumed;
   for (const Key& key : consumed_) consumed.insert(moved(key));
   consumed_ = std::move(consumed);
-  section_ = section;
-  made_.clear();
-  counted_.clear();
+  begin_section(section);
 }
 
 std::string RoleBuilder::name_of(const Thing& thing) const {
-  if (thing.kind == Thing::Kind::value) return sketch_.program().value(thing.value).name;
+  if (thing.kind == Thing::Kind::value) return program_.value(thing.value).name;
   return thing.kind == Thing::Kind::slot ? "slot" : "phase";
 }
 
@@ -288,37 +229,25 @@ Result<void> RoleBuilder::loop(ValueId count) {
   Block& body = node.blocks.front();
   body.arguments.push_back(add_value("n", type));
   std::vector<ir::Type> types;
+  std::vector<ValueId> arguments;
   for (const auto& [thing, offset] : carries) {
     TWILL_TRY(types.emplace_back(), type_of(thing));
     TWILL_TRY(const ValueId first, initial(thing, spread + offset, types.back()));
-    node.operands.push_back(first);
+    arguments.push_back(carry(node, name_of(thing), types.back(), first));
   }
+  const auto enter_all = [&](At::From from, const std::vector<ValueId>& values) {
+    for (std::size_t i = 0; i < carries.size(); ++i) {
+      made_[{carries[i].thing, {from, carries[i].offset}}] = values[i];
+    }
+  };
   Nodes* const outer = now_;
   now_ = &body.nodes;
   enter_section(At::From::window, spread);
   window_ = body.arguments.front();
-  const auto enter_all = [&](At::From from, const std::vector<ValueId>& values) {
-    for (std::size_t i = 0; i < carries.size(); ++i) {
-      const auto& [thing, offset] = carries[i];
-      const At where{from, offset};
-      if (thing.kind == Thing::Kind::value) {
-        made_[{thing.value, thing.rows, where, nullptr}] = values[i];
-      } else {
-        counted_[{thing, where}] = values[i];
-      }
-    }
-  };
-  std::vector<ValueId> arguments;
-  for (std::size_t i = 0; i < carries.size(); ++i) {
-    arguments.push_back(add_value(name_of(carries[i].thing), types[i]));
-    node.results.push_back(add_value(name_of(carries[i].thing), types[i]));
-  }
-  body.arguments.insert(body.arguments.end(), arguments.begin(), arguments.end());
   enter_all(At::From::window, arguments);
   TWILL_TRY_VOID(steps(role_->sections.steady));
   for (std::size_t i = 0; i < carries.size(); ++i) {
-    TWILL_TRY(const ValueId value, next(carries[i], types[i]));
-    body.yields.push_back(value);
+    TWILL_TRY(body.yields.emplace_back(), next(carries[i], types[i]));
   }
   const std::vector<ValueId> results = node.results;
   now_ = outer;

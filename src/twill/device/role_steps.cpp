@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -12,11 +11,10 @@ namespace twill::device {
 using plan::StepKind;
 
 std::string RoleBuilder::remark(const plan::Step& step, At at) const {
-  const plan::Plan& plan = sketch_.plan();
   std::string text(plan::name_of(step.kind));
-  if (step.op) text += " " + plan.problem[*step.op].name;
-  if (step.per_tile_op) text += " " + plan.kernel->per_tile_ops[*step.per_tile_op].what;
-  if (step.channel && !step.op && !step.per_tile_op) text += " " + plan[*step.channel].name;
+  if (step.op) text += " " + plan_.problem[*step.op].name;
+  if (step.per_tile_op) text += " " + plan_.kernel->per_tile_ops[*step.per_tile_op].what;
+  if (step.channel && !step.op && !step.per_tile_op) text += " " + plan_[*step.channel].name;
   if (step.kind == StepKind::fence) text += " " + std::string(plan::name_of(step.fence));
   if (step.kind == StepKind::drain_groups) {
     text += fmt::format(" {} to {}", plan::name_of(step.queue), step.pending);
@@ -28,8 +26,8 @@ std::string RoleBuilder::remark(const plan::Step& step, At at) const {
   if (at.from == At::From::window) text += moved("n");
   if (at.from == At::From::last) text += moved("N");
   if (step.op) {
-    const Cycles interval = plan.schedule.initiation_interval;
-    const Cycles issue = plan.schedule.ops[step.op->index()].issue;
+    const Cycles interval = plan_.schedule.initiation_interval;
+    const Cycles issue = plan_.schedule.ops[step.op->index()].issue;
     text += fmt::format(", stage {}, cycle {}", issue / interval, issue % interval);
   }
   return text;
@@ -77,9 +75,7 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       arrive(memory_.full.at(*step.channel), where, "full");
       return {};
     case StepKind::expect:
-      emit(NodeKind::expect,
-           {barrier(memory_.full.at(*step.channel), where, "full"), constant(1, sketch_.i1())}, {},
-           {sketch_.plan()[*step.channel].bytes});
+      expect(*step.channel, where);
       return {};
     case StepKind::compute:
       return step.per_tile_op ? compute_per_tile(*step.per_tile_op) : compute(*step.op, where);
@@ -112,12 +108,11 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
 
 /// Does a branch of the loop, or an effect there, as a whole.
 Result<void> RoleBuilder::do_unit(ir::OpId unit, int part, At at) {
-  std::vector<int> parts = {part};
-  if (part < 0) {
-    parts.resize(static_cast<std::size_t>(sketch_.parts()));
-    std::iota(parts.begin(), parts.end(), 0);
+  std::vector<int> parts;
+  for (int i = std::max(part, 0); i < (part < 0 ? sketch_.parts() : part + 1); ++i) {
+    parts.push_back(i);
   }
-  if (!is_region(sketch_.program().op(unit))) return act(unit, parts, at, part <= 0);
+  if (!is_region(program_.op(unit))) return act(unit, parts, at, part <= 0);
   return region_again(unit, parts, at, part <= 0);
 }
 
@@ -140,7 +135,7 @@ Result<bool> RoleBuilder::compute_unit(OpId id, At at) {
 }
 
 Result<void> RoleBuilder::compute(OpId id, At at) {
-  const plan::Mechanism how = sketch_.plan().mechanisms[id.index()];
+  const plan::Mechanism how = plan_.mechanisms[id.index()];
   const extract::OpOrigin& origin = sketch_.origin(id);
   const ir::OpId blamed = origin.sources.front().op;
   TWILL_TRY(const bool in_branch, compute_unit(id, at));
@@ -151,51 +146,54 @@ Result<void> RoleBuilder::compute(OpId id, At at) {
   TWILL_TRY(const bool forwarded, forward(id, at));
   if (forwarded) return {};
   for (const extract::Source& source : origin.sources) {
-    const ir::Op& op = sketch_.program().op(source.op);
+    const ir::Op& op = program_.op(source.op);
     if (op.kind == ir::OpKind::relayout || op.kind == ir::OpKind::wgmma_wait) continue;
-    if (is_effect(sketch_.program(), source.op)) {
-      TWILL_TRY_VOID(effect(source.op, origin.part, at));
+    if (is_effect(program_, source.op)) {
+      std::vector<int> parts = {origin.part};
+      if (origin.part < 0 && cut_of_operands(source.op) >= 0) {
+        TWILL_TRY(parts, parts_held(source.op));
+      }
+      TWILL_TRY_VOID(act(source.op, parts, at, true));
       continue;
     }
     for (const ir::ValueId result : op.results) {
       const Rows rows = rows_of(id, result);
-      if (!sketch_.depends(result) || made_.contains({result, rows, at, nullptr})) continue;
+      if (!sketch_.depends(result) || is_known({{result, rows}, at})) continue;
       if (sketch_.copy_of(result)) {
-        TWILL_TRY_VOID(loaded(result, rows, at, nullptr));
-      } else if (ir::type_of(sketch_.program(), result)->kind == ir::TypeKind::memdesc) {
+        TWILL_TRY_VOID(taken(result, rows, at, nullptr));
+      } else if (ir::type_of(program_, result)->kind == ir::TypeKind::memdesc) {
         if (op.kind != ir::OpKind::shared_alloc) continue;  // a view, made where it is wanted
-        TWILL_TRY_VOID(put(id, source.op, at));
+        TWILL_TRY_VOID(write_part(id, sketch_.behind_relayouts(op.operands.front()),
+                                  plan_.values[id.index()].home, at));
       } else {
         TWILL_TRY_VOID(clone(source.op, rows, at));
       }
     }
   }
   const auto moved = sketch_.moved_by(id);
-  return moved ? write_part(id, *moved, *sketch_.plan().values[id.index()].home, at)
-               : Result<void>();
+  return moved ? write_part(id, *moved, *plan_.values[id.index()].home, at) : Result<void>();
 }
 
 /// Moves what other ops made to where a product or a store by TMA takes it; false: the op of the
 /// plan does no such thing.
 Result<bool> RoleBuilder::forward(OpId id, At at) {
   if (!sketch_.origin(id).forwards) return false;
-  const auto home = sketch_.plan().values[id.index()].home;
+  const auto home = plan_.values[id.index()].home;
   if (const auto store = sketch_.boxed_by(id)) {
-    const auto access = *ir::memory_access(sketch_.program().op(*store));
+    const auto access = *ir::memory_access(program_.op(*store));
     TWILL_TRY_VOID(write_part(id, sketch_.behind_relayouts(*access.source), *home, at));
     return true;
   }
   if (const auto received = sketch_.received_by(id)) {
     const Rows rows = rows_of(id, *received);
     if (makes(sketch_.makers_of(*received), rows)) return true;
-    TWILL_TRY(made_[(Key{*received, rows, at, nullptr})],
-              handed(*received, *sketch_.definition(*received), rows, at, nullptr));
+    TWILL_TRY_VOID(taken(*received, rows, at, nullptr));
     return true;
   }
   const auto value = sketch_.moved_by(id);
   if (!value) return false;
   const Rows rows = rows_of(id, *value);
-  if (!made_.contains({*value, rows, at, nullptr})) {
+  if (!is_known({{*value, rows}, at})) {
     TWILL_TRY_VOID(clone(*sketch_.definition(*value), rows, at));
   }
   TWILL_TRY_VOID(write_part(id, *value, *home, at));
@@ -205,9 +203,9 @@ Result<bool> RoleBuilder::forward(OpId id, At at) {
 /// Stores the box of a store by TMA in the loop, which a group has filled.
 Result<void> RoleBuilder::store_box(OpId id, At at) {
   const ir::OpId store = sketch_.origin(id).sources.front().op;
-  for (std::size_t i = 0; i < sketch_.plan().values.size(); ++i) {
+  for (std::size_t i = 0; i < plan_.values.size(); ++i) {
     if (sketch_.boxed_by(OpId(i)) != store) continue;
-    const Ring& ring = memory_.rings.at(*sketch_.plan().values[i].home);
+    const Ring& ring = memory_.rings.at(*plan_.values[i].home);
     return send_box(store, copy(ring, at, "box"), at);
   }
   return sketch_.refuse(store, "has no box in the plan");
@@ -216,73 +214,54 @@ Result<void> RoleBuilder::store_box(OpId id, At at) {
 /// Whether the role stores boxes in the loop, and so waits for its own stores.
 bool RoleBuilder::stores_boxes() const {
   const auto is_store = [&](OpId op) {
-    return sketch_.plan().mechanisms[op.index()] == plan::Mechanism::bulk_store;
+    return plan_.mechanisms[op.index()] == plan::Mechanism::bulk_store;
   };
   return std::any_of(mine_.begin(), mine_.end(), is_store);
 }
 
-/// Writes the rows of an op of the plan into its ring.
-Result<void> RoleBuilder::write_part(OpId id, ir::ValueId value, plan::BufferId buffer, At at) {
+/// Writes the rows of a value that an op of the plan has into its ring.
+Result<void> RoleBuilder::write_part(OpId id, ir::ValueId value,
+                                     std::optional<plan::BufferId> buffer, At at) {
+  if (!buffer || !memory_.rings.contains(*buffer)) {
+    return sketch_.refuse(sketch_.origin(id).sources.front().op, "has no buffer in the plan");
+  }
   const Rows rows = rows_of(id, value);
-  const Ring& ring = memory_.rings.at(buffer);
+  const Ring& ring = memory_.rings.at(*buffer);
   TWILL_TRY(const ValueId tile, want(value, rows, at));
-  const ValueId one = copy(ring, at, sketch_.plan().problem[id].name);
+  const ValueId one = copy(ring, at, plan_.problem[id].name);
   emit(NodeKind::write, {tile, ring.joint ? rows_of(one, rows) : one});
   return {};
 }
 
-/// Does something that others can see, for the rows that the role holds.
-Result<void> RoleBuilder::effect(ir::OpId id, int part, At at) {
+/// The dimension in which the rows are cut that an effect is of; -1: all rows.
+int RoleBuilder::cut_of_operands(ir::OpId id) const {
   int cut = -1;
-  for (const ir::ValueId operand : sketch_.program().op(id).operands) {
+  for (const ir::ValueId operand : program_.op(id).operands) {
     cut = std::max(cut, sketch_.cut_of(operand));
   }
-  std::vector<int> parts = {part};
-  if (cut >= 0 && part < 0) {
-    TWILL_TRY(parts, parts_held(id));
-  }
-  for (const int one : parts) {
-    TWILL_TRY_VOID(clone(id, cut < 0 ? Rows{} : Rows{cut, one}, at));
-  }
-  return {};
-}
-
-/// Writes a tile into shared memory, for a product to read.
-Result<void> RoleBuilder::put(OpId id, ir::OpId allocation, At at) {
-  const auto home = sketch_.plan().values[id.index()].home;
-  if (!home || !memory_.rings.contains(*home)) {
-    return sketch_.refuse(allocation, "has no buffer in the plan");
-  }
-  const ir::Op& op = sketch_.program().op(allocation);
-  const Rows rows = rows_of(id, op.results.front());
-  TWILL_TRY(const ValueId tile, want(sketch_.behind_relayouts(op.operands.front()), rows, at));
-  emit(NodeKind::write, {tile, copy(memory_.rings.at(*home), at, sketch_.plan().problem[id].name)});
-  return {};
+  return cut;
 }
 
 /// Writes a value where other roles read it.
 Result<void> RoleBuilder::stage(OpId id, At at) {
-  const auto value = sketch_.value_of(id);
-  const auto staged = sketch_.plan().values[id.index()].staged;
-  if (!value || !staged) {
-    return sketch_.refuse(sketch_.origin(id).sources.front().op,
-                          "is staged in the loop, which is not printed as TTGIR yet");
+  if (const auto value = sketch_.value_of(id)) {
+    return write_part(id, *value, plan_.values[id.index()].staged, at);
   }
-  return write_part(id, *value, *staged, at);
+  return sketch_.refuse(sketch_.origin(id).sources.front().op,
+                        "is staged in the loop, which is not printed as TTGIR yet");
 }
 
 Result<void> RoleBuilder::issue(const plan::Step& step, At at) {
   const OpId op = *step.op;
-  const plan::Plan& plan = sketch_.plan();
-  const plan::Mechanism how = plan.mechanisms[op.index()];
+  const plan::Mechanism how = plan_.mechanisms[op.index()];
   switch (how) {
-    case plan::Mechanism::tma_load: {
-      TWILL_TRY(const ir::OpId load, sketch_.load_of(op));
-      return load_box(load, memory_.rings.at(*plan.values[op.index()].home), step, at);
-    }
+    case plan::Mechanism::tma_load:
     case plan::Mechanism::cp_async: {
       TWILL_TRY(const ir::OpId load, sketch_.load_of(op));
-      return copy_by_threads(load, memory_.rings.at(*plan.values[op.index()].home), step, at);
+      const bool by_threads = how == plan::Mechanism::cp_async;
+      const auto bring = by_threads ? &RoleBuilder::copy_by_threads : &RoleBuilder::load_box;
+      return (this->*bring)(load, memory_.rings.at(*plan_.values[op.index()].home),
+                            memory_.full.at(*step.channel), at, plan_.problem[op].name);
     }
     case plan::Mechanism::wgmma:
       return product(op, at);
@@ -300,7 +279,7 @@ Result<void> RoleBuilder::issue(const plan::Step& step, At at) {
 
 /// A descriptor, and the coordinates of the box there that an operation accesses.
 Result<std::vector<ValueId>> RoleBuilder::place_of(ir::OpId op, At at) {
-  const auto access = ir::memory_access(sketch_.program().op(op));
+  const auto access = ir::memory_access(program_.op(op));
   if (!access || !access->by_descriptor) return sketch_.refuse(op, "accesses no box");
   std::vector<ValueId> place;
   TWILL_TRY(place.emplace_back(), want(access->address, {}, at));
@@ -313,31 +292,30 @@ Result<std::vector<ValueId>> RoleBuilder::place_of(ir::OpId op, At at) {
 /// Begins to store what lies in `buffer`.
 Result<void> RoleBuilder::send_box(ir::OpId store, ValueId buffer, At at) {
   TWILL_TRY(std::vector<ValueId> operands, place_of(store, at));
-  operands.insert(operands.begin() + 1, buffer);
+  operands.push_back(buffer);
   emit(NodeKind::store_box, std::move(operands)).source = store;
   return {};
 }
 
-Result<void> RoleBuilder::load_box(ir::OpId load, const Ring& ring, const plan::Step& step, At at) {
+Result<void> RoleBuilder::load_box(ir::OpId load, const Ring& ring, const Ring& full, At at,
+                                   const std::string& name) {
   TWILL_TRY(std::vector<ValueId> operands, place_of(load, at.from == At::From::tile ? At{} : at));
-  const ValueId buffer = copy(ring, at, step.op ? sketch_.plan().problem[*step.op].name : "box");
-  const ValueId full = barrier(memory_.full.at(*step.channel), at, "full");
-  operands.insert(operands.begin() + 1, {buffer, full, constant(1, sketch_.i1())});
+  const ValueId buffer = copy(ring, at, name);
+  operands.insert(operands.end(), {copy(full, at, "full"), buffer, constant(1, sketch_.i1())});
   emit(NodeKind::load_box, std::move(operands)).source = load;
   return {};
 }
 
 /// The condition under which an operation of the loop is done; nullopt if it is done always.
 Result<std::optional<ValueId>> RoleBuilder::condition_of(ir::OpId op, At at) {
-  const ir::Program& program = sketch_.program();
   std::optional<ValueId> condition;
   if (sketch_.where(op) != Where::loop) return condition;
-  for (auto around = ir::parent(program, op); around && *around != sketch_.loop().op;
-       around = ir::parent(program, op)) {
-    const ir::Op& branch = program.op(*around);
+  for (auto around = ir::parent(program_, op); around && *around != sketch_.loop().op;
+       around = ir::parent(program_, op)) {
+    const ir::Op& branch = program_.op(*around);
     if (branch.kind != ir::OpKind::branch) return sketch_.refuse(op, "stands in another loop");
     TWILL_TRY(ValueId taken, want(branch.operands.front(), {}, at));
-    if (program.op(op).block == ir::body(program, *around, 1)) {
+    if (program_.op(op).block == ir::body(program_, *around, 1)) {
       taken = integer(NodeKind::exclusive_or, taken, constant(1, sketch_.i1()), "not_taken");
     }
     if (condition) {
@@ -362,10 +340,9 @@ void RoleBuilder::add_mask(ValueId condition, std::vector<ValueId>& operands) {
   }
 }
 
-Result<void> RoleBuilder::copy_by_threads(ir::OpId load, const Ring& ring, const plan::Step& step,
-                                          At at) {
+Result<void> RoleBuilder::copy_by_threads(ir::OpId load, const Ring& ring, const Ring& full, At at,
+                                          const std::string& name) {
   const At iteration = at.from == At::From::tile ? At{} : at;
-  const Barriers& full = memory_.full.at(*step.channel);
   TWILL_TRY(const std::optional<ValueId> condition, condition_of(load, iteration));
   if (memory_.by_registers.contains(load)) {
     if (condition) return sketch_.refuse(load, "is loaded under a condition in small pieces");
@@ -376,43 +353,46 @@ Result<void> RoleBuilder::copy_by_threads(ir::OpId load, const Ring& ring, const
     return {};
   }
   std::vector<ValueId> operands;
-  for (const ir::ValueId operand : sketch_.program().op(load).operands) {
+  for (const ir::ValueId operand : program_.op(load).operands) {
     TWILL_TRY(operands.emplace_back(), want(operand, {}, iteration));
   }
-  const std::string name = step.op ? sketch_.plan().problem[*step.op].name : "kept";
   if (condition) add_mask(*condition, operands);
   operands.insert(operands.begin() + 1, copy(ring, at, name));
   const ValueId token = add_value("copied", dialect::copy_token(sketch_.types()));
   emit(NodeKind::copy, std::move(operands), {token}).source = load;
-  emit(NodeKind::arrive_copied, {barrier(full, at, "full")});
+  emit(NodeKind::arrive_copied, {copy(full, at, "full")});
   return {};
 }
 
 /// The value that a product adds to; nothing if that is zero.
-std::optional<RoleBuilder::Key> RoleBuilder::accumulator(ir::ValueId value, Rows rows,
-                                                         At at) const {
+std::optional<Key> RoleBuilder::accumulator(ir::ValueId value, Rows rows, At at) const {
   value = sketch_.behind_relayouts(value);
   if (const ir::Carried* carried = sketch_.carried_argument(value)) {
     if (at.from == At::From::first && at.offset == 0) return accumulator(carried->init, rows, {});
     if (at.from == At::From::first || role_->sections.spread + at.offset >= 1) {
       return accumulator(carried->yielded, rows, {at.from, at.offset - 1});
     }
-  } else if (ir::constant_number(sketch_.program(), value) == 0.0) {
+  } else if (ir::constant_number(program_, value) == 0.0) {
     return std::nullopt;
   }
-  return Key{value, rows, at, nullptr};
+  return Key{{value, rows}, at};
 }
 
-/// Both factors of rows of a product, and what it adds to.
-Result<std::vector<ValueId>> RoleBuilder::factors(const ir::MmaOperands& operands, Rows rows,
-                                                  At at) {
+/// Begins a product of rows: of both factors, and what it adds to if `adds` says so.
+RoleBuilder::Want RoleBuilder::begin_product(ir::OpId id, Rows rows, At at, const std::string& name,
+                                             const std::function<Want()>& adds) {
+  const auto operands = *ir::mma_operands(program_.op(id));
   std::vector<ValueId> values;
   const ir::ValueId inputs[] = {operands.a, operands.b, operands.accumulator};
   const int cuts[] = {rows.cut == 0 ? 0 : -1, rows.cut == 1 ? 1 : -1, rows.cut};
   for (int i = 0; i < 3; ++i) {
     TWILL_TRY(values.emplace_back(), want(inputs[i], {cuts[i], rows.part}, at));
   }
-  return values;
+  TWILL_TRY(values.emplace_back(), adds());
+  TWILL_TRY(const ir::Type type, own_type(*operands.result, rows));
+  const ValueId made = add_value(name, type);
+  emit(NodeKind::product, std::move(values), {made}).source = id;
+  return made;
 }
 
 Result<void> RoleBuilder::product(OpId id, At at) {
@@ -422,7 +402,7 @@ Result<void> RoleBuilder::product(OpId id, At at) {
   const ir::OpId blamed = origin.sources.front().op;
   std::optional<ir::OpId> dot;
   for (const extract::Source& source : origin.sources) {
-    const ir::OpKind kind = sketch_.program().op(source.op).kind;
+    const ir::OpKind kind = program_.op(source.op).kind;
     if (kind == ir::OpKind::mma) {
       return sketch_.refuse(source.op,
                             "is a product by the threads themselves, on whose module an assertion "
@@ -436,21 +416,18 @@ Result<void> RoleBuilder::product(OpId id, At at) {
     }
   }
   if (!dot) return sketch_.refuse(blamed, "is no product of wgmma");
-  const auto operands = *ir::mma_operands(sketch_.program().op(*dot));
+  const auto operands = *ir::mma_operands(program_.op(*dot));
   const ir::ValueId result = *operands.result;
   const Rows rows = rows_of(id, result);
   const auto adds_to = accumulator(operands.accumulator, rows, at);
   if (operands.use_accumulator && adds_to) {
     return sketch_.refuse(*dot, "adds to its accumulator under a condition");
   }
-  TWILL_TRY(std::vector<ValueId> values, factors(operands, rows, at));
-  values.push_back(constant(adds_to ? 1 : 0, sketch_.i1()));
-  TWILL_TRY(const ir::Type type, own_type(result, rows));
-  const ValueId made = add_value(sketch_.plan().problem[id].name, type);
-  emit(NodeKind::product, std::move(values), {made}).source = *dot;
+  const Key key{{result, rows}, at};
+  TWILL_TRY(made_[key], begin_product(*dot, rows, at, plan_.problem[id].name, [&]() -> Want {
+              return constant(adds_to ? 1 : 0, sketch_.i1());
+            }));
   if (adds_to) consumed_.insert(*adds_to);
-  const Key key{result, rows, at, nullptr};
-  made_[key] = made;
   in_flight_.push_back(key);
   return {};
 }
@@ -473,13 +450,11 @@ Result<void> RoleBuilder::drain(int pending) {
   }
   Node node{NodeKind::wait_products, {}, {}, {pending}};
   for (const Key& key : ready) {
-    const auto& [value, rows, at, type] = key;
-    TWILL_TRY(const ir::Type own, own_type(value, rows));
+    TWILL_TRY(const ir::Type own, type_of(key.thing));
     const auto known = made_.find(key);
-    node.operands.push_back(known != made_.end()
-                                ? known->second
-                                : carried({{Thing::Kind::value, value, rows, 0}, at.offset}, own));
-    node.results.push_back(add_value(sketch_.program().value(value).name, own));
+    node.operands.push_back(known != made_.end() ? known->second
+                                                 : carried({key.thing, key.at.offset}, own));
+    node.results.push_back(add_value(name_of(key.thing), own));
   }
   for (std::size_t i = 0; i < ready.size(); ++i) made_[ready[i]] = node.results[i];
   now_->push_back(std::move(node));

@@ -17,23 +17,22 @@ Result<ir::Type> RoleBuilder::own_type(ir::ValueId value, Rows rows) const {
 void RoleBuilder::enter(ir::ValueId value, Rows rows, At at, ValueId made) {
   const auto op = sketch_.definition(value);
   if (op && in_open_region(*op)) {
-    inside_[{value, rows}] = made;
-    return;
+    at = kRegion;
+  } else if (!op || sketch_.where(*op) != Where::loop) {
+    at = {};
   }
-  const bool inside = op && sketch_.where(*op) == Where::loop;
-  (inside ? made_ : invariant_)[{value, rows, inside ? at : At{}, nullptr}] = made;
+  made_[{{value, rows}, at}] = made;
 }
 
 RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Type type) {
-  const ir::Program& program = sketch_.program();
-  const ir::Type plain = ir::type_of(program, value);
+  const ir::Type plain = ir::type_of(program_, value);
   if (type == nullptr && is_tile(plain)) {
     TWILL_TRY(type, own_type(value, rows));
   }
   value = sketch_.behind_relayouts(value);
   rows = own_rows(value, rows);
-  const auto inside = inside_.find({value, rows});
-  if (inside != inside_.end()) return relayout(inside->second, type);
+  const auto inside = made_.find({{value, rows}, kRegion});
+  if (inside != made_.end()) return relayout(inside->second, type);
   const auto kept = memory_.kept.find(value);
   if (kept != memory_.kept.end()) return capture(kept->second);
   if (value == sketch_.loop().induction) return counter(at);
@@ -42,13 +41,13 @@ RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Typ
   }
   const auto op = sketch_.definition(value);
   if (!op) {
-    const ir::Value& argument = program.value(value);
-    const ir::RegionId region = program.block(*argument.block).region;
+    const ir::Value& argument = program_.value(value);
+    const ir::RegionId region = program_.block(*argument.block).region;
     for (const ir::Loop& outer : sketch_.around()) {
-      if (program.region(region).op == outer.op) return of_tiles(value, outer);
+      if (program_.region(region).op == outer.op) return of_tiles(value, outer);
     }
-    if (program.region(region).op != sketch_.function()) {
-      return sketch_.refuse(program.region(region).op,
+    if (program_.region(region).op != sketch_.function()) {
+      return sketch_.refuse(program_.region(region).op,
                             "is a loop beside the planned one, which is not printed yet");
     }
     return capture(kernel_.arguments[argument.index]);
@@ -65,7 +64,7 @@ RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Typ
 
 /// Whether an operation that costs next to nothing is better done again than converted.
 bool RoleBuilder::is_remade(ir::OpId id, ir::ValueId value, Rows rows, ir::Type type) const {
-  const ir::Op& op = sketch_.program().op(id);
+  const ir::Op& op = program_.op(id);
   if (type == nullptr || op.results.size() != 1) return false;
   const bool views = op.kind == OpKind::broadcast || op.kind == OpKind::expand_dims;
   const bool repeats =
@@ -74,6 +73,15 @@ bool RoleBuilder::is_remade(ir::OpId id, ir::ValueId value, Rows rows, ir::Type 
   if (!views && !repeats && !computes) return false;
   const auto own = own_type(value, rows);
   return !own || *own != type;
+}
+
+/// The rows of parts of a value; once all, if it is whole.
+std::vector<Rows> RoleBuilder::rows_in(ir::ValueId value, const std::vector<int>& parts) const {
+  const int cut = sketch_.cut_of(value);
+  if (cut < 0) return {Rows{}};
+  std::vector<Rows> rows;
+  for (const int part : parts) rows.push_back({cut, part});
+  return rows;
 }
 
 /// The rows as the role keeps them. A whole value that is made once for each part is kept for the
@@ -85,7 +93,7 @@ Rows RoleBuilder::own_rows(ir::ValueId value, Rows rows) const {
   const int wanted = rows.part >= 0 ? rows.part : part_;
   const std::vector<OpId>& makers = sketch_.makers_of(value);
   if (makers.empty()) {
-    for (const ir::ValueId operand : sketch_.program().op(*sketch_.definition(value)).operands) {
+    for (const ir::ValueId operand : program_.op(*sketch_.definition(value)).operands) {
       if (sketch_.is_made_by_part(operand)) return own_rows(operand, {-1, wanted});
     }
   }
@@ -115,7 +123,7 @@ bool RoleBuilder::makes(const std::vector<OpId>& makers, Rows rows) const {
 
 /// Whether an op of the role reads what that op of the plan leaves.
 bool RoleBuilder::reads(OpId op) const {
-  const auto& edges = sketch_.plan().problem.dependences();
+  const auto& edges = plan_.problem.dependences();
   return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
     return it.carries_value && it.from == op && is_mine(it.to);
   });
@@ -130,7 +138,7 @@ bool RoleBuilder::receives(ir::ValueId value, Rows rows) const {
 
 RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows, At at,
                                        ir::Type type) {
-  const Key key{value, rows, at, nullptr};
+  const Key key{{value, rows}, at};
   const auto known = made_.find(key);
   if (known != made_.end()) return relayout(known->second, type);
   const std::vector<OpId>& makers = sketch_.makers_of(value);
@@ -142,29 +150,29 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
   const auto copy = sketch_.copy_of(value);
   if (!makers.empty() && (is_made || !copy || !reads(*copy))) {
     if (!is_made) {
-      return handed(value, op, rows, at, type);
+      return taken(value, rows, at, type);
     }
     const bool earlier = at.from == At::From::window && at.offset < 0;
     if (!earlier && at.from != At::From::last) {
       return sketch_.refuse(op, "is wanted before it is made, in " + name_);
     }
     TWILL_TRY(const ir::Type own, own_type(value, rows));
-    return relayout(carried({{Thing::Kind::value, value, rows, 0}, at.offset}, own), type);
+    return relayout(carried({key.thing, at.offset}, own), type);
   }
-  if (sketch_.copy_of(value)) return loaded(value, rows, at, type);
-  const ir::Op& source = sketch_.program().op(op);
-  if (is_region(source) && may_be_again(sketch_.program(), op)) {
+  if (sketch_.copy_of(value)) return taken(value, rows, at, type);
+  const ir::Op& source = program_.op(op);
+  if (is_region(source) && only_reads(program_, op)) {
     TWILL_TRY_VOID(region_again(op, {std::max(0, rows.part)}, at, false));
     return relayout(made_.at(key), type);
   }
   if (source.kind == OpKind::load && sketch_.in_body(op) != op) {
     return sketch_.refuse(op, "is loaded under a condition, and wanted without it");
   }
-  if (!is_pure(sketch_.program(), op) && source.kind != OpKind::load) {
+  if (!is_pure(program_, op) && source.kind != OpKind::load) {
     return sketch_.refuse(op, "in the loop is no op of the plan");
   }
   if (is_remade(op, value, rows, type)) {
-    const Key converted{value, rows, at, type};
+    const Key converted{key.thing, at, type};
     const auto found = made_.find(converted);
     if (found != made_.end()) return found->second;
     TWILL_TRY(const ValueId made, clone(op, rows, at, type));
@@ -179,66 +187,63 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
 RoleBuilder::Want RoleBuilder::per_tile_op(ir::ValueId value, ir::OpId op, Rows rows,
                                            ir::Type type) {
   const bool remade = is_remade(op, value, rows, type);
-  const Key key{value, rows, {}, remade ? type : nullptr};
-  const auto known = invariant_.find(key);
-  if (known != invariant_.end()) return relayout(known->second, type);
+  const Key key{{value, rows}, {}, remade ? type : nullptr};
+  const auto known = made_.find(key);
+  if (known != made_.end()) return relayout(known->second, type);
   const bool before = sketch_.where(op) == Where::before;
-  const ir::Program& program = sketch_.program();
   if (!before && !behind_loop_) {
     return sketch_.refuse(op, "is wanted before the loop is over");
   }
-  const bool loads = ir::class_of(program.op(op).kind) == OpClass::load;
-  if (loads) ordered_[op].insert(rows);
+  const bool loads = ir::class_of(program_.op(op).kind) == OpClass::load;
+  if (loads) grew_ |= ordered_[op].insert(rows).second;
   const auto level = sketch_.level_of(op);
   if (!level) {
     return sketch_.refuse(op, "stands in a region beside the planned loop");
   }
   Nodes* const outer = now_;
   const bool hoists = before && (!behind_loop_ || loads);
-  if (per_tile_op_ != nullptr) now_ = per_tile_op_;
+  if (front_ != nullptr) now_ = front_;
   if (hoists) now_ = &before_;
   if (*level < sketch_.around().size()) now_ = &around_[*level];
   if (remade) {
     TWILL_TRY(const ValueId made, clone(op, rows, {}, type));
-    invariant_[key] = made;
+    made_[key] = made;
   } else {
     TWILL_TRY_VOID(again(op, rows, {}));
   }
   now_ = outer;
-  return relayout(invariant_.at(key), type);
+  return relayout(made_.at(key), type);
 }
 
 /// The loop's counter as the text counts: from its lower bound, by its step.
 RoleBuilder::Want RoleBuilder::counter(At at) {
   const ir::Loop& loop = sketch_.loop();
-  const ir::Program& program = sketch_.program();
-  const Thing itself{Thing::Kind::value, *loop.induction, {}, 0};
-  const auto known = counted_.find({itself, at});
-  if (known != counted_.end()) return known->second;
-  const ir::Type type = ir::type_of(program, *loop.induction);
-  const auto lower = ir::constant_integer(program, *loop.lower);
-  const auto step = ir::constant_integer(program, *loop.step);
+  const auto known = made_.find({*loop.induction, at});
+  if (known != made_.end()) return known->second;
+  const ir::Type type = ir::type_of(program_, *loop.induction);
+  const auto lower = ir::constant_integer(program_, *loop.lower);
+  const auto step = ir::constant_integer(program_, *loop.step);
   ValueId value;
   if (at.from == At::From::first && lower && step) {
     value = constant(*lower + at.offset * *step, type);
   } else {
     value = constant(at.offset, type);
     if (at.from != At::From::first) {
-      value = at.from == At::From::window ? *window_ : *trips_;
+      value = at.from == At::From::window ? window_ : trips_;
       if (at.offset != 0) {
         value = integer(NodeKind::add, value, constant(at.offset, type), "n");
       }
     }
     if (step != 1) {
       TWILL_TRY(const ValueId by, want_scalar(*loop.step));
-      value = integer(NodeKind::multiply, value, by, program.value(*loop.induction).name);
+      value = integer(NodeKind::multiply, value, by, program_.value(*loop.induction).name);
     }
     if (lower != 0) {
       TWILL_TRY(const ValueId from, want_scalar(*loop.lower));
-      value = integer(NodeKind::add, value, from, program.value(*loop.induction).name);
+      value = integer(NodeKind::add, value, from, program_.value(*loop.induction).name);
     }
   }
-  return counted_[{itself, at}] = value;
+  return made_[{*loop.induction, at}] = value;
 }
 
 RoleBuilder::Want RoleBuilder::argument(const ir::Carried& carried_value, Rows rows, At at,
@@ -251,8 +256,7 @@ RoleBuilder::Want RoleBuilder::argument(const ir::Carried& carried_value, Rows r
     return want(carried_value.yielded, rows, {at.from, at.offset - 1}, type);
   }
   TWILL_TRY(const ir::Type own, own_type(carried_value.argument, rows));
-  const Carry carry{{Thing::Kind::value, carried_value.argument, rows, 0}, at.offset};
-  return relayout(carried(carry, own), type);
+  return relayout(carried({{carried_value.argument, rows}, at.offset}, own), type);
 }
 
 /// Results of the loop, for operations behind it.
@@ -261,7 +265,7 @@ RoleBuilder::Want RoleBuilder::result(const ir::Carried& carried_value, Rows row
     return sketch_.refuse(sketch_.loop().op, "has results that are wanted before they are there");
   }
   TWILL_TRY(const ir::Type own, own_type(carried_value.argument, rows));
-  TWILL_TRY(const ValueId value, left({Thing::Kind::value, carried_value.argument, rows, 0}, own));
+  TWILL_TRY(const ValueId value, left({carried_value.argument, rows}, own));
   return relayout(value, type);
 }
 
@@ -271,57 +275,59 @@ RoleBuilder::Want RoleBuilder::left(const Thing& thing, ir::Type type) {
   std::vector<Carry>& list = role_->sections.spread == 0 ? carried_ : results_;
   const auto found = std::find(list.begin(), list.end(), carry);
   const auto index = static_cast<std::size_t>(found - list.begin());
-  if (found == list.end()) list.push_back(carry);
+  if (found == list.end()) {
+    list.push_back(carry);
+    grew_ = true;
+  }
   return index < result_values_.size() ? result_values_[index] : add_value("new", type);
 }
 
-/// Whether an op of the plan makes these rows, perhaps among others.
-bool RoleBuilder::fits(OpId maker, Rows rows) const {
-  const int part = sketch_.origin(maker).part;
-  return part < 0 || part == rows.part;
+/// Rows of a value where the plan has it in shared memory, in that layout (null: any); nullopt if
+/// it has none there.
+std::optional<ValueId> RoleBuilder::placed(ir::ValueId value, Rows rows, At at,
+                                           ir::Attribute layout) {
+  const auto fits = [&](const Ring& ring) {
+    return layout == nullptr || ring.one->encoding == layout;
+  };
+  for (const auto& [index, loaded] : memory_.invariant_buffers) {
+    const auto& buffers = plan_.kernel->per_tile_ops[index].buffers;
+    const Ring& ring = memory_.rings.at(buffers.front());
+    if (loaded != value || !fits(ring)) continue;
+    const std::string& name = program_.value(value).name;
+    return rows_of(copy(ring, {At::From::tile, 0}, name), rows);
+  }
+  for (const auto& [op, buffer] : sketch_.places_of(value)) {
+    const auto laid = memory_.rings.find(buffer);
+    if (laid == memory_.rings.end() || !fits(laid->second)) continue;
+    const Ring& ring = laid->second;
+    const int part = sketch_.origin(op).part;
+    const bool whole = ring.joint || part < 0;
+    if (!(whole || part == rows.part || rows.part < 0)) continue;
+    const ValueId one = copy(ring, at, plan_.problem[op].name);
+    return whole ? rows_of(one, rows) : one;
+  }
+  return std::nullopt;
 }
 
-/// Rows of what an op of the plan writes into a buffer.
-ValueId RoleBuilder::one_of(plan::BufferId buffer, OpId maker, Rows rows, At at) {
-  const ValueId one = copy(memory_.rings.at(buffer), at, sketch_.plan().problem[maker].name);
-  return sketch_.origin(maker).part >= 0 ? one : rows_of(one, rows);
-}
-
-/// A tile in shared memory: what a load left there, or a view of it.
+/// A tile in shared memory: where the plan has it, or a view of that.
 RoleBuilder::Want RoleBuilder::memory(ir::ValueId value, ir::OpId id, Rows rows, At at) {
-  const ir::Op& op = sketch_.program().op(id);
+  const ir::Op& op = program_.op(id);
+  const ir::Attribute layout = ir::type_of(program_, value)->encoding;
   if (op.kind == OpKind::shared_alloc && !op.operands.empty()) {
     const ir::ValueId source = sketch_.behind_relayouts(op.operands.front());
-    const std::string name = sketch_.program().value(source).name;
     if (const auto again = sketch_.ring_of(source)) {
       TWILL_TRY(const ValueId one, brought(*again));
       return rows_of(one, rows);
     }
-    if (const auto copied = sketch_.copy_of(source)) {
-      const Ring& ring = memory_.rings.at(*sketch_.plan().values[copied->index()].home);
-      return rows_of(copy(ring, at, sketch_.plan().problem[*copied].name), rows);
-    }
-    for (const auto& [index, invariant_buffer] : memory_.invariant_buffers) {
-      if (invariant_buffer == source) {
-        const auto& per_tile_op = sketch_.plan().kernel->per_tile_ops[index];
-        return rows_of(
-            copy(memory_.rings.at(per_tile_op.buffers.front()), {At::From::tile, 0}, name), rows);
-      }
-    }
-    for (const OpId maker : sketch_.makers_of(value)) {
-      const plan::Value& made = sketch_.plan().values[maker.index()];
-      if (!made.home || !fits(maker, rows)) continue;
-      return one_of(*made.home, maker, rows, at);
-    }
-    for (const OpId maker : sketch_.makers_of(source)) {  // of another role, staged as an operand
-      const plan::Value& made = sketch_.plan().values[maker.index()];
-      if (!made.staged || !fits(maker, rows)) continue;
-      return one_of(*made.staged, maker, rows, at);
+    const bool is_copied = sketch_.copy_of(source).has_value();
+    for (const ir::ValueId of : {is_copied ? source : value, is_copied ? value : source}) {
+      if (const auto found = placed(of, rows, at, layout)) return *found;
     }
     if (behind_loop_ || sketch_.where(id) != Where::loop || in_open_region(id)) {
       return put_down(id, rows, at);
     }
-    return sketch_.refuse(id, "puts a tile into shared memory that no group has for " + name_);
+    return sketch_.refuse(
+        id, "puts a tile into shared memory that no group has for " + program_.value(source).name);
   }
   if (op.kind == OpKind::buffer_transpose && op.order) {
     const int cut = sketch_.operand_cut(id, 0, rows.cut);
@@ -333,8 +339,7 @@ RoleBuilder::Want RoleBuilder::memory(ir::ValueId value, ir::OpId id, Rows rows,
       shape.push_back(type->shape[d]);
       if (!type->alloc_shape.empty()) whole.push_back(type->alloc_shape[d]);
     }
-    const ir::Attribute layout = ir::type_of(sketch_.program(), value)->encoding;
-    return make(NodeKind::transpose, {from}, sketch_.program().value(value).name,
+    return make(NodeKind::transpose, {from}, program_.value(value).name,
                 sketch_.buffer(shape, type->element, layout, whole), *op.order);
   }
   return sketch_.refuse(id, "is a view of shared memory that is not printed as TTGIR yet");
@@ -344,38 +349,20 @@ RoleBuilder::Want RoleBuilder::read(ir::ValueId value, ValueId buffer, Rows rows
   if (type == nullptr) {
     TWILL_TRY(type, own_type(value, rows));
   }
-  return make(NodeKind::read, {buffer}, sketch_.program().value(value).name, type);
+  return make(NodeKind::read, {buffer}, program_.value(value).name, type);
 }
 
-/// A value out of where it was staged or moved to: by another role, or in parts by several.
-RoleBuilder::Want RoleBuilder::handed(ir::ValueId value, ir::OpId op, Rows rows, At at,
-                                      ir::Type type) {
-  for (const OpId maker : sketch_.makers_of(value)) {
-    const plan::Value& made = sketch_.plan().values[maker.index()];
-    const bool moved = sketch_.moved_by(maker) == value;
-    const auto buffer = moved ? made.home : made.staged;
-    if (!buffer || (!moved && sketch_.value_of(maker) != value)) continue;
-    const Ring& ring = memory_.rings.at(*buffer);
-    const int part = sketch_.origin(maker).part;
-    const bool fits = part < 0 || part == rows.part || rows.part < 0;
-    if (!ring.joint && !fits) continue;
-    const ValueId one = copy(ring, at, sketch_.plan().problem[maker].name);
-    const bool whole = ring.joint || part < 0;
-    TWILL_TRY(const ValueId tile, read(value, whole ? rows_of(one, rows) : one, rows, type));
-    TWILL_TRY(const ir::Type own, own_type(value, rows));
-    if (type_of(tile) == own) made_[{value, rows, at, nullptr}] = tile;
-    return tile;
+/// A value of the loop out of shared memory: loaded there, or staged by another role.
+RoleBuilder::Want RoleBuilder::taken(ir::ValueId value, Rows rows, At at, ir::Type type) {
+  const auto buffer = placed(value, rows, at);
+  if (!buffer) {
+    return sketch_.refuse(*sketch_.definition(value),
+                          "is made by another group than " + name_ + ", which needs it");
   }
-  return sketch_.refuse(op, "is made by another group than " + name_ + ", which needs it");
-}
-
-/// A tile of the loop that was copied into shared memory and is computed with.
-RoleBuilder::Want RoleBuilder::loaded(ir::ValueId value, Rows rows, At at, ir::Type type) {
-  const OpId by = *sketch_.copy_of(value);
-  const Ring& ring = memory_.rings.at(*sketch_.plan().values[by.index()].home);
-  const ValueId buffer = rows_of(copy(ring, at, sketch_.plan().problem[by].name), rows);
-  TWILL_TRY(const ValueId tile, read(value, buffer, rows, type));
-  return made_[{value, rows, at, nullptr}] = tile;
+  TWILL_TRY(const ValueId tile, read(value, *buffer, rows, type));
+  TWILL_TRY(const ir::Type own, own_type(value, rows));
+  if (type_of(tile) == own) made_[{{value, rows}, at}] = tile;
+  return tile;
 }
 
 /// The layout in which threads store rows of a product without shared memory; null where the text's
@@ -400,7 +387,7 @@ Result<ir::Attribute> RoleBuilder::stored_layout(const ir::Op& store, Rows rows)
 /// The type in which an operation wants an operand, so that its result comes out in `result`.
 Result<ir::Type> RoleBuilder::operand_type(ir::OpId id, std::size_t index, Rows rows,
                                            ir::Type result) const {
-  const ir::Op& op = sketch_.program().op(id);
+  const ir::Op& op = program_.op(id);
   TWILL_TRY(const ir::Type own, own_type(op.operands[index], rows));
   if (op.kind == OpKind::store && is_tile(own)) {
     TWILL_TRY(const ir::Attribute layout, stored_layout(op, rows));
@@ -421,7 +408,7 @@ Result<ir::Type> RoleBuilder::operand_type(ir::OpId id, std::size_t index, Rows 
 }
 
 RoleBuilder::Want RoleBuilder::clone(ir::OpId id, Rows rows, At at, ir::Type type) {
-  const ir::Op& op = sketch_.program().op(id);
+  const ir::Op& op = program_.op(id);
   if (is_region(op)) {
     return sketch_.refuse(id, "has regions, which are not printed as TTGIR here yet");
   }
@@ -449,7 +436,7 @@ RoleBuilder::Want RoleBuilder::clone(ir::OpId id, Rows rows, At at, ir::Type typ
     if (i > 0) {
       TWILL_TRY(own, own_type(op.results[i], rows));
     }
-    node.results.push_back(add_value(sketch_.program().value(op.results[i]).name, own));
+    node.results.push_back(add_value(program_.value(op.results[i]).name, own));
   }
   const std::vector<ValueId> results = node.results;
   now_->push_back(std::move(node));

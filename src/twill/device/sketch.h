@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 #include "twill/device/build.h"
 #include "twill/ir/builder.h"
 #include "twill/ir/control_flow.h"
+#include "twill/ir/effects.h"
 #include "twill/ir/loop.h"
 #include "twill/plan/plan.h"
 
@@ -62,6 +64,9 @@ class Sketch {
   std::optional<OpId> copy_of(ir::ValueId value) const;
   /// The plan's ops that make the value in registers; empty if none does.
   const std::vector<OpId>& makers_of(ir::ValueId value) const;
+  /// Ops of the plan that leave the value in shared memory, and the buffers: as it was loaded, or
+  /// for a product or another group.
+  std::vector<std::pair<OpId, plan::BufferId>> places_of(ir::ValueId value) const;
   /// The value of an op of the plan that other groups read: of what it stands for, the last one
   /// that something else reads.
   std::optional<ir::ValueId> value_of(OpId op) const;
@@ -103,9 +108,9 @@ class Sketch {
   ir::OpId in_body(ir::OpId op) const;
   /// Ops that are done after a step of the plan, and for which part.
   std::vector<std::pair<ir::OpId, int>> following(OpId op) const;
-  /// Whether two operations may touch one place in global memory, by the rule of `ir::may_meet`;
-  /// true for what is no such access.
-  bool may_meet(ir::OpId one, ir::OpId other) const;
+  /// The first of the accesses to global memory that may touch what an operation does; all may
+  /// where that is no such access.
+  std::optional<ir::OpId> meeting(ir::OpId op, const std::function<bool(ir::OpId)>& among) const;
 
   // --- The function around the roles (frame.cpp) ----------------------------------------------
   /// Where the function may return before it comes to the loop.
@@ -138,8 +143,10 @@ class Sketch {
   ir::Type barriers(std::int64_t count) const;  ///< 0: one barrier
   ir::Type i32() const { return types().scalar("i32"); }
   ir::Type i1() const { return types().scalar("i1"); }
-  /// The type of the box that a store by descriptor takes from shared memory.
-  Result<ir::Type> box_type(ir::OpId store) const;
+  /// The type of the box in shared memory that an access by descriptor moves.
+  Result<ir::Type> box_type(ir::OpId op) const;
+  /// Where the text puts a value into shared memory, perhaps in another layout of registers.
+  std::vector<ir::OpId> allocations_of(ir::ValueId value) const;
   /// The type of the copy that a load leaves in shared memory.
   Result<ir::Type> memory_type(ir::OpId load) const;
 
@@ -149,7 +156,6 @@ class Sketch {
   std::string words(ir::OpId op) const;
 
  private:
-  std::set<ir::OpId> addresses_of(OpId op) const;
   Result<void> find_per_tile_ops();
   void find_sources();
   void find_forwarded();
@@ -162,11 +168,10 @@ class Sketch {
   void read_as_wanted();
   Result<void> find_around();
   Result<void> find_guard(ir::OpId branch, ir::OpId inner);
-  bool in_other_block(ir::OpId op, ir::OpId branch, ir::BlockId block) const;
   Result<void> find_exits();
   Result<void> find_effects();
   Result<void> check_stores() const;
-  Result<void> front_effect(ir::OpId op, const std::set<ir::OpId>& loads);
+  Result<void> front_effect(ir::OpId op);
   void find_branches();
   void note_last(Unit& unit, OpId op) const;
   std::set<OpId> makers_behind(ir::OpId op) const;
@@ -202,15 +207,11 @@ class Sketch {
   std::map<ir::ValueId, ir::Attribute> layouts_;
 };
 
-/// Whether an operation only computes, so that it may be done again in each role that needs it.
-bool is_pure(const ir::Program& program, ir::OpId op);
-/// Whether an operation does something that others can see.
-bool is_effect(const ir::Program& program, ir::OpId op);
+/// Pairs of values of which the second is the first in another block: what a loop carries, what a
+/// branch yields.
+std::vector<std::pair<ir::ValueId, ir::ValueId>> passed_on(const ir::Program& program, ir::OpId op);
 /// A branch or a loop; reductions have a region, too, and are none.
 bool is_region(const ir::Op& op);
-/// Whether an operation, with all in its regions, only computes and reads global memory, so that
-/// each role that needs its results may do it.
-bool may_be_again(const ir::Program& program, ir::OpId op);
 /// Whether it works element by element on tiles of one shape.
 bool is_elementwise(const ir::Op& op);
 /// A tile in registers.

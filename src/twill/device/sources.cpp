@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "twill/device/sketch.h"
-#include "twill/ir/effects.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/views.h"
 
@@ -13,72 +12,16 @@ namespace twill::device {
 using ir::OpClass;
 using ir::OpKind;
 
+bool is_region(const ir::Op& op) {
+  return !op.regions.empty() && op.kind != OpKind::reduce && op.kind != OpKind::scan;
+}
+
 bool is_tile(ir::Type type) { return ir::is_tensor(type) && !type->shape.empty(); }
 
 bool is_elementwise(const ir::Op& op) {
   const OpClass of = ir::class_of(op.kind);
   return of == OpClass::elementwise || op.kind == OpKind::load || op.kind == OpKind::scan ||
          op.kind == OpKind::library_call;
-}
-
-bool is_pure(const ir::Program& program, ir::OpId id) {
-  const ir::Op& op = program.op(id);
-  switch (op.kind) {
-    case OpKind::library_call:
-    case OpKind::inline_asm:
-      return op.is_pure;
-    case OpKind::gather:
-    case OpKind::histogram:
-    case OpKind::poison:
-      return true;
-    case OpKind::branch: {
-      const std::vector<ir::OpId> all = ir::walk(program, id);
-      return std::all_of(all.begin() + 1, all.end(), [&](ir::OpId inner) {
-        return program.op(inner).kind == OpKind::yield || is_pure(program, inner);
-      });
-    }
-    default:
-      break;
-  }
-  switch (ir::class_of(op.kind)) {
-    case OpClass::value:
-    case OpClass::elementwise:
-    case OpClass::view:
-    case OpClass::rearrangement:
-    case OpClass::reduction:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool is_region(const ir::Op& op) {
-  return !op.regions.empty() && op.kind != OpKind::reduce && op.kind != OpKind::scan;
-}
-
-bool may_be_again(const ir::Program& program, ir::OpId id) {
-  const std::vector<ir::OpId> all = ir::walk(program, id);
-  return std::all_of(all.begin(), all.end(), [&](ir::OpId at) {
-    const ir::Op& op = program.op(at);
-    switch (op.kind) {
-      case OpKind::branch:
-      case OpKind::for_loop:
-      case OpKind::yield:
-      case OpKind::combined:
-      case OpKind::load:
-      case OpKind::mma:
-        return true;
-      default:
-        return is_pure(program, at);
-    }
-  });
-}
-
-bool is_effect(const ir::Program& program, ir::OpId id) {
-  const ir::Op& op = program.op(id);
-  const OpClass of = ir::class_of(op.kind);
-  if (of == OpClass::copy) return true;  // its end is not known
-  return of != OpClass::load && ir::effect_of(op) != ir::Effect::none;
 }
 
 std::string Sketch::words(ir::OpId id) const {
@@ -152,10 +95,9 @@ std::optional<ir::ValueId> Sketch::value_of(OpId op) const {
     return std::any_of(sources.begin(), sources.end(),
                        [&](const extract::Source& source) { return source.op == user; });
   };
-  const std::set<ir::OpId> addresses = addresses_of(op);
   std::optional<ir::ValueId> last;
   for (const extract::Source& source : sources) {
-    if (addresses.contains(source.op)) continue;
+    if (source.absorbed) continue;  // each reader computes addresses for itself
     for (const ir::ValueId result : program_->op(source.op).results) {
       const auto& uses = program_->value(result).uses;
       const bool read = std::any_of(uses.begin(), uses.end(),
@@ -167,27 +109,20 @@ std::optional<ir::ValueId> Sketch::value_of(OpId op) const {
   return last ? std::optional(behind_relayouts(*last)) : std::nullopt;
 }
 
-/// Operations that an op of the plan has only for the addresses of its loads: each reader of their
-/// results does them again.
-std::set<ir::OpId> Sketch::addresses_of(OpId op) const {
-  std::set<ir::OpId> own, found;
-  std::vector<ir::ValueId> todo;
-  const auto read = [&](ir::OpId by) {
-    const auto& operands = program_->op(by).operands;
-    todo.insert(todo.end(), operands.begin(), operands.end());
+std::vector<std::pair<OpId, plan::BufferId>> Sketch::places_of(ir::ValueId value) const {
+  std::vector<std::pair<OpId, plan::BufferId>> places;
+  const auto add = [&](OpId op, std::optional<plan::BufferId> buffer) {
+    if (buffer) places.emplace_back(op, *buffer);
   };
-  for (const extract::Source& source : origin(op).sources) own.insert(source.op);
-  std::optional<ir::OpId> loads;  // the last one: others bring its indices
-  for (const ir::OpId id : own) {
-    if (program_->op(id).kind == OpKind::load) loads = id;
+  const auto home = [&](OpId op) { return plan_->values[op.index()].home; };
+  if (const auto copy = copy_of(value)) add(*copy, home(*copy));
+  for (const OpId maker : makers_of(value)) {
+    const bool moves = moved_by(maker) == value;
+    const bool is_buffer = ir::type_of(*program_, value)->kind == ir::TypeKind::memdesc;
+    if (moves || is_buffer) add(maker, home(maker));
+    if (!moves && value_of(maker) == value) add(maker, plan_->values[maker.index()].staged);
   }
-  if (loads) read(*loads);
-  while (!todo.empty()) {
-    const auto by = definition(todo.back());
-    todo.pop_back();
-    if (by && own.contains(*by) && found.insert(*by).second) read(*by);
-  }
-  return found;
+  return places;
 }
 
 std::optional<ir::ValueId> Sketch::moved_by(OpId op) const {
@@ -258,12 +193,11 @@ void Sketch::find_sources() {
       const auto size = [&](ir::ValueId v) { return ir::byte_size(ir::type_of(*program_, v)); };
       return a && size(*a) >= size(b) ? a : std::optional(b);
     };
-    const std::set<ir::OpId> addresses = addresses_of(op);
     for (const extract::Source& source : origins_[i].sources) {
       const OpKind kind = program_->op(source.op).kind;
       for (const ir::ValueId result : program_->op(source.op).results) {
         if (!copies) {
-          if (depends(result) && !addresses.contains(source.op)) made_[result].push_back(op);
+          if (depends(result) && !source.absorbed) made_[result].push_back(op);
         } else if (kind == OpKind::load || kind == OpKind::block_load) {
           loaded = larger(loaded, result);
         }
@@ -305,6 +239,27 @@ void Sketch::find_forwarded() {
   for (const auto& [op, value] : forwarded_) made_[value].push_back(op);
 }
 
+std::vector<std::pair<ir::ValueId, ir::ValueId>> passed_on(const ir::Program& program,
+                                                           ir::OpId id) {
+  std::vector<std::pair<ir::ValueId, ir::ValueId>> pairs;
+  if (const auto loop = ir::as_loop(program, id)) {
+    for (const ir::Carried& carried : loop->carried) {
+      pairs.emplace_back(carried.init, carried.argument);
+      pairs.emplace_back(carried.yielded, carried.argument);
+      if (carried.result) pairs.emplace_back(carried.argument, *carried.result);
+    }
+  }
+  const ir::Op& op = program.op(id);
+  for (const std::size_t side : {0U, 1U}) {
+    const auto block = op.kind == OpKind::branch ? ir::body(program, id, side) : std::nullopt;
+    const auto end = block ? ir::terminator(program, *block) : std::nullopt;
+    for (std::size_t i = 0; end && i < op.results.size(); ++i) {
+      pairs.emplace_back(program.op(*end).operands[i], op.results[i]);
+    }
+  }
+  return pairs;
+}
+
 /// Results of loads and products, and of all that has such an operand.
 void Sketch::find_dependent() {
   const std::vector<ir::OpId> all = ir::walk(*program_, function_);
@@ -317,25 +272,15 @@ void Sketch::find_dependent() {
     changed = false;
     for (const ir::OpId id : all) {
       const ir::Op& op = program_->op(id);
+      for (const auto& [from, to] : passed_on(*program_, id)) {
+        if (is_known(from)) enter(to);
+      }
+      if (ir::is_loop(op.kind)) continue;
       const OpClass of = ir::class_of(op.kind);
       const bool begins = of == OpClass::load || of == OpClass::product;
-      if (const auto loop = ir::as_loop(*program_, id)) {
-        for (const ir::Carried& carried : loop->carried) {
-          if (!is_known(carried.init) && !is_known(carried.yielded)) continue;
-          enter(carried.argument);
-          if (carried.result) enter(*carried.result);
-        }
-        continue;
-      }
       const bool reads = std::any_of(op.operands.begin(), op.operands.end(), is_known);
       for (const ir::ValueId result : op.results) {
         if (reads || (begins && is_tile(ir::type_of(*program_, result)))) enter(result);
-      }
-      if (op.kind != OpKind::yield) continue;
-      const auto around = ir::parent(*program_, id);
-      if (!around || program_->op(*around).kind != OpKind::branch) continue;
-      for (std::size_t i = 0; i < op.operands.size(); ++i) {
-        if (is_known(op.operands[i])) enter(program_->op(*around).results[i]);
       }
     }
   }

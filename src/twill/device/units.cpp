@@ -116,14 +116,6 @@ Result<void> Sketch::attach(ir::OpId effect) {
   return {};
 }
 
-bool Sketch::may_meet(ir::OpId one, ir::OpId other) const {
-  const auto first = ir::memory_access(program_->op(one));
-  const auto second = ir::memory_access(program_->op(other));
-  const bool global = first && first->space == ir::AccessSpace::global && second &&
-                      second->space == ir::AccessSpace::global;
-  return !global || ir::may_meet(*program_, first->address, second->address);
-}
-
 /// An effect may change places with what touches no array of its own. `top` keeps its own order.
 Result<void> Sketch::check_order(ir::OpId effect, ir::OpId top) const {
   if (ir::class_of(program_->op(effect).kind) == OpClass::remark) return {};
@@ -131,14 +123,12 @@ Result<void> Sketch::check_order(ir::OpId effect, ir::OpId top) const {
   if (!own || own->space != ir::AccessSpace::global) {
     return refuse(effect, "is an effect that no step of the plan has");
   }
-  for (const ir::OpId other : ir::walk(*program_, function_)) {
-    const auto access = ir::memory_access(program_->op(other));
-    if (other == effect || !access || access->space != ir::AccessSpace::global) continue;
-    if (in_body(other) == top && where(other) == Where::loop) continue;
-    if (may_meet(effect, other)) {
-      return refuse(effect, "writes what " + words(other) +
-                                " may read or write, and their order is not kept yet");
-    }
+  const auto other = meeting(effect, [&](ir::OpId at) {
+    return at != effect && (in_body(at) != top || where(at) != Where::loop);
+  });
+  if (other) {
+    return refuse(effect, "writes what " + words(*other) +
+                              " may read or write, and their order is not kept yet");
   }
   return {};
 }

@@ -1,5 +1,6 @@
 #include "twill/dialect/roles.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "twill/dialect/attributes.h"
@@ -128,10 +129,18 @@ bool has_segment_sizes(std::string_view name) {
 }
 
 std::optional<std::vector<std::size_t>> operand_segments(const ir::Op& op) {
-  const std::span<const OperandRole> roles = roles_of(op.name);
-  const std::size_t count = op.operands.size();
+  return operand_segments(op.name, op.operands.size(), op.attributes);
+}
+
+std::optional<std::vector<std::size_t>> operand_segments(
+    std::string_view name, std::size_t count, const std::vector<ir::NamedAttribute>& attributes) {
+  const std::span<const OperandRole> roles = roles_of(name);
   std::vector<std::size_t> sizes;
-  if (const auto written = integers_attribute(op, "operandSegmentSizes")) {
+  const auto stated = std::find_if(attributes.begin(), attributes.end(), [](const auto& it) {
+    return it.first == "operandSegmentSizes";
+  });
+  const auto written = stated == attributes.end() ? std::nullopt : integers_of(stated->second);
+  if (written) {
     std::size_t total = 0;
     for (const std::int64_t size : *written) {
       if (size < 0 || static_cast<std::size_t>(size) > count) return std::nullopt;

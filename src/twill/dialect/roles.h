@@ -31,5 +31,8 @@ bool has_segment_sizes(std::string_view name);
 /// the number of operands. nullopt if the number does not fit, as in the generic spelling of a
 /// Triton that declares other operands.
 std::optional<std::vector<std::size_t>> operand_segments(const ir::Op& op);
+/// The same of an op that no Program has.
+std::optional<std::vector<std::size_t>> operand_segments(
+    std::string_view name, std::size_t count, const std::vector<ir::NamedAttribute>& attributes);
 
 }  // namespace twill::dialect

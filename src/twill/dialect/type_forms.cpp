@@ -66,6 +66,8 @@ const std::unordered_map<std::string_view, TypeForm>& forms() {
       {"ttg.memdesc_reinterpret", F::arrow},
       {"ttng.warp_group_dot", F::product},
       {"ttng.warp_group_dot_wait", F::operands},
+      {"ttng.async_tma_store_wait", F::none},
+      {"ttng.fence_async_shared", F::none},
       {"ttng.init_barrier", F::first},
       {"ttng.barrier_expect", F::first},
       {"ttng.wait_barrier", F::first},

@@ -8,6 +8,7 @@ namespace twill::dialect {
 
 enum class TypeForm {
   generic,   ///< no custom form that we print: "name"(operands) {..} : (types) -> types
+  none,      ///< no types
   result,    ///< : R
   first,     ///< : A, of the first operand
   operands,  ///< : A, B

@@ -382,7 +382,7 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
     emitted.broken += check.broken;
     if (!check.unchecked.empty()) emitted.notes.push_back(check.unchecked);
   }
-  if (!proof.unchecked.empty() && !compared.unchecked.empty()) {
+  if (!proof.unchecked.empty() && !proof.has_run && !compared.unchecked.empty()) {
     emitted.broken += proof.unchecked + "\n" + compared.unchecked + "\n";
   }
   std::string story = report::story(emitted.planned.outcome);

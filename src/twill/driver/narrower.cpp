@@ -57,21 +57,27 @@ Result<void> add_at_home(const Request& request, const Reading& reading, std::si
 
 Result<void> add_with_room(const Request& request, const Reading& reading, std::size_t proposed,
                            std::vector<Step>& steps) {
-  Request with_copies = request;
-  with_copies.limits.room_for_staging = true;
+  Request in_sums = request;
+  in_sums.limits.room_for_staging = true;
   for (const std::size_t i : refused(request, proposed, steps)) {
     const problem::Problem problem = steps[i].proposal.outcome.problem;
     if (!transfers_values(problem, schedule_of(steps[i])) && with_room(problem, 0) == problem) {
       continue;
     }
-    Amount more = 0;  // beyond one copy each
+    Amount room = 0;
+    std::vector<std::string> proven;
     for (int tries = 0; tries < kMostRooms; ++tries) {
-      TWILL_TRY(const bool added, add_best_of(with_copies, reading, i, with_room(problem, more),
+      const Request& wanted = tries == 0 ? in_sums : request;
+      TWILL_TRY(const bool added, add_best_of(wanted, reading, i, with_room(problem, room),
                                               "with room for transfers", steps));
       if (!added) break;
-      const Transferred needed = transferred_bytes(problem, schedule_of(steps.back()));
-      if (needed.in_all - needed.once <= more) break;
-      more = needed.in_all - needed.once;
+      // Sums say something of all schedules with the room; less memory only of those that need it.
+      std::vector<std::string>& notes = steps.back().proposal.outcome.notes;
+      if (tries == 0) proven = notes;
+      notes = proven;
+      const Amount needed = transferred_bytes(problem, schedule_of(steps.back()));
+      if (needed <= room) break;
+      room = needed;
     }
   }
   return {};

@@ -111,7 +111,7 @@ std::optional<Problem> without_transfers(const Problem& problem) {
   return *std::move(posed);
 }
 
-Transferred transferred_bytes(const Problem& problem, const schedule::Schedule& schedule) {
+Amount transferred_bytes(const Problem& problem, const schedule::Schedule& schedule) {
   const Cycles interval = schedule.initiation_interval;
   const auto alternative_of = [&](OpId op) -> const problem::Alternative& {
     return problem[op].alternatives[static_cast<std::size_t>(schedule.ops[op.index()].alternative)];
@@ -128,18 +128,17 @@ Transferred transferred_bytes(const Problem& problem, const schedule::Schedule& 
     at->second.first = std::min(at->second.first, read);
     at->second.second = std::max(at->second.second, read + hold);
   }
-  Transferred bytes;
+  Amount bytes = 0;
   for (const auto& [value, wait] : waits) {
     const int warps = problem[schedule.ops[value.index()].group].warps;
-    const Amount copy = problem::staged_bytes(problem[value], warps);
-    bytes.once += copy;
-    bytes.in_all += copy * ((wait.second - wait.first) / interval + 1);
+    bytes +=
+        problem::staged_bytes(problem[value], warps) * ((wait.second - wait.first) / interval + 1);
   }
   return bytes;
 }
 
 bool leave_share(const Problem& problem, const schedule::Schedule& schedule, double share) {
-  const Amount bytes = transferred_bytes(problem, schedule).in_all;
+  const Amount bytes = transferred_bytes(problem, schedule);
   if (bytes == 0) return true;
   const auto memory = problem::staging_memory(problem);
   if (!memory) return false;

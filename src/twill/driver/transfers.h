@@ -17,12 +17,8 @@ bool transfers_values(const problem::Problem& problem, const schedule::Schedule&
 /// could change groups.
 std::optional<problem::Problem> without_transfers(const problem::Problem& problem);
 
-/// Bytes for the transferred values of a schedule.
-struct Transferred {
-  Amount once = 0;    ///< in one copy each
-  Amount in_all = 0;  ///< in as many copies as wait at once
-};
-Transferred transferred_bytes(const problem::Problem& problem, const schedule::Schedule& schedule);
+/// Bytes for the transferred values of the schedule, in as many copies as wait at once.
+Amount transferred_bytes(const problem::Problem& problem, const schedule::Schedule& schedule);
 
 /// Whether these bytes leave that share of the memory where they wait.
 bool leave_share(const problem::Problem& problem, const schedule::Schedule& schedule, double share);

@@ -48,7 +48,8 @@ PrintedCheck check_printed(const std::string& text) {
   if (!ran) return {"the roles were not executed: " + ran.error().message, {}};
   if (!verified) return {"the roles were not proven: " + verified.error().message, {}};
   return {"the roles were run, and are not proven for every trip count (`twill verify` says why)",
-          {}};
+          {},
+          true};
 }
 
 }  // namespace twill::driver

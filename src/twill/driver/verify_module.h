@@ -26,6 +26,7 @@ Result<VerifiedModule> verify_module(const Input& input, std::int64_t at_least =
 struct PrintedCheck {
   std::string unchecked;  ///< why they are not proven for every trip count; else empty
   std::string broken;     ///< the report of a rule that they break: a bug of ours; empty if none
+  bool has_run = false;   ///< they were run under many orders
 };
 
 /// Runs the roles of a module that was printed, without tiles, and proves them for every trip

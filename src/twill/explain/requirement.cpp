@@ -123,7 +123,7 @@ void drop_made(const std::vector<bool>& transfer_ops, Parts& parts) {
 
 /// Drops the transfer of this dependence's value, if there is one: its load, and the store if no
 /// other load is left. Both stay as ordinary ops without costs, so that others keep their ids.
-void drop_hand_over(const Dependence& dependence, Parts& parts) {
+void drop_transfer(const Dependence& dependence, Parts& parts) {
   if (!dependence.carries_value) return;
   for (Transfer& it : parts.transfers) {
     if (it.value != dependence.from) continue;
@@ -306,7 +306,7 @@ Problem without(const Problem& problem, std::span<const Requirement> dropped) {
   for (const Requirement& requirement : dropped) drop(classes, requirement, parts);
   for (const Requirement& requirement : dropped) {
     if (requirement.kind != Kind::dependence) continue;
-    drop_hand_over(problem.dependences()[requirement.index], parts);
+    drop_transfer(problem.dependences()[requirement.index], parts);
   }
   for (const Requirement& requirement : dropped) {
     if (requirement.kind != Kind::register_limit) continue;

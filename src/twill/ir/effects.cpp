@@ -1,5 +1,7 @@
 #include "twill/ir/effects.h"
 
+#include <algorithm>
+
 namespace twill::ir {
 
 Effect effect_of(const Op& op) {
@@ -24,6 +26,59 @@ Effect effect_of(const Op& op) {
     default:
       return op.kind == OpKind::call ? Effect::orders : Effect::none;
   }
+}
+
+bool is_effect(const Program& program, OpId id) {
+  const OpClass of = class_of(program.op(id).kind);
+  return of == OpClass::copy || (of != OpClass::load && effect_of(program.op(id)) != Effect::none);
+}
+
+bool is_pure(const Program& program, OpId id) {
+  const Op& op = program.op(id);
+  switch (op.kind) {
+    case OpKind::library_call:
+    case OpKind::inline_asm:
+      return op.is_pure;
+    case OpKind::gather:
+    case OpKind::histogram:
+    case OpKind::poison:
+      return true;
+    case OpKind::branch: {
+      const std::vector<OpId> all = walk(program, id);
+      return std::all_of(all.begin() + 1, all.end(), [&](OpId inner) {
+        return program.op(inner).kind == OpKind::yield || is_pure(program, inner);
+      });
+    }
+    default:
+      break;
+  }
+  switch (class_of(op.kind)) {
+    case OpClass::value:
+    case OpClass::elementwise:
+    case OpClass::view:
+    case OpClass::rearrangement:
+    case OpClass::reduction:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool only_reads(const Program& program, OpId id) {
+  const std::vector<OpId> all = walk(program, id);
+  return std::all_of(all.begin(), all.end(), [&](OpId at) {
+    switch (program.op(at).kind) {
+      case OpKind::branch:
+      case OpKind::for_loop:
+      case OpKind::yield:
+      case OpKind::combined:
+      case OpKind::load:
+      case OpKind::mma:
+        return true;
+      default:
+        return is_pure(program, at);
+    }
+  });
 }
 
 }  // namespace twill::ir

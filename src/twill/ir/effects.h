@@ -18,4 +18,11 @@ enum class Effect : unsigned char {
 /// pure, volatile loads, and atomic operations that acquire, release or compare.
 Effect effect_of(const Op& op);
 
+/// Whether an op does something that others can see; of a copy the end is not known, so it does.
+bool is_effect(const Program& program, OpId op);
+/// Whether an op only computes, so that it may be done again wherever its results are needed.
+bool is_pure(const Program& program, OpId op);
+/// Whether an op, with all in its regions, only computes and reads global memory.
+bool only_reads(const Program& program, OpId op);
+
 }  // namespace twill::ir

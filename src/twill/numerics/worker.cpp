@@ -270,6 +270,7 @@ Result<void> Worker::do_other_sides(const Work& work, const TwoSided& branch) {
     const auto home = plan_.values[op.index()].home;
     const bool mine = meaning_.part(op) < 0 || meaning_.part(op) == meaning_.part(work.op);
     if (op == work.op || !home || !mine) continue;
+    if (slots_.of(*home, work.iteration) == work.home) continue;  // its own result comes there
     TWILL_TRY(const bool skipped, is_skipped_there(reader, op));
     for (const Thing thing : meaning_.things(op)) {
       const auto other = meaning_.other(thing);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/plan/buffers.h"
 #include "twill/support/text_table.h"
 
 namespace twill::plan {
@@ -64,11 +65,9 @@ std::string buffers_text(const Plan& plan) {
     if (buffer.initial > 0)
       notes.push_back(fmt::format("{} there before the loop", buffer.initial));
     for (const Buffer& other : plan.buffers) {
-      const bool overlap = &other != &buffer && other.memory == buffer.memory &&
-                           other.residence == buffer.residence &&
-                           other.offset < buffer.offset + buffer.size * buffer.depth &&
-                           buffer.offset < other.offset + other.size * other.depth;
-      if (overlap) notes.push_back("shares with " + other.name);
+      if (&other != &buffer && share_addresses(other, buffer)) {
+        notes.push_back("shares with " + other.name);
+      }
     }
     table.add({buffer.name, buffer.memory, fmt::format("at {}", buffer.offset),
                fmt::format("{}", buffer.size), fmt::format("x {}", buffer.depth),

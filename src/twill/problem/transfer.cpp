@@ -237,7 +237,7 @@ class Checker {
 
 /// Drops the value from the dependences by which it is transferred.
 template <class Crosses>
-void hand_over(Parts& parts, Crosses crosses) {
+void drop_reads(Parts& parts, Crosses crosses) {
   for (const Transfer& it : parts.transfers) {
     for (const Transfer::Load& load : it.loads) {
       if (!crosses(it.value, load.reader)) continue;
@@ -250,7 +250,7 @@ void hand_over(Parts& parts, Crosses crosses) {
   }
 }
 
-/// Keeps the marked ops, and the members that name only these.
+/// Keeps the marked ops, and the parts that name only these.
 std::vector<OpId> keep(Parts& parts, const std::vector<bool>& kept) {
   std::vector<OpId> now(parts.ops.size());
   std::vector<OpId> before;
@@ -287,7 +287,7 @@ Residual reduce(const Problem& problem, Exists exists, Crosses crosses) {
   if (!parts.transfers.empty()) {
     parts.minimum_compute_groups = std::min(parts.minimum_compute_groups, compute_ops(parts));
   }
-  hand_over(parts, crosses);
+  drop_reads(parts, crosses);
   parts.transfers.clear();
   std::vector<OpId> before = keep(parts, kept);
   Result<Problem> posed = pose(std::move(parts));

@@ -158,7 +158,7 @@ std::string RoleSteps::check_computed(const Placed& placed) {
     const ir::Type type = ir::type_of(all_.what.kernel, op.results.front());
     const bool tile =
         type->kind == ir::TypeKind::tensor && type->element->kind == ir::TypeKind::floating;
-    if (!tile) continue;
+    if (!tile || is_of_indices(all_.what.kernel, op.results.front())) continue;
     const auto is_it = [&](const Computed& it) {
       return it.kind == op.kind &&
              (!it.iteration || is_made_of(*step.op, placed.iteration, it.iteration));

@@ -7,6 +7,20 @@ namespace twill::emit::ttgir {
 
 using device::ValueId;
 
+namespace {
+
+template <class TextOf>
+std::string list(const Names::Values& values, const TextOf& text_of) {
+  std::string text;
+  for (const ValueId value : values) {
+    const std::string one = text_of(value);
+    text += (text.empty() ? "" : ", ") + one;
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string Names::unique(std::string base) {
   for (char& letter : base) {
     const bool plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
@@ -24,39 +38,29 @@ std::string Names::define(ValueId value) {
   return names_[value] = "%" + unique(kernel_[value].name);
 }
 
-std::string Names::names(const std::vector<ValueId>& values) const {
-  std::string text;
-  for (const ValueId value : values) text += (text.empty() ? "" : ", ") + name(value);
-  return text;
+std::string Names::names(const Values& values) const {
+  return list(values, [&](ValueId value) { return name(value); });
 }
 
-std::string Names::types(const std::vector<ValueId>& values) {
-  std::string text;
-  for (const ValueId value : values) text += (text.empty() ? "" : ", ") + type(value);
-  return text;
+std::string Names::types(const Values& values) {
+  return list(values, [&](ValueId value) { return type(value); });
 }
 
-std::string Names::defined(const std::vector<ValueId>& values) {
-  std::string text;
-  for (const ValueId value : values) text += (text.empty() ? "" : ", ") + define(value);
+std::string Names::defined(const Values& values) {
+  const std::string text = list(values, [&](ValueId value) { return define(value); });
   return text.empty() ? text : text + " = ";
 }
 
-std::string Names::begun(const std::vector<ValueId>& values, const std::vector<ValueId>& first) {
-  std::string text;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::string initial = name(first[i]);
-    text += (i == 0 ? "" : ", ") + define(values[i]) + " = " + initial;
-  }
-  return text;
+std::string Names::begun(const Values& values, const Values& first) {
+  auto next = first.begin();
+  return list(values, [&](ValueId value) {
+    const std::string initial = name(*next++);
+    return define(value) + " = " + initial;
+  });
 }
 
-std::string Names::declared(const std::vector<ValueId>& values) {
-  std::string text;
-  for (const ValueId value : values) {
-    text += (text.empty() ? "" : ", ") + define(value) + ": " + type(value);
-  }
-  return text;
+std::string Names::declared(const Values& values) {
+  return list(values, [&](ValueId value) { return define(value) + ": " + type(value); });
 }
 
 }  // namespace twill::emit::ttgir

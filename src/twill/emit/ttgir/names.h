@@ -6,14 +6,16 @@
 #include <vector>
 
 #include "twill/device/kernel.h"
-#include "twill/emit/ttgir/words.h"
+#include "twill/dialect/words.h"
 
 /// Internal to the TTGIR printer: names of values. Partitions share those of their function.
 namespace twill::emit::ttgir {
 
 class Names {
  public:
-  Names(const device::Kernel& kernel, Words& words) : kernel_(kernel), words_(words) {}
+  using Values = std::vector<device::ValueId>;
+
+  Names(const device::Kernel& kernel, dialect::Words& words) : kernel_(kernel), words_(words) {}
 
   /// A name like `base` that nothing else has, without its %.
   std::string unique(std::string base);
@@ -23,18 +25,17 @@ class Names {
   std::string type(device::ValueId value) { return words_.type(kernel_[value].type); }
 
   // Lists with commas: "%a, %b", and the same of types and of new names with " = " behind.
-  std::string names(const std::vector<device::ValueId>& values) const;
-  std::string types(const std::vector<device::ValueId>& values);
-  std::string defined(const std::vector<device::ValueId>& values);
+  std::string names(const Values& values) const;
+  std::string types(const Values& values);
+  std::string defined(const Values& values);
   /// "%new = %first, ...": what a loop begins with.
-  std::string begun(const std::vector<device::ValueId>& values,
-                    const std::vector<device::ValueId>& first);
+  std::string begun(const Values& values, const Values& first);
   /// "%a: i32, %b: i32", newly named.
-  std::string declared(const std::vector<device::ValueId>& values);
+  std::string declared(const Values& values);
 
  private:
   const device::Kernel& kernel_;
-  Words& words_;
+  dialect::Words& words_;
   std::map<device::ValueId, std::string> names_;
   std::map<std::string, int> used_;
   std::set<std::string> taken_;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "twill/device/kernel.h"
 
@@ -9,9 +9,10 @@
 namespace twill::emit::ttgir {
 
 struct NodeWords {
-  const char* op;
-  std::vector<std::string>
-      roles;  ///< of the operands; the last one is that of all further operands
+  std::string op;
+  /// Attributes for the node's numbers, in their order: `count` is one of that name, `-` is none,
+  /// and `offsets[]` has all numbers. `count=1:i32` is always that, and `flag!` has no value.
+  std::string_view attributes = {};
 };
 
 /// Precondition: the printer has no function of its own for nodes of this kind.

@@ -1,15 +1,14 @@
 #include <algorithm>
 #include <map>
-#include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 
 #include "twill/dialect/attributes.h"
-#include "twill/dialect/roles.h"
+#include "twill/dialect/spell.h"
 #include "twill/emit/ttgir.h"
 #include "twill/emit/ttgir/names.h"
 #include "twill/emit/ttgir/node_words.h"
-#include "twill/emit/ttgir/spell.h"
 #include "twill/ir/builder.h"
 
 namespace twill::emit {
@@ -20,6 +19,7 @@ using device::Block;
 using device::Node;
 using device::NodeKind;
 using device::ValueId;
+using dialect::Phrase;
 
 class Printer : Names {
  public:
@@ -28,7 +28,7 @@ class Printer : Names {
         program_(program),
         kernel_(kernel),
         builder_(program),
-        words_(spelling) {}
+        words_(spelling, true) {}
 
   Result<std::string> all() {
     head();
@@ -40,10 +40,8 @@ class Printer : Names {
       TWILL_TRY_VOID(print(node));
     }
     line("tt.return");
-    --depth_;
-    line("}");
-    --depth_;
-    line("}");
+    close();
+    close();
     return words_.definitions() + text_;
   }
 
@@ -118,7 +116,7 @@ class Printer : Names {
     }
     line(fmt::format("ttg.warp_specialize({}){}", names(kernel_.captures), tail));
     open("default", kernel_.roles.front().name);
-    TWILL_TRY_VOID(print(kernel_.roles.front().body));
+    TWILL_TRY_VOID(print(kernel_.roles.front().body.nodes));
     line("ttg.warp_yield");
     const std::string type = " : (" + types(kernel_.captures) + ") -> ()";
     close(kernel_.roles.size() == 1 ? type : "");
@@ -126,7 +124,7 @@ class Printer : Names {
       const device::Role& role = kernel_.roles[i];
       const std::string arguments = declared(role.body.arguments);
       open(fmt::format("partition{}({}) num_warps({})", i - 1, arguments, role.warps), role.name);
-      TWILL_TRY_VOID(print(role.body));
+      TWILL_TRY_VOID(print(role.body.nodes));
       line("ttg.warp_return");
       close(i + 1 == kernel_.roles.size() ? type : "");
     }
@@ -134,12 +132,12 @@ class Printer : Names {
   }
 
   /// The words for a step stand above it, or behind it if it is short.
-  Result<void> print(const Block& block) {
+  Result<void> print(const std::vector<Node>& nodes) {
     constexpr std::size_t kShort = 2;
     std::size_t end = 0;  // of the short step at hand
     std::string remark;
-    for (std::size_t i = 0; i < block.nodes.size(); ++i) {
-      const Node& node = block.nodes[i];
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const Node& node = nodes[i];
       if (!node.remark.empty() && node.span > kShort) line("// " + node.remark);
       if (!node.remark.empty() && node.span <= kShort) {
         end = i + node.span;
@@ -163,12 +161,6 @@ class Printer : Names {
   // --- Nodes ----------------------------------------------------------------------------------
   Result<void> print(const Node& node) {
     switch (node.kind) {
-      case NodeKind::source:
-        return source(node);
-      case NodeKind::constant:
-        return constant(node), Result<void>();
-      case NodeKind::convert:
-        return conversion(node), Result<void>();
       case NodeKind::loop:
         return loop(node);
       case NodeKind::repeat:
@@ -177,45 +169,39 @@ class Printer : Names {
         return branch(node);
       case NodeKind::leave:
         return leave(node);
-      case NodeKind::proxy_fence:
-        return line("ttng.fence_async_shared {bCluster = false}"), Result<void>();
-      case NodeKind::wait_stores:
-        line(fmt::format("ttng.async_tma_store_wait {{pendings = {} : i32}}", node.numbers[0]));
-        return {};
       case NodeKind::global_fence:
         return assembly(node, "fence.proxy.async;"), Result<void>();
       case NodeKind::end_stores:
         return assembly(node, fmt::format("cp.async.bulk.wait_group {};", node.numbers[0])),
                Result<void>();
-      case NodeKind::product:
-        return product(node), Result<void>();
       default:
-        return spelled_node(node), Result<void>();
+        break;
     }
+    const Phrase made = phrase(node);
+    const bool has_region = node.source && !program_.op(*node.source).regions.empty();
+    if (!has_region) return line(spell(made, words_)), Result<void>();
+    const auto [before, behind] = around_region(made, words_);
+    line(before + " ({");
+    ++depth_;
+    TWILL_TRY_VOID(region(program_.op(*node.source).regions.front()));
+    close(")" + behind);
+    return {};
   }
 
   /// An instruction that TTGIR has no op for; each thread runs it. The dialect wants a result.
   void assembly(const Node& node, const std::string& instruction) {
-    line(fmt::format("{}tt.elementwise_inline_asm \"{} mov.u32 $0, 0;\" {{constraints = \"=r\", "
-                     "packed_element = 1 : i32, pure = false}} -> i32",
-                     defined(node.results), instruction));
+    line(
+        fmt::format("{}tt.elementwise_inline_asm \"{} mov.u32 $0, 0;\" {{constraints = \"=r\", "
+                    "packed_element = 1 : i32, pure = false}} -> i32",
+                    defined(node.results), instruction));
   }
 
-  void constant(const Node& node) {
-    const ir::Type type = kernel_[node.results[0]].type;
-    const bool truth = type->name == "i1";
-    std::string value = std::to_string(node.numbers[0]) + " : " + type->text;
-    if (truth) value = node.numbers[0] != 0 ? "true" : "false";
-    line(defined(node.results) + "arith.constant " + value);
-  }
-
-  void conversion(const Node& node) {
-    const ir::Type from = kernel_[node.operands[0]].type, to = kernel_[node.results[0]].type;
-    const char* const op = from->bits > to->bits ? "arith.trunci"
-                           : from->name == "i1"  ? "arith.extui"
-                                                 : "arith.extsi";
-    const std::string operand = name(node.operands[0]), made = defined(node.results);
-    line(fmt::format("{}{} {} : {} to {}", made, op, operand, from->text, to->text));
+  /// The nodes of a block and what it yields.
+  Result<void> print(const Block& block) {
+    TWILL_TRY_VOID(print(block.nodes));
+    if (block.yields.empty()) return {};
+    return line(fmt::format("scf.yield {} : {}", names(block.yields), types(block.yields))),
+           Result<void>();
   }
 
   Result<void> loop(const Node& node) {
@@ -231,7 +217,6 @@ class Printer : Names {
     const std::string results = defined(node.results);
     open(fmt::format("{}scf.for {} = {}{}{}", results, counter, bounds, carried, width));
     TWILL_TRY_VOID(print(body));
-    yields(body);
     close();
     return {};
   }
@@ -243,7 +228,7 @@ class Printer : Names {
     const std::string results = defined(node.results);
     open(fmt::format("{}scf.while ({}) : ({}) -> ({})", results, carried, types(node.operands),
                      types(node.results)));
-    TWILL_TRY_VOID(print(test));
+    TWILL_TRY_VOID(print(test.nodes));
     const std::vector<ValueId> passed(test.yields.begin() + 1, test.yields.end());
     line(fmt::format("scf.condition({}) {} : {}", name(test.yields[0]), names(passed),
                      types(passed)));
@@ -251,14 +236,8 @@ class Printer : Names {
     open("} do");
     line("^bb0(" + declared(body.arguments) + "):");
     TWILL_TRY_VOID(print(body));
-    yields(body);
     close();
     return {};
-  }
-
-  void yields(const Block& block) {
-    if (block.yields.empty()) return;
-    line(fmt::format("scf.yield {} : {}", names(block.yields), types(block.yields)));
   }
 
   Result<void> branch(const Node& node) {
@@ -266,11 +245,9 @@ class Printer : Names {
     const std::string arrow = node.results.empty() ? "" : " -> (" + types(node.results) + ")";
     open(fmt::format("{}scf.if {}{}", defined(node.results), condition, arrow));
     TWILL_TRY_VOID(print(node.blocks[0]));
-    yields(node.blocks[0]);
     --depth_;
     open("} else");
     TWILL_TRY_VOID(print(node.blocks[1]));
-    yields(node.blocks[1]);
     close();
     return {};
   }
@@ -283,24 +260,101 @@ class Printer : Names {
     line(fmt::format("cf.cond_br {0}, ^{1}{3}, ^{2}{3}", name(node.operands[0]), first, second,
                      number));
     text_ += fmt::format("  ^leave{}:\n", number);
-    TWILL_TRY_VOID(print(node.blocks.front()));
+    TWILL_TRY_VOID(print(node.blocks.front().nodes));
     line("tt.return");
     text_ += fmt::format("  ^go{}:\n", number);
     return {};
   }
 
-  Phrase phrase(const Node& node, std::string op, const std::vector<std::string>& roles) {
-    Phrase phrase;
-    phrase.op = std::move(op);
-    for (std::size_t i = 0; i < node.operands.size(); ++i) {
-      const std::string role = roles.empty() ? "" : roles[std::min(i, roles.size() - 1)];
-      phrase.operands.push_back({role, name(node.operands[i]), kernel_[node.operands[i]].type});
+  /// Name and attributes of a node: by the text, or by the table.
+  Phrase words_of(const Node& node) {
+    const ir::Op* const op = node.source ? &program_.op(*node.source) : nullptr;
+    switch (node.kind) {
+      case NodeKind::source: {
+        Phrase made{op->name, {}, op->attributes, {}, {}, op->form};
+        for (auto& [key, value] : made.attributes) {
+          if (key == "start" && !node.numbers.empty()) value = i32(node.numbers[0]);
+          if (key == "end" && !node.numbers.empty()) value = i32(node.numbers[1]);
+        }
+        return made;
+      }
+      case NodeKind::product: {
+        Phrase made{op->name, {}, op->attributes};
+        std::erase_if(made.attributes, [](const auto& a) { return a.first == "isAsync"; });
+        made.attributes.emplace_back("isAsync", table().boolean(true));
+        return made;
+      }
+      case NodeKind::convert: {
+        const ir::Type from = kernel_[node.operands[0]].type, to = kernel_[node.results[0]].type;
+        const bool truth = from->name == "i1";
+        return {from->bits > to->bits ? "arith.trunci" : truth ? "arith.extui" : "arith.extsi"};
+      }
+      case NodeKind::constant: {
+        const ir::Type type = kernel_[node.results[0]].type;
+        const std::int64_t number = node.numbers[0];
+        return {"arith.constant",
+                {},
+                {{"value", type->name == "i1" ? table().boolean(number != 0)
+                                              : table().integer(number, type)}}};
+      }
+      default:
+        break;
+    }
+    const bool updates = op != nullptr && op->kind == ir::OpKind::block_update;
+    if (updates) return {"ttng.async_tma_reduce", {}, op->attributes};
+    Phrase made{ttgir::words_of(node.kind).op, {}, attributes_of(node)};
+    if (const std::vector<std::int64_t> sizes = segments_of(node); !sizes.empty()) {
+      made.attributes.emplace_back("operandSegmentSizes", array(sizes));
+    }
+    return made;
+  }
+
+  Phrase phrase(const Node& node) {
+    Phrase made = words_of(node);
+    for (const ValueId operand : node.operands) {
+      made.operands.push_back({name(operand), kernel_[operand].type});
     }
     for (const ValueId result : node.results) {
-      phrase.results.push_back(define(result));
-      phrase.result_types.push_back(kernel_[result].type);
+      made.results.push_back(define(result));
+      made.result_types.push_back(kernel_[result].type);
     }
-    return phrase;
+    return made;
+  }
+
+  /// The attributes that a node's numbers are.
+  std::vector<ir::NamedAttribute> attributes_of(const Node& node) {
+    std::vector<ir::NamedAttribute> made;
+    auto next = node.numbers.begin();
+    std::istringstream pieces{std::string(ttgir::words_of(node.kind).attributes)};
+    for (std::string piece; pieces >> piece;) {
+      const std::size_t end = piece.find_first_of("=[!-");
+      const std::string key = piece.substr(0, end),
+                        more = piece.substr(std::min(end, piece.size()));
+      if (more == "-") {
+        ++next;
+      } else if (more == "!") {
+        made.emplace_back(key, table().unit());
+      } else if (more == "[]") {
+        made.emplace_back(key, array(node.numbers));
+      } else if (more.empty()) {
+        made.emplace_back(key, i32(*next++));
+      } else {
+        const ir::Type type = table().scalar(more.substr(more.find(':') + 1));
+        const std::int64_t number = std::stoll(more.substr(1));
+        made.emplace_back(
+            key, type->bits == 1 ? table().boolean(number != 0) : table().integer(number, type));
+      }
+    }
+    return made;
+  }
+
+  /// Operands of each role, where their number does not say it.
+  static std::vector<std::int64_t> segments_of(const Node& node) {
+    const std::size_t count = node.operands.size();
+    if (node.kind == NodeKind::copy) return {1, 1, count > 2 ? 1 : 0, count > 3 ? 1 : 0};
+    if (node.kind != NodeKind::create_map) return {};
+    const std::int64_t rank = node.numbers[0];
+    return {1, 1, rank, rank, rank - 1, rank};  // no stride of the innermost dimension
   }
 
   ir::Attribute i32(std::int64_t number) { return table().integer(number, table().scalar("i32")); }
@@ -309,112 +363,6 @@ class Printer : Names {
     std::vector<ir::Attribute> elements;
     for (const std::int64_t number : numbers) elements.push_back(i32(number));
     return table().dense_array(table().scalar("i32"), std::move(elements));
-  }
-
-  void spelled_node(const Node& node) {
-    const NodeWords& how = words_of(node.kind);
-    std::vector<std::string> roles = how.roles;
-    if (node.kind == NodeKind::create_map) {  // no stride of the innermost dimension
-      const auto rank = static_cast<std::size_t>(node.numbers[0]);
-      roles.insert(roles.end(), rank, "box");
-      roles.insert(roles.end(), rank, "shape");
-      roles.insert(roles.end(), rank - 1, "strides");
-      roles.insert(roles.end(), rank, "element_strides");
-    }
-    Phrase made = phrase(node, how.op, roles);
-    switch (node.kind) {
-      case NodeKind::equal:
-      case NodeKind::at_most:
-        made.attributes = {{"predicate", table().integer(node.kind == NodeKind::equal ? 0 : 3,
-                                                         table().scalar("i64"))}};
-        break;
-      case NodeKind::rows:
-        made.attributes = {{"offsets", array(node.numbers)}};
-        break;
-      case NodeKind::transpose:
-        made.attributes = {{"order", array(node.numbers)}};
-        break;
-      case NodeKind::init_barrier:
-      case NodeKind::arrive:
-        made.attributes = {{"count", i32(node.numbers.empty() ? 1 : node.numbers[0])}};
-        break;
-      case NodeKind::expect:
-        made.attributes = {{"size", i32(node.numbers[0])}};
-        break;
-      case NodeKind::arrive_copied:
-        made.attributes = {{"noIncrement", table().unit()}};
-        break;
-      case NodeKind::store_box: {
-        const ir::Op& op = program_.op(*node.source);
-        if (op.kind != ir::OpKind::block_update) break;
-        made.op = "ttng.async_tma_reduce";
-        made.attributes = op.attributes;
-        break;
-      }
-      case NodeKind::scratch:
-        made.attributes = {{"alignment", i32(128)}, {"nbytes", i32(node.numbers[0])}};
-        break;
-      case NodeKind::create_map:
-        made.attributes = {{"elem_type", i32(node.numbers[1])},
-                           {"fill_mode", i32(node.numbers[3])},
-                           {"interleave_layout", i32(0)},
-                           {"swizzle_mode", i32(node.numbers[2])}};
-        break;
-      case NodeKind::wait_products:
-        made.attributes = {{"pendings", i32(node.numbers[0])}};
-        break;
-      default:
-        break;
-    }
-    line(spell(made, words_));
-  }
-
-  void product(const Node& node) {
-    const ir::Op& op = program_.op(*node.source);
-    Phrase made = phrase(node, op.name, {"a", "b", "c", "use_c"});
-    made.attributes = op.attributes;
-    std::erase_if(made.attributes, [](const auto& a) { return a.first == "isAsync"; });
-    made.attributes.emplace_back("isAsync", table().boolean(true));
-    line(spell(made, words_));
-  }
-
-  Result<void> source(const Node& node) {
-    const ir::Op& op = program_.op(*node.source);
-    if (op.kind == ir::OpKind::constant) return source_constant(node, op);
-    std::vector<std::string> roles;
-    if (const auto sizes = dialect::operand_segments(op)) {
-      const auto known = dialect::roles_of(op.name);
-      for (std::size_t i = 0; i < sizes->size(); ++i) {
-        roles.insert(roles.end(), (*sizes)[i], std::string(known[i].name));
-      }
-    }
-    Phrase made = phrase(node, op.name, roles);
-    made.attributes = op.attributes;
-    made.form = op.form;
-    for (auto& [key, value] : made.attributes) {
-      if (key == "start" && !node.numbers.empty()) value = i32(node.numbers[0]);
-      if (key == "end" && !node.numbers.empty()) value = i32(node.numbers[1]);
-    }
-    if (op.regions.empty()) return line(spell(made, words_)), Result<void>();
-    const auto [before, behind] = around_region(made, words_);
-    line(before + " ({");
-    ++depth_;
-    TWILL_TRY_VOID(region(op.regions.front()));
-    --depth_;
-    line("})" + behind);
-    return {};
-  }
-
-  Result<void> source_constant(const Node& node, const ir::Op& op) {
-    const ir::Type type = kernel_[node.results[0]].type;
-    const ir::Attribute value = op.constant;
-    std::string text = value->text;
-    if (value->kind == ir::AttributeKind::dense) {
-      text =
-          value->text.substr(0, value->text.size() - value->type->text.size()) + words_.type(type);
-    }
-    line(defined(node.results) + "arith.constant " + text);
-    return {};
   }
 
   /// The region of a reduction, with names of its own.
@@ -432,27 +380,20 @@ class Printer : Names {
     line("^bb0(" + arguments + "):");
     for (const ir::OpId inner : block.ops) {
       const ir::Op& op = program_.op(inner);
-      Phrase made;
-      made.op = op.name;
-      made.attributes = op.attributes;
-      made.form = op.form;
+      Phrase made{op.name, {}, op.attributes, {}, {}, op.form};
       for (const ir::ValueId operand : op.operands) {
         const auto known = names.find(operand);
         if (known == names.end()) {
           return fail(ir::text_location(program_, inner),
                       op.name + " in a region reads a value from outside of it");
         }
-        made.operands.push_back({"", known->second, ir::type_of(program_, operand)});
+        made.operands.push_back({known->second, ir::type_of(program_, operand)});
       }
       for (const ir::ValueId result : op.results) {
         made.results.push_back(define_here(result));
         made.result_types.push_back(ir::type_of(program_, result));
       }
-      if (op.kind == ir::OpKind::constant) {
-        line(made.results[0] + " = arith.constant " + op.constant->text);
-      } else {
-        line(spell(made, words_));
-      }
+      line(spell(made, words_));
     }
     return {};
   }
@@ -460,7 +401,7 @@ class Printer : Names {
   const ir::Program& program_;
   const device::Kernel& kernel_;
   ir::ProgramBuilder builder_;
-  Words words_;
+  dialect::Words words_;
   std::string text_;
   std::size_t depth_ = 0;
   int leaves_ = 0;

@@ -1,7 +1,8 @@
 #include "twill/frontend/ttgir/text.h"
 
 #include <span>
-#include <unordered_map>
+
+#include "twill/dialect/words.h"
 
 namespace twill::frontend::ttgir {
 namespace {
@@ -15,98 +16,22 @@ class Printer {
   std::string all() {
     // An alias may use those before it; what is not printed yet is written out.
     for (const auto& [name, attribute] : program_.attribute_aliases()) {
-      out_ += "#" + name + " = ";
-      print(attribute);
-      out_ += '\n';
-      attribute_names_.emplace(attribute, "#" + name);
+      out_ += "#" + name + " = " + words_.attribute(attribute) + "\n";
+      words_.name(attribute, "#" + name);
     }
     for (const auto& [name, type] : program_.type_aliases()) {
-      out_ += "!" + name + " = ";
-      print(type);
-      out_ += '\n';
-      type_names_.emplace(type, "!" + name);
+      out_ += "!" + name + " = " + words_.type(type) + "\n";
+      words_.name(type, "!" + name);
     }
     print(program_.module());
     return std::move(out_);
   }
 
  private:
-  void print(ir::Type type) {
-    const auto name = type_names_.find(type);
-    if (name != type_names_.end()) {
-      out_ += name->second;
-    } else if (type->kind == ir::TypeKind::tensor || type->kind == ir::TypeKind::memdesc) {
-      print_shaped(type);
-    } else if (type->kind == ir::TypeKind::tensordesc) {
-      out_ += "!tt.tensordesc<";
-      print(type->element);
-      out_ += '>';
-    } else {
-      out_ += type->text;
-    }
-  }
-
-  void print_shaped(ir::Type type) {
-    // "tensor<" or "!ttg.memdesc<", and everything that is not an attribute, as it stands.
-    out_.append(type->text, 0, type->text.find('<') + 1);
-    for (const std::int64_t extent : type->shape) {
-      out_ += extent < 0 ? std::string("?") : std::to_string(extent);
-      out_ += 'x';
-    }
-    print(type->element);
-    for (const ir::Attribute attribute : {type->encoding, type->memory_space}) {
-      if (attribute == nullptr) continue;
-      out_ += ", ";
-      print(attribute);
-    }
-    if (type->is_mutable) out_ += ", mutable";
-    for (std::size_t i = 0; i < type->alloc_shape.size(); ++i) {
-      out_ += (i == 0 ? ", " : "x") + std::to_string(type->alloc_shape[i]);
-    }
-    out_ += '>';
-  }
-
-  void print(ir::Attribute attribute) {
-    const auto name = attribute_names_.find(attribute);
-    if (name != attribute_names_.end()) {
-      out_ += name->second;
-    } else if (attribute->kind == ir::AttributeKind::dictionary) {
-      print_entries(attribute->entries);
-    } else if (attribute->kind == ir::AttributeKind::dialect && !attribute->entries.empty()) {
-      const std::string head = "#" + attribute->value + "<";
-      const bool braces = attribute->text.compare(head.size(), 1, "{") == 0;
-      out_ += head;
-      const std::size_t start = out_.size();
-      print_entries(attribute->entries);
-      if (!braces) out_.erase(start, 1).pop_back();
-      out_ += '>';
-    } else if (attribute->kind == ir::AttributeKind::type) {
-      print(attribute->type);
-    } else if (attribute->kind == ir::AttributeKind::dense) {
-      out_.append(attribute->text, 0, attribute->text.size() - attribute->type->text.size());
-      print(attribute->type);
-    } else {
-      out_ += attribute->text;
-    }
-  }
-
-  void print_entries(const std::vector<ir::NamedAttribute>& entries) {
-    out_ += '{';
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      const auto& [name, attribute] = entries[i];
-      out_ += (i == 0 ? "" : ", ") + ir::key_text(name);
-      if (attribute->kind == ir::AttributeKind::unit) continue;
-      out_ += " = ";
-      print(attribute);
-    }
-    out_ += '}';
-  }
-
   void print_location(ir::Attribute location) {
     if (location == nullptr) return;
-    out_ += ' ';
-    const auto name = attribute_names_.find(location);
-    out_ += name == attribute_names_.end() ? location->text : "loc(" + name->second + ")";
+    const std::string* name = words_.name_of(location);
+    out_ += " " + (name == nullptr ? location->text : "loc(" + *name + ")");
   }
 
   void indent() { out_.append(2 * depth_, ' '); }
@@ -148,7 +73,7 @@ class Printer {
     out_ += '(';
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (i > 0) out_ += ", ";
-      print(program_.value(values[i]).type);
+      out_ += words_.type(program_.value(values[i]).type);
     }
     out_ += ')';
   }
@@ -167,8 +92,7 @@ class Printer {
     }
     const std::vector<ir::NamedAttribute>& attributes = op.attributes;
     if (!attributes.empty() || !op.form.empty()) {
-      out_ += ' ';
-      print_entries(attributes);
+      out_ += " " + words_.entries(attributes);
     }
     if (!op.form.empty()) {
       out_.pop_back();
@@ -202,8 +126,7 @@ class Printer {
     out_.append(2 * depth_ - 1, ' ').append("^" + label(id));
     for (std::size_t i = 0; i < block.arguments.size(); ++i) {
       const ir::Value& argument = program_.value(block.arguments[i]);
-      out_ += (i == 0 ? "(%" : ", %") + argument.name + ": ";
-      print(argument.type);
+      out_ += (i == 0 ? "(%" : ", %") + argument.name + ": " + words_.type(argument.type);
       print_location(argument.location);
     }
     out_ += block.arguments.empty() ? ":\n" : "):\n";
@@ -225,8 +148,7 @@ class Printer {
   }
 
   const ir::Program& program_;
-  std::unordered_map<ir::Attribute, std::string> attribute_names_;
-  std::unordered_map<ir::Type, std::string> type_names_;
+  dialect::Words words_{dialect::Spelling::v3_6};
   std::string out_;
   std::size_t depth_ = 0;
 };

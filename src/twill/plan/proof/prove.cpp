@@ -30,12 +30,6 @@ Tables::Tables(const Plan& what) : plan(what) {
   }
 }
 
-bool share_addresses(const Buffer& a, const Buffer& b) {
-  const auto end = [](const Buffer& it) { return it.offset + it.size * it.depth; };
-  return a.residence != Residence::registers && a.residence == b.residence &&
-         a.memory == b.memory && a.offset < end(b) && b.offset < end(a);
-}
-
 std::int64_t check_run(Run& run, DataMemory& memory, const TileTrips& tiles, Findings& findings) {
   run.lay_out(tiles, findings);
   const auto events = static_cast<std::int64_t>(run.events().size());

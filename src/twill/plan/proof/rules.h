@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "twill/plan/buffers.h"
 #include "twill/plan/proof.h"
 
 /// Internal to the proof.
@@ -46,9 +47,6 @@ struct Tables {
   int deepest = 1;           ///< of channels and buffers
   int farthest = 0;          ///< distance of a dependence
 };
-
-/// Whether slots of the two buffers share addresses.
-bool share_addresses(const Buffer& a, const Buffer& b);
 
 /// The trip counts that represent all.
 struct Bounds {
