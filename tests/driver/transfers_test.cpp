@@ -1,6 +1,5 @@
 #include "twill/driver/transfers.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -64,22 +63,17 @@ TEST(Transfers, NarrowerProblemsDemandMore) {
   ASSERT_TRUE(room);
   EXPECT_EQ(room->memories()[0].capacity, 10000);
   EXPECT_TRUE(room->in_force(problem::Rule::placement));
-  EXPECT_EQ(with_room(*room, 0), *room) << "nothing changes";
+  EXPECT_FALSE(with_room(*room, 0)) << "nothing changes";
   EXPECT_FALSE(with_room(whole, 40000)) << "no byte is left";
 }
 
 // The backward pass in one softmax group has to transfer a tile, for which 2802 cycles leave no
-// memory. The plan's schedule takes 4580; by the sums of its memory alone, none takes less than
-// 4328.
-TEST(Transfers, ABoundForSchedulesWithRoomForThem) {
+// memory.
+TEST(Transfers, TakeTheirRoomFromTheRings) {
   const auto answer = answer_loop(request_for("loops/bwd_b1.loop"));
   ASSERT_TRUE(answer && answer->plan);
   EXPECT_EQ(answer->outcome.answer.schedule->initiation_interval, 4580);
   EXPECT_EQ(answer->outcome.answer.lower_bound.value, 2802);
-  const auto& notes = answer->outcome.notes;
-  EXPECT_NE(std::find(notes.begin(), notes.end(),
-                      "among schedules with room for transfers, none has an II below 4328, proven"),
-            notes.end());
 }
 
 // Every feasible loop can be planned: each bundled loop has a plan that is proven safe, and none is

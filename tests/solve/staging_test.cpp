@@ -106,5 +106,13 @@ TEST(RoomForStaging, TheBestThatHasIt) {
   EXPECT_GT(larger, 5);
 }
 
+// Two tiles of the backward pass do not fit the registers of a group: one is transferred, and its
+// 65536 bytes leave the rings fewer copies.
+TEST(RoomForStaging, OfTheBackwardPass) {
+  const auto answer = solve_checked(solve_test::bundled("bwd_b1"), with_room());
+  ASSERT_EQ(answer.verdict, schedule::Verdict::optimal);
+  EXPECT_EQ(answer.schedule->initiation_interval, 4328);
+}
+
 }  // namespace
 }  // namespace twill::solve

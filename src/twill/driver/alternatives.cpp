@@ -162,8 +162,7 @@ Result<std::vector<report::Outcome>> equally_fast(const Request& request, const 
 Result<std::optional<report::Outcome>> best_of_narrower(const Request& request,
                                                         const Reading& reading,
                                                         const report::Outcome& outcome,
-                                                        const problem::Problem& narrower,
-                                                        const std::string& among) {
+                                                        const problem::Problem& narrower) {
   schedule::Answer found = solve_with(request.answers, narrower, request.limits);
   if (!found.schedule) return std::nullopt;
   TWILL_TRY(const OtherRates rates, other_rates(request, reading, outcome));
@@ -173,9 +172,10 @@ Result<std::optional<report::Outcome>> best_of_narrower(const Request& request,
   take(std::move(taken), 0, out);
   out.differences.clear();
   claim_of_other(outcome.answer, out.answer);
-  if (found.lower_bound.value > out.answer.lower_bound.value) {
-    out.notes.push_back(fmt::format("among schedules {}, none has an II below {}, proven", among,
-                                    found.lower_bound.value));
+  if (request.limits.room_for_staging && found.lower_bound.value > out.answer.lower_bound.value) {
+    out.notes.push_back(
+        fmt::format("among schedules with room for transfers, none has an II below {}, proven",
+                    found.lower_bound.value));
   }
   return out;
 }

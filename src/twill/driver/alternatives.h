@@ -22,12 +22,11 @@ Result<std::vector<report::Outcome>> equally_fast(const Request& request, const 
                                                   const report::Outcome& outcome, int count);
 
 /// The outcome with the best schedule of a narrower Problem (less memory, more rules, the same ops)
-/// in place of its own. Of its claims, the lower bound stays; a note has that of the narrower
-/// Problem, whose schedules are those `among`, if it says more. Empty if no schedule is found.
+/// in place of its own. Of its claims, the lower bound stays. Where only schedules with room for
+/// transfers were searched, a note has their bound. Empty if none is found.
 Result<std::optional<report::Outcome>> best_of_narrower(const Request& request,
                                                         const Reading& reading,
                                                         const report::Outcome& outcome,
-                                                        const problem::Problem& narrower,
-                                                        const std::string& among);
+                                                        const problem::Problem& narrower);
 
 }  // namespace twill::driver

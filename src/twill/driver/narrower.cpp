@@ -19,7 +19,7 @@ Result<bool> add_best_of(const Request& request, const Reading& reading, std::si
                          std::vector<Step>& steps) {
   if (!narrower) return false;
   TWILL_TRY(std::optional<report::Outcome> found,
-            best_of_narrower(request, reading, steps[of].proposal.outcome, *narrower, among));
+            best_of_narrower(request, reading, steps[of].proposal.outcome, *narrower));
   if (!found || !usable(*found)) return false;
   Step step{{*std::move(found), {}}};
   step.among = among;
@@ -57,28 +57,24 @@ Result<void> add_at_home(const Request& request, const Reading& reading, std::si
 
 Result<void> add_with_room(const Request& request, const Reading& reading, std::size_t proposed,
                            std::vector<Step>& steps) {
-  Request in_sums = request;
-  in_sums.limits.room_for_staging = true;
+  constexpr const char* kAmong = "with room for transfers";
   for (const std::size_t i : refused(request, proposed, steps)) {
     const problem::Problem problem = steps[i].proposal.outcome.problem;
-    if (!transfers_values(problem, schedule_of(steps[i])) && with_room(problem, 0) == problem) {
-      continue;
-    }
-    Amount room = 0;
-    std::vector<std::string> proven;
+    const std::size_t before = steps.size();
+    Amount room = transferred_bytes(problem, schedule_of(steps[i]));
     for (int tries = 0; tries < kMostRooms; ++tries) {
-      const Request& wanted = tries == 0 ? in_sums : request;
-      TWILL_TRY(const bool added, add_best_of(wanted, reading, i, with_room(problem, room),
-                                              "with room for transfers", steps));
+      TWILL_TRY(const bool added,
+                add_best_of(request, reading, i, with_room(problem, room), kAmong, steps));
       if (!added) break;
-      // Sums say something of all schedules with the room; less memory only of those that need it.
-      std::vector<std::string>& notes = steps.back().proposal.outcome.notes;
-      if (tries == 0) proven = notes;
-      notes = proven;
       const Amount needed = transferred_bytes(problem, schedule_of(steps.back()));
       if (needed <= room) break;
       room = needed;
     }
+    if (steps.size() > before || room == 0) continue;
+    Request by_sums = request;
+    by_sums.limits.room_for_staging = true;
+    TWILL_TRY_VOID(
+        add_best_of(by_sums, reading, i, with_room(problem, 0).value_or(problem), kAmong, steps));
   }
   return {};
 }

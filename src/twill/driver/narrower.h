@@ -16,9 +16,9 @@ namespace twill::driver {
 Result<void> add_at_home(const Request& request, const Reading& reading, std::size_t proposed,
                          std::vector<Step>& steps);
 
-/// For each refused step: the best schedule with addresses for all buffers, and memory for one copy
-/// of each value that it transfers. Then the best with as much less memory as that takes in all,
-/// and with more less while that is too little.
+/// For each refused step: the best schedule with addresses for all buffers, and memory for its
+/// transfers. It reserves the step's own amount, and more while that is too little. Where that
+/// leaves none: the best one whose memory has room for one copy of each value that it transfers.
 Result<void> add_with_room(const Request& request, const Reading& reading, std::size_t proposed,
                            std::vector<Step>& steps);
 

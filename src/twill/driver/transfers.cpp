@@ -153,7 +153,7 @@ std::optional<Problem> with_room(const Problem& problem, Amount bytes) {
   parts.memories[memory->index()].capacity -= bytes;
   keep_whole_rings(parts);
   auto posed = problem::pose(std::move(parts));
-  if (!posed) return std::nullopt;
+  if (!posed || *posed == problem) return std::nullopt;
   return *std::move(posed);
 }
 

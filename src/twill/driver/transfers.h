@@ -25,7 +25,7 @@ bool leave_share(const problem::Problem& problem, const schedule::Schedule& sche
 
 /// The Problem with that many bytes less in the memory where transferred values wait, and with
 /// addresses for all others. A plan needs that, whatever the Problem relaxes. Empty if no byte is
-/// left.
+/// left, or if that changes nothing.
 std::optional<problem::Problem> with_room(const problem::Problem& problem, Amount bytes);
 
 /// Why the transfer ops between the groups of the outcome's schedule leave no schedule at any
