@@ -44,7 +44,7 @@ def entries():
         row(rows.attention_case, 4096, 32, 64), row(rows.pointer_gemm_case, 4096, 4096, 4096), row(kernels.rowsum_case, 4096),
         row(kernels.bias_gemm_case, 4096), row(kernels.measured_case, "gemm_fp8.128x256x128", 4096, 4096, 4096),
         row(kernels.measured_case, "conv2d.3x3_128x128x64", 16, 64, 256, 256), row(kernels.bias_attention_case, 2048, 32),
-        row(kernels.backward_case, 2048, 32), row(kernels.measured_case, "fa_bwd_subtiled.m64n2x64d128", 64, 4096, bar=1.15), row(rows.attention_case, 16384, 8, 128), row(rows.gemm_case, 8192, 8192, 8192, 128, 256, 8, 3, bar=1.15),
+        row(kernels.backward_case, 2048, 32), row(rows.attention_case, 16384, 8, 128), row(rows.gemm_case, 8192, 8192, 8192, 128, 256, 8, 3, bar=1.15),
         row(rows.gemm_case, 8192, 8192, 8192, 128, 128, 4, 4), check("undecided_graph"), row(rows.tuned_case, 4096, seconds=30),
         row(kernels.flex_case, 64, 4096, seconds=60), row(kernels.product_case, 4096, seconds=90),
     ]

@@ -498,6 +498,21 @@ class Keys(Case):
         twill_gpu.disable()
         self.assertIsNot(later.device_caches, on)
 
+    def test_functions_are_not_asked_for_their_keys(self):
+        """Protects kernels whose helpers and globals come after them: a key that is computed where a kernel is defined knows nothing of those, and
+        Triton's cache then has the kernel of another helper. Functions that PyTorch's workers hand over have no key at all."""
+        asked = []
+
+        class Function(triton.runtime.jit.JITFunction):
+            def __hash__(self):
+                asked.append(self)
+                return 0
+        known = Function(add.fn)
+        with twill_gpu.enabled():
+            later = Function(add.fn)
+        self.assertEqual(asked, [])
+        self.assertTrue(all("_twill_kernels" in function.__dict__ for function in (known, later)))
+
     def test_disable_twice_and_enable_twice(self):
         twill_gpu.enable(machine="h100")
         twill_gpu.enable(decide="always")

@@ -21,8 +21,9 @@ from .settings import Settings, from_environment, overlay_text
 
 Kernel = TypeVar("Kernel")
 
-# Functions, and the kernels in memory that each had under other settings. Triton finds those without asking the backend.
-_functions: weakref.WeakSet[Any] = weakref.WeakSet()
+# Functions by identity, and the kernels in memory that each had under other settings. Triton finds those without asking the backend.
+# A function's own hash is its cache key, which Triton computes at the first launch, when all that it calls is defined.
+_functions: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 _plain: dict[str, Any] = {}
 
 
@@ -122,13 +123,13 @@ def _know_functions() -> None:
         return
     for thing in gc.get_objects():
         if JITFunction in type(thing).__mro__:
-            _functions.add(thing)
+            _functions[id(thing)] = thing
     real = JITFunction.__init__
 
     @functools.wraps(real)
     def init(self: Any, *arguments: Any, **more: Any) -> None:
         real(self, *arguments, **more)
-        _functions.add(self)
+        _functions[id(self)] = self
 
     init.twill = True  # type: ignore[attr-defined]
     JITFunction.__init__ = init
@@ -136,7 +137,7 @@ def _know_functions() -> None:
 
 def _swap_kernels(before: Settings | None, after: Settings | None) -> None:
     """Gives each function the kernels in memory that it had under these settings, so that going back compiles nothing."""
-    for function in list(_functions):
+    for function in list(_functions.values()):
         kept = function.__dict__.setdefault("_twill_kernels", {})
         kept[before] = function.device_caches
         there = kept.pop(after, None)

@@ -154,6 +154,10 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
     }
     const bool earlier = at.from == At::From::window && at.offset < 0;
     if (!earlier && at.from != At::From::last) {
+      if (sketch_.program().op(op).kind == OpKind::wgmma) {
+        return sketch_.refuse(op, "is still in flight where it is wanted, in " + name_,
+                              "print it as CUDA (`twill emit cuda`)");
+      }
       return sketch_.refuse(op, "is wanted before it is made, in " + name_);
     }
     TWILL_TRY(const ir::Type own, own_type(value, rows));

@@ -2,7 +2,6 @@
 
 #include "twill/driver/kernel.h"
 #include "twill/driver/run_module.h"
-#include "twill/frontend/ttgir/read.h"
 #include "twill/run/translation.h"
 
 namespace twill::driver {
@@ -11,7 +10,7 @@ PrintedCheck check_translation(const EmittedTtgir& emitted) {
   const auto unchecked = [](const Diagnostic& why) {
     return PrintedCheck{"the roles were not compared with the plan: " + why.message, {}};
   };
-  const auto module = frontend::read_ttgir(emitted.text, "printed.ttgir");
+  const auto module = read_module({"printed.ttgir", emitted.text});
   if (!module) return unchecked(module.error());
   const auto function = function_with_roles(*module);
   if (!function) return unchecked(function.error());

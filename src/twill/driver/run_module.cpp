@@ -59,14 +59,19 @@ Result<ir::OpId> function_with_roles(const ir::Program& program) {
               "`twill emit cuda` can be run too");
 }
 
+Result<ir::Program> read_module(const Input& module) {
+  TWILL_TRY(ir::Program program, frontend::read_ttgir(module.text, module.name));
+  if (auto whole = frontend::ttgir::whole_descriptors(program)) return *std::move(whole);
+  return program;
+}
+
 Result<RanModule> run_module(const RunModuleRequest& request) {
   const Input& input = request.module;
   const auto form = form_of(input);
   if (!form || *form != Form::ttgir) {
     return fail({input.name}, "is neither TTGIR nor a folder of `twill emit cuda`");
   }
-  TWILL_TRY(ir::Program program, frontend::read_ttgir(input.text, input.name));
-  if (auto whole = frontend::ttgir::whole_descriptors(program)) program = *std::move(whole);
+  TWILL_TRY(ir::Program program, read_module(input));
   TWILL_TRY(const ir::OpId function, function_with_roles(program));
   TWILL_TRY(run::RolesReport report, request.against.empty()
                                          ? run_alone(request, program, function)

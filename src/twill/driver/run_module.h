@@ -29,6 +29,9 @@ struct RanModule {
   run::RolesReport report;
 };
 
+/// Reads a module, with whole descriptors in place of the maps that it writes into scratch memory.
+Result<ir::Program> read_module(const Input& module);
+
 /// Runs the module's roles under many orders and, with a kernel, compares what they compute. Fails
 /// for what cannot be read or executed, and for a module without roles. What is wrong with the
 /// module is no failure: look at the report.

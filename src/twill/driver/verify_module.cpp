@@ -4,7 +4,6 @@
 
 #include "twill/driver/input.h"
 #include "twill/driver/run_module.h"
-#include "twill/frontend/ttgir/read.h"
 
 namespace twill::driver {
 
@@ -27,7 +26,7 @@ bool breaks_when_run(const Input& input) {
 }  // namespace
 
 Result<VerifiedModule> verify_module(const Input& input, std::int64_t at_least) {
-  TWILL_TRY(ir::Program program, frontend::read_ttgir(input.text, input.name));
+  TWILL_TRY(ir::Program program, read_module(input));
   TWILL_TRY(const ir::OpId function, function_with_roles(program));
   run::RolesProof proof = run::prove_roles({program, function, nullptr}, at_least);
   if (!proof.is_seen) proof.is_seen = breaks_when_run(input);

@@ -16,7 +16,7 @@ std::set<ir::ValueId> arguments_behind(const ir::Program& program, ir::OpId func
                                        const std::vector<ir::ValueId>& values);
 
 /// Fills arrays of integers that hold bounds of the loop and are not given in `launch`. Neighbours
-/// differ by 0, 1, 2 ... times `times` iterations, whether they are counts or ends of sequences.
+/// differ by 1, 0, 2, 3 ... times `times` iterations, whether they are counts or ends of sequences.
 /// With random bounds, a loop would hardly ever run.
 void fill_bounds(const ir::Program& program, ir::OpId loop, std::int64_t times, Launch& launch);
 

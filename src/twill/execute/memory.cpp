@@ -158,7 +158,8 @@ double Memory::initial(Pointer at) const {
       return rounded(element, values.first + values.second * static_cast<double>(at.index));
     case Kind::growing: {
       const auto index = static_cast<double>(std::max<std::int64_t>(at.index, 0));
-      return rounded(element, values.first * (index * (index - 1) / 2));
+      const double sum = index * (index - 1) / 2;
+      return rounded(element, values.first * (index > 0 ? std::max(sum, 1.0) : 0));
     }
     case Kind::integers: {
       const auto count = static_cast<std::uint64_t>(values.second - values.first);

@@ -28,7 +28,7 @@ struct Values {
     by_position,  ///< evenly spread: numbers in [-1, 1), integers in [0, 64)
     constant,     ///< `first`
     counted,      ///< `first` + `second` * index
-    growing,      ///< `first` * (0, 0, 1, 3, 6, ...): each is further from the one before
+    growing,      ///< `first` * (0, 1, 1, 3, 6, 10, ...): neighbours differ by 1, 0, 2, 3
     integers,     ///< evenly spread whole numbers in [`first`, `second`)
     uniform,      ///< evenly spread numbers in [`first`, `second`)
     elements,     ///< the elements of a file, and no others

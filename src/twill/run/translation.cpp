@@ -121,10 +121,16 @@ class Comparer {
   using Rounds = std::vector<std::vector<std::int64_t>>;
 
   /// The first loop in which a role of the plan waits, and for roles without a loop of so many
-  /// trips their own first one.
+  /// trips their own first one. Of a role that works alone: its first loop with products.
   Counted planned_loops() const {
+    Counted found = loops_with(OpKind::barrier_wait);
+    return found.empty() ? loops_with(OpKind::wgmma) : found;
+  }
+
+  /// The same of loops that have ops of that kind.
+  Counted loops_with(OpKind wanted) const {
     Counted found;
-    std::map<std::size_t, Counted> by_role;  // loops in which roles of the plan wait
+    std::map<std::size_t, Counted> by_role;
     std::map<std::size_t, std::size_t> first;
     for (const auto& [op, loop] : guide_.loops) {
       const auto ops = ir::walk(program_, op);
@@ -132,7 +138,7 @@ class Comparer {
         return std::count_if(ops.begin(), ops.end(),
                              [&](ir::OpId inner) { return program_.op(inner).kind == kind; });
       };
-      if (count(OpKind::for_loop) > 1 || count(OpKind::barrier_wait) == 0) continue;
+      if (count(OpKind::for_loop) > 1 || count(wanted) == 0) continue;
       const std::size_t role = concurrent::role_of(program_, op);
       if (plan_role(role) == nullptr) continue;
       const auto lower = concurrent::known_integer(program_, *ir::as_loop(program_, op)->lower);
