@@ -60,17 +60,18 @@ Result<void> add_with_room(const Request& request, const Reading& reading, std::
   constexpr const char* kAmong = "with room for transfers";
   for (const std::size_t i : refused(request, proposed, steps)) {
     const problem::Problem problem = steps[i].proposal.outcome.problem;
-    const std::size_t before = steps.size();
+    bool enough = false;
     Amount room = transferred_bytes(problem, schedule_of(steps[i]));
     for (int tries = 0; tries < kMostRooms; ++tries) {
       TWILL_TRY(const bool added,
                 add_best_of(request, reading, i, with_room(problem, room), kAmong, steps));
       if (!added) break;
       const Amount needed = transferred_bytes(problem, schedule_of(steps.back()));
-      if (needed <= room) break;
+      enough = needed <= room;
+      if (enough) break;
       room = needed;
     }
-    if (steps.size() > before || room == 0) continue;
+    if (enough || room == 0) continue;
     Request by_sums = request;
     by_sums.limits.room_for_staging = true;
     TWILL_TRY_VOID(

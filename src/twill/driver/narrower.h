@@ -17,8 +17,8 @@ Result<void> add_at_home(const Request& request, const Reading& reading, std::si
                          std::vector<Step>& steps);
 
 /// For each refused step: the best schedule with addresses for all buffers, and memory for its
-/// transfers. It reserves the step's own amount, and more while that is too little. Where that
-/// leaves none: the best one whose memory has room for one copy of each value that it transfers.
+/// transfers. It reserves the step's own amount, and more while that is too little. Where that is
+/// never enough: the best one whose memory has room for a copy of each value that it transfers.
 Result<void> add_with_room(const Request& request, const Reading& reading, std::size_t proposed,
                            std::vector<Step>& steps);
 
