@@ -214,8 +214,8 @@ bool RoleSteps::is_of_helpers(const concurrent::Role& state, ir::OpId op) const 
   });
 }
 
-/// Whether it is about a mbarrier that the role made itself, for a tile that it loads and waits for
-/// at once: what no ring of the plan brings.
+/// Whether it is about a mbarrier that the role made itself. It has one for each tile that it loads
+/// and waits for at once, which no ring of the plan brings.
 bool RoleSteps::has_own_barrier(ir::OpId op) const {
   const ir::Program& module = all_.what.module;
   const auto barrier = ir::operand_in(module.op(op), ir::Role::barrier);
