@@ -104,6 +104,7 @@ class RoleSteps {
   std::string take_read(const concurrent::Role& state, ir::OpId op);
   std::optional<Spot> spot(const concurrent::Role& state, ir::ValueId value) const;
   bool is_of_helpers(const concurrent::Role& state, ir::OpId op) const;
+  bool has_own_barrier(ir::OpId op) const;
 
   void carry(ir::OpId op, bool left_aside);
   void hand_on(std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);
