@@ -123,7 +123,7 @@ std::optional<plan::BufferId> RoleSteps::written_by(const plan::Step& step) cons
   const Mechanism how = plan_.mechanisms[step.op->index()];
   const bool by_threads = how == Mechanism::threads || how == Mechanism::scoreboard;
   const bool computes = step.kind == StepKind::compute || step.kind == StepKind::issue;
-  if (!computes || !by_threads || !value.home) return std::nullopt;
+  if (!computes || !by_threads || !value.home || hands_over_indices(*step.op)) return std::nullopt;
   return plan_[*value.home].residence == plan::Residence::shared ? value.home : std::nullopt;
 }
 

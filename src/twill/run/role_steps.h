@@ -84,6 +84,7 @@ class RoleSteps {
   bool is_beside(const concurrent::Role& state) const;
   bool is_around(ir::OpKind kind);
   bool is_in_branch(const concurrent::Role& state) const;
+  bool hands_over_indices(plan::OpId op) const;
   bool is_of_branch(const Placed& placed) const;
   std::optional<plan::BufferId> written_by(const plan::Step& step) const;
   bool writes(plan::BufferId buffer) const;
