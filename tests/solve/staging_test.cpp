@@ -41,7 +41,7 @@ group G1 registers 8
 op load on TMA for 2 latency 4 warps 1 occupies SMEM 1 async streaming
 op make on A for 4 latency 4 registers 8
 op use on B for 4 latency 4
-load -> make blocking
+load -> make blocking read-hold 1
 make -> use transfer 2
 )";
 }
