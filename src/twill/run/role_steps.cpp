@@ -123,7 +123,7 @@ std::optional<plan::BufferId> RoleSteps::written_by(const plan::Step& step) cons
   const Mechanism how = plan_.mechanisms[step.op->index()];
   const bool by_threads = how == Mechanism::threads || how == Mechanism::scoreboard;
   const bool computes = step.kind == StepKind::compute || step.kind == StepKind::issue;
-  if (!computes || !by_threads || !value.home) return std::nullopt;
+  if (!computes || !by_threads || !value.home || hands_over_indices(*step.op)) return std::nullopt;
   return plan_[*value.home].residence == plan::Residence::shared ? value.home : std::nullopt;
 }
 
@@ -214,13 +214,23 @@ bool RoleSteps::is_of_helpers(const concurrent::Role& state, ir::OpId op) const 
   });
 }
 
+/// Whether it is about a mbarrier that the role made itself. It has one for each tile that it loads
+/// and waits for at once, which no ring of the plan brings.
+bool RoleSteps::has_own_barrier(ir::OpId op) const {
+  const ir::Program& module = all_.what.module;
+  const auto barrier = ir::operand_in(module.op(op), ir::Role::barrier);
+  const auto made = barrier ? module.value(*barrier).op : std::nullopt;
+  return made && module.op(*made).kind == OpKind::shared_alloc &&
+         ir::parent(module, *made) != all_.what.function;
+}
+
 std::string RoleSteps::take(const concurrent::Role& state, ir::OpId id) {
   const ir::Op& op = all_.what.module.op(id);
   std::string difference;
   const auto predicate = ir::operand_in(op, ir::Role::predicate);
   const bool skipped = predicate && state.values.integer(id, *predicate).value_or(1) == 0;
   const bool own = (is_shown(op.kind) || op.kind == OpKind::shared_load) && !skipped &&
-                   !is_of_helpers(state, id);
+                   !is_of_helpers(state, id) && !has_own_barrier(id);
   const bool beside = own && is_beside(state);
   if (op.kind == OpKind::proxy_fence || fences(op)) fenced_ = true;
   const bool reads = op.kind == OpKind::shared_load;

@@ -84,6 +84,7 @@ class RoleSteps {
   bool is_beside(const concurrent::Role& state) const;
   bool is_around(ir::OpKind kind);
   bool is_in_branch(const concurrent::Role& state) const;
+  bool hands_over_indices(plan::OpId op) const;
   bool is_of_branch(const Placed& placed) const;
   std::optional<plan::BufferId> written_by(const plan::Step& step) const;
   bool writes(plan::BufferId buffer) const;
@@ -104,6 +105,7 @@ class RoleSteps {
   std::string take_read(const concurrent::Role& state, ir::OpId op);
   std::optional<Spot> spot(const concurrent::Role& state, ir::ValueId value) const;
   bool is_of_helpers(const concurrent::Role& state, ir::OpId op) const;
+  bool has_own_barrier(ir::OpId op) const;
 
   void carry(ir::OpId op, bool left_aside);
   void hand_on(std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);

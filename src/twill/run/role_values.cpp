@@ -36,6 +36,24 @@ bool is_of_indices(const ir::Program& program, ir::ValueId value) {
   return is_made_of_indices(program, value, seen);
 }
 
+/// Whether a transfer op moves a value that is made of indices alone. Who wants that makes it, so
+/// the text moves nothing.
+bool RoleSteps::hands_over_indices(plan::OpId op) const {
+  if (!all_.what.origins[op.index()].forwards) return false;
+  bool moves = false;
+  for (const problem::Dependence& it : plan_.problem.dependences()) {
+    if (it.to != op || !it.carries_value) continue;
+    const auto& sources = all_.what.origins[it.from.index()].sources;
+    const bool of_indices = std::all_of(sources.begin(), sources.end(), [&](const auto& source) {
+      const auto& results = all_.what.kernel.op(source.op).results;
+      return !results.empty() && is_of_indices(all_.what.kernel, results.front());
+    });
+    if (sources.empty() || !of_indices) return false;
+    moves = true;
+  }
+  return moves;
+}
+
 /// The latest iteration of what a step's value is made from: products, and tiles in shared memory.
 /// `held`: the role takes what it wrote itself from its registers.
 std::optional<std::int64_t> RoleSteps::latest_in(plan::OpId op, std::int64_t iteration, bool held) {
