@@ -78,7 +78,7 @@ class Figures:
         whole = float(told[1])
         parts = [float(it) for it in re.findall(r" ([0-9]+\.[0-9])(?=,|$)", " " + (told[2] or ""))]
         self.expect(abs(whole - sum(parts)) < ROUNDED, f"parts {parts} of {whole} between")
-        self.expect(abs(proven + whole - simulated) < ROUNDED, f"{proven} and {whole} between are not {simulated}")
+        self.expect(abs(proven + whole - simulated) < 3 * ROUNDED, f"{proven} and {whole} between are not {simulated}")
 
     def check_totals(self, answer):
         run = json.loads(self.run("simulate", *self.case, "--trips", str(TRIPS), "--json").stdout)
@@ -146,7 +146,7 @@ class Figures:
         file = self.folder / "below.loop"
         below = max(1, answer["initiation_interval"] // 2)
         file.write_text("\n".join([answer["problem"]["text"], f"schedule interval {below}", *ops, ""]))
-        done = self.run("evaluate", str(file), may_be=(0, 6))
+        done = self.run("evaluate", str(file), may_be=(0, 3, 6))  # 3: an order that no interval keeps
         self.expect("not a schedule" not in done.stdout + done.stderr, f"evaluate: {done.stdout[:200]}{done.stderr[:200]}")
 
 
