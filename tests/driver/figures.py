@@ -78,7 +78,7 @@ class Figures:
         whole = float(told[1])
         parts = [float(it) for it in re.findall(r" ([0-9]+\.[0-9])(?=,|$)", " " + (told[2] or ""))]
         self.expect(abs(whole - sum(parts)) < ROUNDED, f"parts {parts} of {whole} between")
-        self.expect(abs(proven + whole - simulated) < 3 * ROUNDED, f"{proven} and {whole} between are not {simulated}")
+        self.expect(abs(proven + whole - simulated) < ROUNDED, f"{proven} and {whole} between are not {simulated}")
 
     def check_totals(self, answer):
         run = json.loads(self.run("simulate", *self.case, "--trips", str(TRIPS), "--json").stdout)

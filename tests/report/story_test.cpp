@@ -43,6 +43,8 @@ TEST(Story, PartsAddUpToTheWhole) {
   EXPECT_EQ(parts_of(with_plan(500, 1560.3, 1020.7)), "signals 4807;");
   // Each part is rounded, and so is the whole: 0.04 + 0.04 + 0.04 are one tenth.
   EXPECT_EQ(parts_of(with_plan(540.04, 540.08, 540.12)), "signals 1;");
+  // A half of a tenth is rounded as the headline is: 540.25 is printed as 540.2.
+  EXPECT_EQ(parts_of(with_plan(540.25, 540.25, 540.25)), "order 2;");
   EXPECT_EQ(parts_of(with_plan(540, 540, 540)), "");
   EXPECT_EQ(parts_of(with_plan(600, 600, 530)), "");  // nothing lies between
 }

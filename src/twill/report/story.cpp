@@ -1,7 +1,7 @@
 #include "twill/report/story.h"
 
 #include <algorithm>
-#include <cmath>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ std::string shortened(const std::string& text, std::size_t most) {
 
 constexpr double kSome = 0.05;  ///< cycles of a part that is told
 
-/// Rounds as figures are printed, so that printed parts add up to the printed whole.
-double in_tenths(double cycles) { return std::round(10 * cycles) / 10; }
+/// The value that `{:.1f}` prints, so that printed parts add up to the printed whole.
+double in_tenths(double cycles) { return std::stod(fmt::format("{:.1f}", cycles)); }
 
 constexpr std::ptrdiff_t kMostLines = 12;  ///< of the first screen
 
