@@ -1,10 +1,13 @@
 """What the tests of answers walk over: bundled kernels and loops with the machines and strategies they are for."""
+import argparse
+import concurrent.futures
 import datetime
 import os
 import pathlib
 import random
 import re
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STRATEGIES = ("twill", "modulo", "triton", "triton-plain", "cypress", "sequential")
@@ -53,3 +56,21 @@ def evenly(options, every):
 
 def twill(options, *words):
     return subprocess.run([str(options.program.resolve()), *words], cwd=ROOT, capture_output=True, text=True)
+
+
+def check_inputs(description, check, fault):
+    """Calls check(options, case) for inputs of the command line, and exits with 1 if one has faults. None: the input has nothing to check."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_options(parser)
+    options = parser.parse_args()
+    some = evenly(options, [(path, *more) for path, more in inputs()])
+    if not some:
+        sys.exit("nothing matches")
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        found = dict(zip(some, pool.map(lambda case: check(options, case), some)))
+    wrong = {case: faults for case, faults in found.items() if faults}
+    told = sum(1 for it in found.values() if it is not None)
+    print(f"{len(some)} inputs, {told} with a plan, {len(wrong)} with {fault}")
+    for case, faults in wrong.items():
+        print("WRONG " + " ".join(case), *faults, sep="\n    ")
+    sys.exit(1 if wrong or not told else 0)

@@ -9,12 +9,9 @@ Protects, for every bundled kernel and loop:
 - the schedule of the problem that `loop` prints is as fast as the candidate of that pool and rate, and `loop` says which these are;
 - `evaluate` answers for an order whose text states too small an interval.
 """
-import argparse
-import concurrent.futures
 import json
 import pathlib
 import re
-import sys
 import tempfile
 
 import cases
@@ -150,27 +147,10 @@ class Figures:
         self.expect("not a schedule" not in done.stdout + done.stderr, f"evaluate: {done.stdout[:200]}{done.stderr[:200]}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cases.add_options(parser)
-    options = parser.parse_args()
-    chosen = cases.evenly(options, [(path, *more) for path, more in cases.inputs()])
-    if not chosen:
-        sys.exit("nothing matches")
-
-    def check(case):
-        with tempfile.TemporaryDirectory() as folder:
-            return Figures(options, case, folder).check()
-
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        found = dict(zip(chosen, pool.map(check, chosen)))
-    wrong = {case: contradictions for case, contradictions in found.items() if contradictions}
-    told = sum(1 for it in found.values() if it is not None)
-    print(f"{len(chosen)} inputs, {told} with a plan, {len(wrong)} with figures that contradict each other")
-    for case, contradictions in wrong.items():
-        print("WRONG " + " ".join(case), *contradictions, sep="\n    ")
-    sys.exit(1 if wrong or not told else 0)
+def check(options, case):
+    with tempfile.TemporaryDirectory() as folder:
+        return Figures(options, case, folder).check()
 
 
 if __name__ == "__main__":
-    main()
+    cases.check_inputs(__doc__, check, "figures that contradict each other")

@@ -4,12 +4,9 @@
 Protects: of every bundled kernel and loop, by strategy twill, `bound`, `explain`, `compare`, `plan`, `simulate` and `emit cuda` begin with
 the headline of `twill schedule`, and name its pool, its proven bound, its schedule and what its plan is simulated to take.
 """
-import argparse
-import concurrent.futures
 import json
 import pathlib
 import re
-import sys
 import tempfile
 
 import cases
@@ -118,26 +115,5 @@ class Story:
             self.expect("emit cuda", "the interval", shown and int(shown[1]), self.answer["initiation_interval"])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cases.add_options(parser)
-    options = parser.parse_args()
-    chosen = cases.evenly(options, [(path, *more) for path, more in cases.inputs()])
-    if not chosen:
-        sys.exit("nothing matches")
-
-    def check(case):
-        return Story(options, case).check()
-
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        found = dict(zip(chosen, pool.map(check, chosen)))
-    wrong = {case: differences for case, differences in found.items() if differences}
-    told = sum(1 for it in found.values() if it is not None)
-    print(f"{len(chosen)} inputs, {told} with a plan, {len(wrong)} with differences")
-    for case, differences in wrong.items():
-        print("WRONG " + " ".join(case), *differences, sep="\n    ")
-    sys.exit(1 if wrong or not told else 0)
-
-
 if __name__ == "__main__":
-    main()
+    cases.check_inputs(__doc__, lambda options, case: Story(options, case).check(), "differences")
