@@ -18,7 +18,7 @@ import cases
 
 TRIPS = 37
 ROUNDED = 0.051  # figures on a screen have tenths
-NO_PLAN = 7
+NO_SCHEDULE, NO_PLAN = (4, 5), 7
 
 
 def number(text):
@@ -49,8 +49,10 @@ class Figures:
         """The contradictions; None of an input without a plan."""
         shown = cases.twill(self.options, "schedule", *self.case, "--trips", str(TRIPS), "-o", str(self.folder / "twill.json"))
         answer = self.json_file("twill.json")
-        if shown.returncode != 0 or not answer or not answer["plan"]["planned"]:
+        if shown.returncode in (*NO_SCHEDULE, NO_PLAN):
             return None
+        if shown.returncode != 0 or not answer or not answer["plan"]["planned"]:
+            return [f"schedule: exit code {shown.returncode}: {shown.stderr.strip()[:200]}"]
         self.check_screen(" ".join(shown.stdout.split()), answer)
         self.check_totals(answer)
         self.check_compared(answer)

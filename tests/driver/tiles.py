@@ -2,7 +2,7 @@
 """GEMM tiles of kernels/tasks/gemm.task: each is scheduled to a proven optimum, or proven to have no schedule.
 
 Rows 64 to 256 by 64 (a warp group has 64), columns 8 to 256 by 8. With --sample only some, which change from day to day; with --emit each scheduled
-tile is printed as CUDA C++ too. Prints a table for docs, and ends with 1 if a tile is undecided or ends otherwise.
+tile is printed as CUDA C++ too. Prints a table for docs, with what is scheduled and has no plan or is not printed, and ends with 1 if a tile is undecided.
 """
 import argparse
 import datetime
