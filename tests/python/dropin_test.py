@@ -144,20 +144,6 @@ class Race(Case):
             self.assertTrue(twill_gpu.wait())
         self.assertEqual(len(self.asked()), 4)
 
-    def test_what_is_made_beside_lets_tritons_compilation_go_first(self):
-        """Protects first launches where cores are few: threads beside the program, and the program they ask, are nice; the caller is not."""
-        def priority():
-            return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
-        before, there, done = priority(), [], threading.Event()
-
-        def work():
-            there.append(priority())
-            there.append(int(subprocess.run(["nice"], capture_output=True, check=True).stdout))
-            done.set()
-        beside.start(work)
-        self.assertTrue(done.wait(60))
-        self.assertEqual((there, priority()), ([max(10, before)] * 2, before))
-
     def test_two_kernels_wait_for_one_answer(self):
         gate = self.shut_gate()
         with twill_gpu.enabled(patience=0.0):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import sys
 import threading
 import time
 from typing import Any, Callable, Iterator
@@ -29,7 +28,6 @@ class _Workers:
 
 _workers = _Workers()
 _PATIENT = 3.0  # seconds that the end of a process waits for work beside it
-_NICENESS = 10  # of threads beside the program, and of what they start, on Linux: Triton's own compilation goes first where cores are few
 
 
 def start(work: Callable[[], Any], awaited: bool = True) -> None:
@@ -40,7 +38,6 @@ def start(work: Callable[[], Any], awaited: bool = True) -> None:
 
     def run() -> None:
         try:
-            _yield_cores()
             work()
         finally:
             _workers.threads.discard(threading.current_thread())
@@ -53,14 +50,6 @@ def start(work: Callable[[], Any], awaited: bool = True) -> None:
     except BaseException:  # there may be no more threads to be had
         _workers.threads.discard(thread)
         raise
-
-
-def _yield_cores() -> None:
-    """Lets other threads of the computer go first. Linux has a priority for each thread, and processes inherit that of their maker."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError):
-            thread = threading.get_native_id()
-            os.setpriority(os.PRIO_PROCESS, thread, max(_NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))
 
 
 @contextlib.contextmanager
