@@ -211,7 +211,7 @@ TEST(Device, RolesHaveThePlansWarpsAndRegisters) {
 }
 
 /// Space for changes of layout is found, and rings give way to it: the plan fills the memory.
-TEST(Device, RingsGiveAlternativeToChangesOfLayout) {
+TEST(Device, RingsGiveWayToChangesOfLayout) {
   const Planned planned("gemm/sm_90/ptr_128x128x64");
   const auto whole = build(planned.parts());
   ASSERT_TRUE(whole) << whole.error().message;

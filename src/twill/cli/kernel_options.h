@@ -16,7 +16,7 @@ namespace twill::cli {
 CLI::Option* add_map_option(CLI::App& command, std::string& map);
 
 /// Options that choose the loop of a kernel and say how it is posed: --machine, --map, --loop,
-/// --subtile, --pool, --strict, --may-overlap, --already-pipelined and --transfers. `pool_help`:
+/// --subtile, --pool, --strict, --may-overlap, --already-pipelined and --transfer-ops. `pool_help`:
 /// what happens without --pool. `request` must live as long as the options.
 void add_kernel_options(CLI::App& command, driver::Request& request, const std::string& pool_help);
 

@@ -15,7 +15,10 @@ bool is_made_of_indices(const ir::Program& program, ir::ValueId value,
                         std::set<ir::ValueId>& seen) {
   if (!seen.insert(value).second) return true;
   const ir::Op* op = ir::defining_op(program, value);
-  if (op == nullptr) return !ir::is_tensor(ir::type_of(program, value));
+  if (op == nullptr) {
+    const ir::Type type = ir::type_of(program, value);
+    return !ir::is_tensor(type) && type->kind != ir::TypeKind::floating;
+  }
   switch (ir::class_of(op->kind)) {
     case ir::OpClass::value:
     case ir::OpClass::elementwise:
@@ -186,7 +189,7 @@ std::string RoleSteps::check_computed(const Placed& placed) {
     });
     if (found == computed_.end()) found = std::find_if(computed_.begin(), found, is_it);
     const bool in_parts = all_.what.origins[step.op->index()].part >= 0;
-    const auto once = std::pair(source.op, placed.iteration);
+    const auto once = std::pair(source.op, placed.instance);
     if (found != computed_.end()) {
       if (in_parts && found->shape == type->shape) for_all_parts_.insert(once);
       computed_.erase(found);

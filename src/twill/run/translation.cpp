@@ -96,7 +96,7 @@ class Comparer {
     const std::map<std::size_t, std::int64_t> counted = planned_loops();
     if (counted.empty()) return made;
     const auto known = counted.find(guide_.zero);
-    if (known != counted.end()) {  // the text says how many, and there are no others
+    if (known != counted.end() && counted.size() == 1) {  // the text says how many
       TWILL_TRY(made.difference, compare_with(counted, known->second));
       made.most = known->second;
       made.every_trip = compared_ && made.difference.empty();

@@ -89,7 +89,7 @@ class PartsLoop {
     for (const Size& position : call->positions) {
       if (names_in(position).count(index_) > 0) return false;
     }
-    std::map<std::string, std::vector<Axis>> axes;
+    std::map<std::string, PartAxes> axes;
     for (std::size_t a = 0; a < call->arguments.size(); ++a) {
       Ref& ref = call->arguments[a];
       const Argument& argument = call->task->arguments[a];

@@ -66,9 +66,13 @@ struct ElementArgument {
 };
 Result<std::vector<ElementArgument>> element_arguments(const TaskValue& task, const Leaf& leaf);
 
+/// An argument that the leaf adds to while its parts share elements: there, each part would add.
+std::optional<std::string> added_by_all_parts(const Leaf& leaf,
+                                              const std::map<std::string, PartAxes>& cut);
+
 /// True if a leaf on all parts of the arguments `cut` is the same as on the whole. What it writes
 /// of a part then follows from the same parts of these, and from all of the others.
 bool goes_by_parts(const TaskValue& task, const Leaf& leaf,
-                   const std::map<std::string, std::vector<Axis>>& cut);
+                   const std::map<std::string, PartAxes>& cut);
 
 }  // namespace twill::tasks

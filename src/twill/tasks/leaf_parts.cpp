@@ -11,8 +11,7 @@ namespace {
 /// Finds, node by node, in which dimensions the parts of a leaf's tiles differ.
 class Parts {
  public:
-  Parts(const TaskValue& task, const Leaf& leaf,
-        const std::map<std::string, std::vector<Axis>>& cut)
+  Parts(const TaskValue& task, const Leaf& leaf, const std::map<std::string, PartAxes>& cut)
       : task_(task), leaf_(leaf), cut_(cut) {}
 
   bool fit() {
@@ -31,7 +30,7 @@ class Parts {
 
   Axes of_argument(const std::string& name) const {
     const auto found = cut_.find(name);
-    if (found != cut_.end()) return {found->second.begin(), found->second.end()};
+    if (found != cut_.end()) return {found->second.axes.begin(), found->second.axes.end()};
     const Argument* argument = find_argument(task_, name);
     return Axes(argument == nullptr ? 0 : argument->shape.size(), Axis::all);
   }
@@ -85,7 +84,7 @@ class Parts {
 
   const TaskValue& task_;
   const Leaf& leaf_;
-  const std::map<std::string, std::vector<Axis>>& cut_;
+  const std::map<std::string, PartAxes>& cut_;
   std::vector<Axes> all_;
 };
 
@@ -129,9 +128,19 @@ Result<std::vector<ElementArgument>> element_arguments(const TaskValue& task, co
   return all;
 }
 
+std::optional<std::string> added_by_all_parts(const Leaf& leaf,
+                                              const std::map<std::string, PartAxes>& cut) {
+  for (const Output& output : leaf.outputs) {
+    const auto found = cut.find(output.argument);
+    const bool is_disjoint = found != cut.end() && found->second.is_disjoint;
+    if (output.adds && !is_disjoint) return output.argument;
+  }
+  return std::nullopt;
+}
+
 bool goes_by_parts(const TaskValue& task, const Leaf& leaf,
-                   const std::map<std::string, std::vector<Axis>>& cut) {
-  return Parts(task, leaf, cut).fit();
+                   const std::map<std::string, PartAxes>& cut) {
+  return !added_by_all_parts(leaf, cut) && Parts(task, leaf, cut).fit();
 }
 
 }  // namespace twill::tasks

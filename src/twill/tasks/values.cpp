@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "twill/tasks/partitions.h"
+
 namespace twill::tasks {
 namespace {
 
@@ -88,7 +90,7 @@ Lanes lanes_of(const Block& block, std::size_t d, std::int64_t index) {
   return {};
 }
 
-std::vector<Axis> axes_of(const Block& block, std::size_t rank) {
+PartAxes axes_of(const Block& block, std::size_t rank) {
   std::vector<Axis> axes(rank, Axis::all);
   for (std::size_t d = 0; d < rank; ++d) {
     if (block.cut != Cut::mma) {
@@ -97,7 +99,7 @@ std::vector<Axis> axes_of(const Block& block, std::size_t rank) {
       axes[d] = has_rows(block, d) ? Axis::rows : Axis::columns;
     }
   }
-  return axes;
+  return {std::move(axes), is_disjoint(block) == Fact::yes};
 }
 
 tl::expected<std::optional<Block>, std::string> united(Block block, const std::string& index,

@@ -114,8 +114,13 @@ enum class Axis {
   rows,     ///< rows of the sums of a product, or of whatever is cut into rows
   columns,  ///< columns of the sums
 };
-/// By dimension of a tensor whose block the index of a range chooses: of `blocks` the first one.
-std::vector<Axis> axes_of(const Block& block, std::size_t rank);
+/// Difference between the parts of a tensor.
+struct PartAxes {
+  std::vector<Axis> axes;    ///< by dimension; empty: all parts are the whole
+  bool is_disjoint = false;  ///< no two parts share an element
+};
+/// Parts of a tensor whose block the index of a range chooses, of `blocks` in the first dimension.
+PartAxes axes_of(const Block& block, std::size_t rank);
 /// The block that all `count` iterations of a prange with that index touch together. It is nullopt
 /// for parts by `mma`, which together are the whole. Fails if they are nothing simple.
 tl::expected<std::optional<Block>, std::string> united(Block block, const std::string& index,

@@ -49,7 +49,7 @@ struct Loaded {
 };
 
 /// By tensor that a prange cuts, what its index tells apart in each dimension.
-using Axes = std::map<std::string, std::vector<tasks::Axis>>;
+using Axes = std::map<std::string, tasks::PartAxes>;
 
 /// A variant that is being walked.
 struct Frame {

@@ -156,9 +156,17 @@ Result<void> Lowering::check_parts(const Frame& frame, const Where& where) const
     return {};
   }
   for (const Axes& cut : frame.parts) {
-    if (goes_by_parts(task, std::get<tasks::Leaf>(frame.node->variant->body), cut)) continue;
+    const auto& leaf = std::get<tasks::Leaf>(frame.node->variant->body);
+    if (goes_by_parts(task, leaf, cut)) continue;
+    if (const auto added = added_by_all_parts(leaf, cut)) {
+      return fail_task("M08", where,
+                       name + " adds to '" + *added +
+                           "' in each iteration of a prange, whose parts of it share elements",
+                       "an srange adds in order; parts that share nothing may be at once");
+    }
     const auto is_columns = [](const auto& it) {
-      return std::count(it.second.begin(), it.second.end(), tasks::Axis::columns) > 0;
+      const auto& axes = it.second.axes;
+      return std::count(axes.begin(), axes.end(), tasks::Axis::columns) > 0;
     };
     if (std::any_of(cut.begin(), cut.end(), is_columns)) {
       return fail_task("M10", where,
