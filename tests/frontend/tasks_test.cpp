@@ -414,6 +414,40 @@ map m for t { M = 64 N = 16 K = 16 N_ = 1 }
   EXPECT_TRUE(warps) << to_string(warps.error());
 }
 
+// Iterations of a prange on a CTA are carried out at once. What each adds to the same elements is
+// added once for each, so not at once.
+TEST(LoweredTasks, SumsOfPartsThatShareElementsAreRefused) {
+  const std::string text = R"(
+task t(writes y: f32[M], reads A: f16[M, K], reads B: f16[N, K])
+task product(writes S: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])
+task clear(writes y: f32[M])
+task add(reduces(+) y: f32[M], reads S: f32[M, N])
+task copy(writes To: f32[M], reads From: f32[M])
+inner t.host tunable U { prange i < cdiv(M, U) { t(blocks(y, U)[i], blocks(A, U, K)[i, 0], B) } }
+inner t.block {
+  S = tensor f32[M, N]
+  sum = tensor f32[M]
+  product(S, A, B)
+  clear(sum)
+  prange g < 4 { add(sum, S) }
+  copy(y, sum)
+}
+leaf product.l { S = mma(A, transpose(B)) }
+leaf clear.l { y = 0 }
+leaf add.l { y += row_sum(S) }
+leaf copy.l { To = From }
+map m for t { U = 64 N = 16 K = 16 }
+)";
+  const auto made = lower_task_text({"t.task", text});
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("M08: 'add.l' adds to 'y'"), std::string::npos)
+      << to_string(made.error());
+  EXPECT_EQ(made.error().location.line, 13);
+  std::string in_order = text;
+  in_order.replace(in_order.find("prange g"), 6, "srange");
+  EXPECT_TRUE(lower_task_text({"t.task", in_order}));
+}
+
 // Tiles are no powers of two: the reader takes them of modules that were made of tasks.
 TEST(LoweredTasks, TilesOfAnyExtents) {
   TasksAndModule(
