@@ -107,6 +107,12 @@ TEST(Builder, FunctionsOfOnesOwn) {
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().location.file, "builder_test.cpp");
   EXPECT_EQ(wrong.error().message.substr(0, 35), "T15: 'relu' has no leaf 'exakt' bef");
+  Task other("relu", {writes("Y", f32, {"M"}), reads("X", f32, {"M"})});
+  other.leaf("exact", [](Leaf&, Slot Y, Slot X) { Y = max(X, 0); });
+  other.external("fast", "exact", "mine::relu", "puts(\"\"\"\");");
+  const auto unprintable = library_of({other});
+  ASSERT_FALSE(unprintable);
+  EXPECT_EQ(unprintable.error().message.substr(0, 31), "T15: the code of 'mine::relu' h");
 }
 
 // Parts of a fragment in C++ are those of the text.

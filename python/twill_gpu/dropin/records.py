@@ -112,11 +112,18 @@ def add(row: Compilation | Race, verbose: bool) -> None:
         pass
 
 
+def _note(kernel: str) -> None:
+    """Notes that a row is about the kernel. Forgets others when they are many: a row may then come twice."""
+    if len(_compiled) >= _MOST:
+        _compiled.clear()
+    _compiled.add(kernel)
+
+
 def compiled(row: Compilation, metadata: dict[str, Any]) -> None:
     """Keeps in a kernel's metadata, which Triton's cache keeps, what a row says of it. know() reads it in later processes."""
     metadata["twill_row"] = {"runs": row.runs, "why": row.why if row.runs == "triton" else "", "key": row.key, "spare_registers": row.spare_registers}
     with _lock:
-        _compiled.add(metadata["hash"])
+        _note(metadata["hash"])
 
 
 def know(metadata: Any, verbose: bool) -> None:
@@ -125,7 +132,7 @@ def know(metadata: Any, verbose: bool) -> None:
     with _lock:
         if facts is None or metadata.hash in _compiled:
             return
-        _compiled.add(metadata.hash)
+        _note(metadata.hash)
     add(Compilation(metadata.name, metadata.num_warps, metadata.num_stages, metadata.target.arch, seconds=0.0, from_cache=True, **facts), verbose)
 
 

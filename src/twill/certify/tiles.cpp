@@ -243,6 +243,7 @@ Result<Checked> check_tiles(const Files& files, const TileClaims* anew) {
   std::string objection = objection_to_choices(claims);
   if (objection.empty() && anew != nullptr) objection = objection_to_input(claims, *anew);
   if (!objection.empty()) return rejected(file, std::move(objection));
+  if (claims.tiles[claims.best].pools.empty()) return rejected(file, "best: it is no kernel");
   std::size_t kernels = 0, never = 0;
   for (std::size_t t = 0; t < claims.tiles.size(); ++t) {
     const Tile& tile = claims.tiles[t];
@@ -259,7 +260,6 @@ Result<Checked> check_tiles(const Files& files, const TileClaims* anew) {
                           in_words(claims, tile), *bounded.bound, tile.work, claims.thousandths,
                           claims.tiles[claims.best].work));
   }
-  if (claims.tiles[claims.best].pools.empty()) return rejected(file, "best: it is no kernel");
   Checked out;
   const char* believed = anew == nullptr ? " (not checked)" : ", posed anew from the input";
   out.lines = {

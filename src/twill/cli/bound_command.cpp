@@ -114,8 +114,9 @@ void add_bound_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("bound", "Lower bounds of a loop, each with its reason");
   driver::Request& request = choices->request;
   command
-      ->add_option("INPUT", choices->input,
-                   "TTGIR, .task or .loop file, or the JSON of `twill schedule`; - reads standard input")
+      ->add_option(
+          "INPUT", choices->input,
+          "TTGIR, .task or .loop file, or the JSON of `twill schedule`; - reads standard input")
       ->required();
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   command

@@ -158,7 +158,8 @@ void add_emit_cuda(CLI::App& emit, Session& session) {
   CLI::App* command = emit.add_subcommand(
       "cuda", "The planned kernel as CUDA C++ for Hopper, with the headers it includes");
   driver::Request& request = choices->request;
-  command->add_option("INPUT", choices->input, "TTGIR or .task file; - reads standard input")->required();
+  command->add_option("INPUT", choices->input, "TTGIR or .task file; - reads standard input")
+      ->required();
   add_planning_options(*command, request);
   CLI::Option* output = command->add_option(
       "-o,--output", choices->output,

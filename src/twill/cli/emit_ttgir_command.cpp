@@ -91,7 +91,8 @@ void add_emit_ttgir(CLI::App& emit, Session& session) {
   CLI::App* command = emit.add_subcommand(
       "ttgir", "The planned kernel as warp-specialized TTGIR, which Triton compiles and runs");
   driver::Request& request = choices->request;
-  command->add_option("INPUT", choices->input, "TTGIR or .task file; - reads standard input")->required();
+  command->add_option("INPUT", choices->input, "TTGIR or .task file; - reads standard input")
+      ->required();
   add_planning_options(*command, request);
   add_ctas_option(*command, request);
   command->add_option("-o,--output", choices->output, "File for the module [standard output]");

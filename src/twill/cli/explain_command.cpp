@@ -94,8 +94,9 @@ void add_explain_command(CLI::App& app, Session& session) {
       app.add_subcommand("explain", "Why a loop is no faster, and what would make it faster");
   driver::Request& request = choices->request;
   command
-      ->add_option("INPUT", choices->input,
-                   "TTGIR, .task or .loop file, or the JSON of `twill schedule`; - reads standard input")
+      ->add_option(
+          "INPUT", choices->input,
+          "TTGIR, .task or .loop file, or the JSON of `twill schedule`; - reads standard input")
       ->required();
   command
       ->add_option("--ii", choices->ii,

@@ -36,14 +36,14 @@ const std::array<OptionGroup, 6>& option_groups() {
        {"strategy", "depth", "ping-pong", "schedule", "alternatives", "alternative", "within",
         "work-limit"}},
       {"The kernel",
-       {"tiles", "cluster", "ctas-per-sm", "spare-registers", "pins", "triton", "python",
-        "compile", "no-compile", "instrument", "check"}},
+       {"tiles", "cluster", "ctas-per-sm", "spare-registers", "pins", "triton", "python", "compile",
+        "no-compile", "instrument", "check"}},
       {"A run", {"trips", "jitter",     "numbers",    "size",      "arg",     "grid",    "seed",
                  "seeds", "completion", "interleave", "sms",       "timeout", "against", "keep",
                  "args",  "time-us",    "measured",   "clock-mhz", "input",   "at-least"}},
       {"Output",
        {"verbose", "json", "output", "html", "roles", "trace", "certificate", "timing", "tree",
-        "mapping", "flow"}},
+        "mapping", "flow", "partitions"}},
       {"Many inputs", {"batch", "jobs"}},
   }};
   return groups;

@@ -15,24 +15,32 @@ namespace twill::cli {
 namespace {
 
 /// Options that say how a kernel's loop is found and posed, with its prologue and epilogue ops.
-constexpr std::array<std::string_view, 11> kOfKernels = {"--machine",
-                                                         "--loop",
-                                                         "--subtile",
-                                                         "--pool",
-                                                         "--strict",
-                                                         "--may-overlap",
-                                                         "--transfer-ops",
-                                                         "--rate",
-                                                         "--cluster",
-                                                         "--spare-registers",
-                                                         "--already-pipelined"};
+constexpr std::array<std::string_view, 11> kOfKernels = {
+    "--machine",          "--loop",         "--subtile", "--pool",    "--strict",
+    "--may-overlap",      "--transfer-ops", "--rate",    "--cluster", "--spare-registers",
+    "--already-pipelined"};
 
 /// Options that say how a plan is made; the machine is apart.
-constexpr std::array<std::string_view, 20> kOfPlanning = {
-    "--already-pipelined", "--loop",         "--subtile",  "--pool",           "--strict",
-    "--transfer-ops",         "--load-latency", "--strategy", "--depth",          "--ping-pong",
-    "--alternative",       "--within",       "--schedule", "--tiles",          "--rate",
-    "--cluster",           "--work-limit",   "--pins",     "--spare-registers",  "--may-overlap"};
+constexpr std::array<std::string_view, 20> kOfPlanning = {"--already-pipelined",
+                                                          "--loop",
+                                                          "--subtile",
+                                                          "--pool",
+                                                          "--strict",
+                                                          "--transfer-ops",
+                                                          "--load-latency",
+                                                          "--strategy",
+                                                          "--depth",
+                                                          "--ping-pong",
+                                                          "--alternative",
+                                                          "--within",
+                                                          "--schedule",
+                                                          "--tiles",
+                                                          "--rate",
+                                                          "--cluster",
+                                                          "--work-limit",
+                                                          "--pins",
+                                                          "--spare-registers",
+                                                          "--may-overlap"};
 
 /// Options of outputs that `twill plan --check` does not print.
 constexpr std::array<std::string_view, 2> kOfPrinting = {"--json", "--output"};

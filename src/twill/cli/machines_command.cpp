@@ -35,7 +35,8 @@ void add_machines_command(CLI::App& app, Session& session) {
   command->footer(
       "Examples:\n"
       "  twill machines\n"
-      "  twill machines h200        units, pipes, pools and cost rules, each number with its source");
+      "  twill machines h200        units, pipes, pools and cost rules, each number with its "
+      "source");
   command->callback([name, &session] { session.command = [name] { return run_machines(*name); }; });
 }
 

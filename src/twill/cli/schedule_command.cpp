@@ -162,8 +162,8 @@ void add_schedule_command(CLI::App& app, Session& session) {
   auto choices = std::make_shared<ScheduleChoices>();
   CLI::App* command = app.add_subcommand("schedule", "Find the fastest schedule of a loop");
   driver::Request& request = choices->request;
-  CLI::Option* input =
-      command->add_option("INPUT", choices->input, "TTGIR, .task or .loop file; - reads standard input");
+  CLI::Option* input = command->add_option("INPUT", choices->input,
+                                           "TTGIR, .task or .loop file; - reads standard input");
   add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(*command, request);
   add_rate_option(

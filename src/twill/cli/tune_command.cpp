@@ -25,6 +25,12 @@ constexpr const char* kTuneFooter = R"(Examples:
   twill tune gemm.task --map holes.map -o gemm.map && twill emit cuda gemm.task --map gemm.map)";
 
 int run_tune(TuneChoices choices) {
+  choices.request.input.name = choices.input;
+  if (!choices.certificate.empty()) {
+    if (const auto can = driver::check_certifiable(choices.request); !can) {
+      return refuse(can.error());
+    }
+  }
   choices.request.limits.progress = progress_line();
   const auto tuned = driver::tune(choices.input, choices.request);
   end_progress_line();

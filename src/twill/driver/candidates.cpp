@@ -79,7 +79,7 @@ report::Candidate candidate_of(const report::Outcome& first, const Step& step) {
   return out;
 }
 
-bool may_be_transfers(const plan::Plan& plan) {
+bool may_depend_on_transfers(const plan::Plan& plan) {
   const bool never = std::any_of(
       plan.mechanisms.begin(), plan.mechanisms.end(),
       [](const plan::Mechanism mechanism) { return mechanism == plan::Mechanism::tcgen05; });

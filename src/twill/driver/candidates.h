@@ -30,7 +30,7 @@ report::Candidate candidate_of(const report::Outcome& first, const Step& step);
 
 /// Whether transfers may be the reason why the plan cannot be printed: it has some, and all other
 /// ops are printed for some pool.
-bool may_be_transfers(const plan::Plan& plan);
+bool may_depend_on_transfers(const plan::Plan& plan);
 
 /// Gives an outcome found with a part of the memory the whole again, as a plan has it. Claims about
 /// the part are dropped: for the whole, only those of `first` and bounds without a search hold.

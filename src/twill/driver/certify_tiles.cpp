@@ -108,6 +108,10 @@ Result<certify::Files> certify_tiles(const Request& request, const Tuned& tuned)
     }
   }
   files.emplace(certify::kTilesFile, certify::print_tiles(posed.claims));
+  TWILL_TRY(const certify::Checked checked, certify::check_tiles(files));
+  if (checked.rejection) {
+    return fail({path}, "no certificate can be made: " + checked.rejection->reason);
+  }
   return files;
 }
 
@@ -119,13 +123,14 @@ Result<certify::Checked> check_tiles(const certify::Files& files, const std::str
   Request request;
   request.machine = machine;
   request.choice.map = map;
-  TWILL_TRY_VOID(read_options(claimed.from.options, request));
+  TWILL_TRY_VOID(read_options(claimed.from.options, certify::kTilesFile, request));
   TWILL_TRY(const HoledTasks tasks, read_holed(path, map));
   TilesPosed posed(tasks, request);
   TWILL_TRY_VOID(posed.run());
   posed.claims.best = claimed.best;
-  const bool is_choice = claimed.best < posed.claims.tiles.size();
-  if (is_choice && claimed.from.input == posed.claims.from.input) {
+  const bool is_kernel =
+      claimed.best < posed.claims.tiles.size() && !posed.claims.tiles[claimed.best].pools.empty();
+  if (is_kernel && claimed.from.input == posed.claims.from.input) {
     TWILL_TRY(const Request best,
               request_for(tasks, request, posed.claims.tiles[claimed.best].values));
     TWILL_TRY(const PlannedLoop answer, answer_loop(best, {true, &cuda_door()}));

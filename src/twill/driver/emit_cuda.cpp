@@ -126,7 +126,7 @@ const Door& cuda_door() {
                                                plan, kernel.program.file(), emit::Stamps::none});
         return source ? std::nullopt : std::optional(source.error());
       },
-      may_be_transfers};
+      may_depend_on_transfers};
   return kDoor;
 }
 

@@ -102,10 +102,11 @@ std::vector<PosingOption> options_of(const Request& request) {
   return out;
 }
 
-Result<void> read_options(const std::vector<PosingOption>& options, Request& request) {
+Result<void> read_options(const std::vector<PosingOption>& options, std::string_view file,
+                          Request& request) {
   for (const PosingOption& option : options) {
     if (read_option(option, request)) continue;
-    return fail({std::string(certify::kPoolsFile)},
+    return fail({std::string(file)},
                 fmt::format("there is no option '{} {}' that changes what is posed", option.name,
                             option.value));
   }
@@ -137,7 +138,7 @@ Result<certify::Checked> check_certificate(const certify::Files& files, const In
   Request request;
   request.input = input;
   request.machine = machine;
-  TWILL_TRY_VOID(read_options(claimed.options, request));
+  TWILL_TRY_VOID(read_options(claimed.options, certify::kPoolsFile, request));
   if (!claimed.input.empty() && claimed.input != sha256(input.text)) {
     Provenance other;  // the certificate is about another input
     other.input = sha256(input.text);

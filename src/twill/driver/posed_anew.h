@@ -19,7 +19,8 @@ struct AllPosed {
 /// The options of a request that change the posed Problems.
 std::vector<certify::PosingOption> options_of(const Request& request);
 /// Sets them in the request. Fails for an option that there is not.
-Result<void> read_options(const std::vector<certify::PosingOption>& options, Request& request);
+Result<void> read_options(const std::vector<certify::PosingOption>& options, std::string_view file,
+                          Request& request);
 
 /// Poses the input of the request for every pool of its machine at both rates, with normalized
 /// costs for the first pool alone. Fails for an input that cannot be read or posed.

@@ -51,9 +51,9 @@ Holders holders_of(const Draft& draft, const Setting& setting, const std::vector
 }
 
 /// The roles whose copies need the op for their addresses.
-Holders copiers_of(const Draft& draft, const PerTileRequest& per_tile_ops) {
+Holders copiers_of(const Draft& draft, const PerTileRequest& request) {
   Holders holders;
-  for (const OpId copy : per_tile_ops.copies) holders[draft.role[copy.index()]] = 1;
+  for (const OpId copy : request.copies) holders[draft.role[copy.index()]] = 1;
   return holders;
 }
 
@@ -112,11 +112,11 @@ std::vector<BufferId> places_of(const Draft& draft, const std::vector<OpId>& ops
 class TensorAccesses {
  public:
   TensorAccesses(const Draft& draft, const Setting& setting) : draft_(draft) {
-    for (const PerTileRequest& per_tile_ops : setting.per_tile_ops) {
-      if (per_tile_ops.what.when != PerTileOp::When::after || per_tile_ops.tensor.empty()) continue;
-      const std::map<int, RoleId> parts = parts_of(draft, setting, per_tile_ops.uses);
-      const Holders holders = holders_of(draft, setting, per_tile_ops.uses);
-      for (const OpId op : per_tile_ops.tensor) {
+    for (const PerTileRequest& request : setting.per_tile_ops) {
+      if (request.what.when != PerTileOp::When::after || request.tensor.empty()) continue;
+      const std::map<int, RoleId> parts = parts_of(draft, setting, request.uses);
+      const Holders holders = holders_of(draft, setting, request.uses);
+      for (const OpId op : request.tensor) {
         const auto holder = parts.find(part_of(setting, op));
         for (const BufferId place : places_of(draft, {op})) {
           std::set<RoleId>& readers = readers_[place];
@@ -132,11 +132,11 @@ class TensorAccesses {
 
   /// By role. Results of the loop are read by the roles that hold their rows. Initial values are
   /// written by the roles that read the results.
-  std::vector<TensorAccess> of(const PerTileRequest& per_tile_ops,
+  std::vector<TensorAccess> of(const PerTileRequest& request,
                                const std::vector<RoleId>& roles) const {
     std::vector<TensorAccess> accesses;
-    const bool fills = per_tile_ops.what.when == PerTileOp::When::before;
-    for (const BufferId place : places_of(draft_, per_tile_ops.tensor)) {
+    const bool fills = request.what.when == PerTileOp::When::before;
+    for (const BufferId place : places_of(draft_, request.tensor)) {
       if (fills && draft_.plan[place].initial == 0) continue;
       const auto readers = readers_.find(place);
       for (const RoleId role : roles) {
@@ -171,9 +171,9 @@ bool is_accessed(const Plan& plan, PerTileOp::When when, BufferId buffer) {
 /// transfer.
 void note_strays(Draft& draft, const Setting& setting) {
   std::set<std::string> strays;
-  for (const PerTileRequest& per_tile_ops : setting.per_tile_ops) {
-    const std::map<int, RoleId> parts = parts_of(draft, setting, per_tile_ops.uses);
-    for (const OpId op : per_tile_ops.uses) {
+  for (const PerTileRequest& request : setting.per_tile_ops) {
+    const std::map<int, RoleId> parts = parts_of(draft, setting, request.uses);
+    for (const OpId op : request.uses) {
       const auto holder = parts.find(part_of(setting, op));
       const bool held = holder != parts.end() && holder->second == draft.role[op.index()];
       const auto home = draft.home(op);
@@ -230,8 +230,8 @@ void settle_cluster(Draft& draft) {
 
 bool stages(const Setting& setting) {
   return std::any_of(setting.per_tile_ops.begin(), setting.per_tile_ops.end(),
-                     [](const PerTileRequest& per_tile_ops) {
-                       return per_tile_ops.what.mechanism == Mechanism::bulk_store;
+                     [](const PerTileRequest& request) {
+                       return request.what.mechanism == Mechanism::bulk_store;
                      });
 }
 
@@ -272,16 +272,15 @@ Result<void> make_per_tile(Draft& draft, const Setting& setting) {
   if (!setting.kernel) return {};
   Staging staging(draft);
   const TensorAccesses tensor(draft, setting);
-  for (const PerTileRequest& per_tile_ops : setting.per_tile_ops) {
-    const Holders holders = per_tile_ops.only_copies
-                                ? copiers_of(draft, per_tile_ops)
-                                : holders_of(draft, setting, per_tile_ops.uses);
-    PerTileOp per_tile_op = per_tile_ops.what;
-    for (const std::size_t read : per_tile_ops.reads)
+  for (const PerTileRequest& request : setting.per_tile_ops) {
+    const Holders holders =
+        request.only_copies ? copiers_of(draft, request) : holders_of(draft, setting, request.uses);
+    PerTileOp per_tile_op = request.what;
+    for (const std::size_t read : request.reads)
       per_tile_op.reads.push_back(invariant_buffers[read]);
     if (is_copy(per_tile_op.mechanism)) {
       per_tile_op.roles = {loader_of(draft)};
-      per_tile_op.buffers = {invariant_buffers[*per_tile_ops.invariant_buffer]};
+      per_tile_op.buffers = {invariant_buffers[*request.invariant_buffer]};
       draft.plan.kernel->per_tile_ops.push_back(std::move(per_tile_op));
       continue;
     }
@@ -290,15 +289,14 @@ Result<void> make_per_tile(Draft& draft, const Setting& setting) {
     for (const auto& [role, count] : holders) {
       per_tile_op.roles.push_back(role);
       if (per_tile_op.mechanism != Mechanism::bulk_store) continue;
-      per_tile_op.bytes.push_back(per_tile_ops.bytes * count / parts);
-      per_tile_op.buffers.push_back(
-          staging.of(role, per_tile_ops.memory, per_tile_op.bytes.back()));
+      per_tile_op.bytes.push_back(request.bytes * count / parts);
+      per_tile_op.buffers.push_back(staging.of(role, request.memory, per_tile_op.bytes.back()));
     }
-    for (const auto& [role, count] : copiers_of(draft, per_tile_ops)) {
+    for (const auto& [role, count] : copiers_of(draft, request)) {
       const auto at = std::lower_bound(per_tile_op.roles.begin(), per_tile_op.roles.end(), role);
       if (at == per_tile_op.roles.end() || *at != role) per_tile_op.roles.insert(at, role);
     }
-    per_tile_op.tensor = tensor.of(per_tile_ops, per_tile_op.roles);
+    per_tile_op.tensor = tensor.of(request, per_tile_op.roles);
     draft.plan.kernel->per_tile_ops.push_back(std::move(per_tile_op));
   }
   for (Rematerialized value : setting.rematerialized) {

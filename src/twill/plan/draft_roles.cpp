@@ -123,11 +123,10 @@ std::vector<bool> groups_at_work(const Plan& plan, const Setting& setting) {
   for (const schedule::Placement& placement : plan.schedule.ops) {
     used[placement.group.index()] = true;
   }
-  const bool tiles =
-      std::any_of(setting.per_tile_ops.begin(), setting.per_tile_ops.end(),
-                  [](const PerTileRequest& per_tile_ops) {
-                    return !is_copy(per_tile_ops.what.mechanism) && !per_tile_ops.only_copies;
-                  });
+  const bool tiles = std::any_of(setting.per_tile_ops.begin(), setting.per_tile_ops.end(),
+                                 [](const PerTileRequest& request) {
+                                   return !is_copy(request.what.mechanism) && !request.only_copies;
+                                 });
   if (!tiles) return used;
   std::optional<std::size_t> idle;
   for (std::size_t g = groups.size(); g-- > 0;) {

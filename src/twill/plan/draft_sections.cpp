@@ -355,9 +355,9 @@ namespace {
 
 /// The setting with stores of tiles done by threads.
 Setting without_staging(Setting setting) {
-  for (PerTileRequest& per_tile_ops : setting.per_tile_ops) {
-    if (per_tile_ops.what.mechanism == Mechanism::bulk_store)
-      per_tile_ops.what.mechanism = Mechanism::threads;
+  for (PerTileRequest& request : setting.per_tile_ops) {
+    if (request.what.mechanism == Mechanism::bulk_store)
+      request.what.mechanism = Mechanism::threads;
   }
   return setting;
 }

@@ -217,6 +217,12 @@ Result<Leaf> external_leaf(const TaskValue& task, External external) {
                          "' means",
                      "write the same as an expression, and the code beside it");
   }
+  if (external.code.find("\"\"\"") != std::string::npos) {
+    return fail_task(
+        "T15", external.where,
+        "the code of '" + external.function + "' has \"\"\" in it, which ends it in text",
+        "write \"\" \" in the code");
+  }
   Leaf leaf = *means;
   leaf.external = std::move(external);
   return leaf;
