@@ -56,6 +56,20 @@ TEST(Translation, WhatIsSafeAndNotPlannedIsNamed) {
   EXPECT_NE(drained.find("WG0, with 2 iterations"), std::string::npos) << drained;
 }
 
+// A role whose loop has a length of its own, which the text states, is compared for more trip
+// counts than that.
+TEST(Translation, ALengthThatOneRoleStatesIsNoTripCountOfAll) {
+  EmittedTtgir edited = printed("gemm/sm_90/tma_128x256x64");
+  const std::size_t bound = edited.text.rfind(" to %trips");
+  ASSERT_NE(bound, std::string::npos);
+  edited.text.replace(bound, edited.text.find(" step", bound) - bound, " to %four");
+  const std::size_t line = edited.text.rfind('\n', bound);
+  edited.text.insert(line, "\n        %four = arith.constant 4 : i32");
+  const PrintedCheck check = check_translation(edited);
+  EXPECT_NE(check.broken.find("the roles differ"), std::string::npos)
+      << check.broken << check.unchecked;
+}
+
 /// Kinds of which some are about boxes and their warp, which no plan has: `verify` is for these.
 const std::set<std::string> kAboutBoxes = {
     "arrival doubled",        "arrival dropped",   "arrivals counted twice",
