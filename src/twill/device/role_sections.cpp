@@ -217,8 +217,8 @@ void RoleBuilder::enter_section(At::From section, int later) {
   begin_section(section);
 }
 
-/// Keeps what behind the sections has to be waited for: what the loop carries out of products that
-/// are in flight at the end, which may be that of a short trip.
+/// Keeps results of the loop that have to be waited for behind it: products that are in flight when
+/// the sections end. Those of a short trip count, too.
 void RoleBuilder::leave_in_flight(At end) {
   for (const ir::Carried& it : sketch_.loop().carried) {
     for (const Key& key : in_flight_) {
