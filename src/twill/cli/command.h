@@ -13,9 +13,8 @@ class App;
 class Option;
 }  // namespace CLI
 
-/// Commands and their options. The functions are CLI11's of the same names, as far as commands use
-/// them: CLI11's own header takes seconds to compile, and is included by the files of the parser
-/// only (application, command, help and usage).
+/// Commands and their options: the part of CLI11 that commands use, under CLI11's names. CLI11's
+/// header takes seconds to compile. Only application, command, help and usage include it.
 namespace twill::cli {
 
 /// Refers to an option of a command, which owns it. Each function returns the option itself.
