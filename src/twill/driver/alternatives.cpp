@@ -57,7 +57,7 @@ Result<report::AlternativeSchedule> judged(const Input& input, solve::Alternativ
   if (rates.fastest) {
     out.expected = co_run_interval(problem::residual_of(*rates.fastest, groups).problem, order);
   }
-  if (out.expected) *out.expected += handed_over(*rates.fastest, found.schedule, rates.waiting);
+  if (out.expected) *out.expected += transfer_work(*rates.fastest, found.schedule, rates.waiting);
   if (rates.slowest) {
     out.slowest = kept_interval(problem::residual_of(*rates.slowest, groups).problem, order);
   }

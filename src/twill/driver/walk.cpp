@@ -273,9 +273,9 @@ class Walk {
     if (kernel_of(*reading_, *first_) == nullptr) return {};
     for (const std::string& pool : reading_->kernel->pools) {
       const bool both = solved_.contains({pool, "fastest"}) && solved_.contains({pool, "slowest"});
-      const bool has_ends = request_.strategy.strategy == strategy::Strategy::twill;
+      const bool has_both_rates = request_.strategy.strategy == strategy::Strategy::twill;
       const bool one = solved_.contains({pool, "fastest"}) || solved_.contains({pool, "slowest"});
-      if (both || (one && (!has_ends || request_.rate))) continue;
+      if (both || (one && (!has_both_rates || request_.rate))) continue;
       if (one && !has_room_beside(steps_, pool, kShares.back())) continue;
       if (cannot_win(pool)) continue;
       Reading of_pool = *reading_;
