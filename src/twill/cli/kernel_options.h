@@ -14,6 +14,8 @@ namespace twill::cli {
 
 /// --map, of a kernel of tasks.
 CLI::Option* add_map_option(CLI::App& command, std::string& map);
+/// --kernel, of a dump with several.
+CLI::Option* add_kernel_option(CLI::App& command, std::string& kernel);
 
 /// Options that choose the loop of a kernel and say how it is posed: --machine, --map, --loop,
 /// --subtile, --pool, --strict, --may-overlap, --already-pipelined and --transfer-ops. `pool_help`:
