@@ -168,8 +168,8 @@ void note_missing_registers(const ir::Program& program, const device::Kernel& tr
   }
 }
 
-/// Registers that ptxas wants beside the tile of a product's instruction: for 128 of a tile, it
-/// wants 154 at launch (C7602, the ptxas of Triton 3.6), whatever setmaxnreg makes of them later.
+/// Registers that ptxas wants beside the tile of a product's instruction. For 128 of a tile, it
+/// wants 154 at launch (C7602, the ptxas of Triton 3.6). What setmaxnreg adds does not count.
 constexpr int kBesideInstruction = 26;
 
 /// Registers of a thread that an instruction of the product leaves its result in; 0: not known.
