@@ -23,6 +23,7 @@
 #include "twill/driver/trial.h"
 #include "twill/driver/verify_module.h"
 #include "twill/emit/ttgir.h"
+#include "twill/ir/encoding.h"
 #include "twill/ir/loop.h"
 #include "twill/report/story.h"
 #include "twill/schedule/corun.h"
@@ -167,6 +168,35 @@ void note_missing_registers(const ir::Program& program, const device::Kernel& tr
   }
 }
 
+/// Registers that ptxas wants beside the tile of a product's instruction. For 128 of a tile, it
+/// wants 154 at launch (C7602, the ptxas of Triton 3.6). What setmaxnreg adds does not count.
+constexpr int kBesideInstruction = 26;
+
+/// Registers of a thread that an instruction of the product leaves its result in; 0: not known.
+int instruction_registers(ir::Type result) {
+  const auto layout = ir::mma_encoding(result->encoding);
+  if (!layout || layout->instr_shape.size() < 2) return 0;
+  constexpr std::int64_t kRows = 64, kThreads = 128;
+  const std::int64_t bits = layout->instr_shape[1] * ir::element_bits(result);
+  return static_cast<int>(kRows * bits / (32 * kThreads));
+}
+
+/// Notes a product whose instruction needs more registers than a launch has.
+void note_large_product(const device::Kernel& tree, Printed& printed) {
+  if (tree.registers_at_launch == 0) return;
+  int most = 0;
+  for (const device::Role& role : tree.roles) {
+    device::walk(role.body.nodes, [&](const device::Node& node) {
+      if (node.kind != device::NodeKind::product) return;
+      most = std::max(most, instruction_registers(tree[node.results[0]].type));
+    });
+  }
+  if (most + kBesideInstruction <= tree.registers_at_launch) return;
+  printed.reasons.push_back(fmt::format("a product's instruction takes about {} registers of each "
+                                        "thread, and a launch has {}",
+                                        most + kBesideInstruction, tree.registers_at_launch));
+}
+
 /// Prints a plan, and judges what a compiler makes of it.
 Result<Printed> print(const Reading& reading, const report::Outcome& outcome,
                       const plan::ProvenPlan& plan, const TtgirChoice& choice, int margin) {
@@ -182,6 +212,7 @@ Result<Printed> print(const Reading& reading, const report::Outcome& outcome,
     TWILL_TRY(out.reasons, choice.judge(out.text));
   } else {
     note_missing_registers(program, tree, margin, out);
+    note_large_product(tree, out);
   }
   return out;
 }
