@@ -124,9 +124,10 @@ def tasks_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any] | Callable[[Ma
 
 def _configs(kernel: Any) -> Sequence[Any]:
     """The configurations of an autotuned kernel."""
+    function = _function(kernel)
     while not hasattr(kernel, "configs"):
-        if not hasattr(kernel, "fn"):
-            raise TwillError(f"{_function(kernel).__name__} has no @triton.autotune: give configs")
+        if kernel is function:
+            raise TwillError(f"{function.__name__} has no @triton.autotune: give configs")
         kernel = kernel.fn
     configs: Sequence[Any] = kernel.configs
     return configs
