@@ -90,7 +90,7 @@ TEST(Claims, OneChipOneAnswer) {
   EXPECT_TRUE(plan_on("h100") == plan_on("h200"));
 }
 
-// What is proven of schedules with room for transfers is said where no plan is found, too. (It was
+// Claims about schedules with room for transfers are said where no plan is found, too. (It was
 // lost with the schedules that were refused.)
 TEST(Claims, NoRoomForTransfersIsSaid) {
   const std::string loop =

@@ -161,8 +161,7 @@ Result<std::vector<report::Outcome>> equally_fast(const Request& request, const 
 
 namespace {
 
-/// What is proven of schedules with room for transfers beyond what `known` has of all; else
-/// nothing.
+/// The claim about schedules with room for transfers, if more is proven than `known` has of all.
 std::string claim_with_room(const schedule::Answer& found, const schedule::Answer& known) {
   if (found.verdict == schedule::Verdict::infeasible) {
     return "no schedule has room for its buffers and a copy of each value that it transfers, "
