@@ -185,6 +185,7 @@ void add_schedule_command(CLI::App& app, Session& session) {
   CLI::Option* certificate = command->add_option(
       "--certificate", choices->certificate,
       "Also write, to this folder, what `twill check` needs to check the answer");
+  certificate->type_name("FOLDER");
   CLI::Option* alternatives = add_alternatives_options(*command, *choices, certificate);
   CLI::Option* page = add_html_options(*command, choices->html);
   CLI::Option* roles = command->add_option(

@@ -63,7 +63,7 @@ Result<TilePtr> Reader::value(ir::ValueId value, int distance, const Box& box) {
 Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
   if (meaning_.is_outside(value)) return context_.before(value, box);
   if (const ir::Carried* it = meaning_.carried(value)) {
-    if (!meaning_.is_pure(value)) return carried(*it, distance, box);
+    if (!meaning_.is_known(value)) return carried(*it, distance, box);
   }
   const auto made = meaning_.program().value(value).op;
   if (const auto passed = meaning_.renamed(value); passed && !made) {
@@ -77,7 +77,7 @@ Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
   }
   const std::vector<Input> from = holders(value, distance);
   if (!from.empty()) return gather(value, from, box);
-  if (meaning_.is_pure(value)) {
+  if (meaning_.is_known(value)) {
     if (distance > iteration_) return lost(value);
     TWILL_TRY(const TilePtr tile, context_.pure(value, iteration_ - distance));
     return share(execute::crop(*tile, box));
@@ -127,7 +127,7 @@ Result<TilePtr> Reader::computed(ir::OpId made, ir::ValueId value, int distance,
   if (ir::mma_operands(op)) {
     return on_other_side_ ? multiplied(made, distance, box) : Result<TilePtr>(lost(value));
   }
-  if (!execute::is_pure(op.kind)) return lost(value);
+  if (!execute::can_evaluate(op.kind)) return lost(value);
   std::vector<TilePtr> operands;
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     const Box part = execute::operand_box(program, made, i, box);
@@ -143,7 +143,8 @@ Result<TilePtr> Reader::multiplied(ir::OpId made, int distance, const Box& box) 
   const ir::Program& program = meaning_.program();
   const ir::MmaOperands operands = *ir::mma_operands(program.op(made));
   if (!operands.result || operands.a_scale || operands.use_accumulator) {
-    return execute::cannot(program, made, "stands on a side of a branch that the plan has no op of");
+    return execute::cannot(program, made,
+                           "stands on a side of a branch that the plan has no op of");
   }
   const std::int64_t terms = ir::type_of(program, operands.a)->shape.back();
   Box a(box.begin(), box.end() - 2), b = a;
@@ -265,7 +266,9 @@ std::vector<Input> Reader::holders(Thing thing, std::optional<int> distance) con
   for (const Input& input : meaning_.inputs(*op_)) {
     if (meaning_.has(input.from, thing)) all.push_back(input);
   }
-  const auto is_there = [&](const Input& input) { return !distance || input.distance == *distance; };
+  const auto is_there = [&](const Input& input) {
+    return !distance || input.distance == *distance;
+  };
   if (on_other_side_ && std::none_of(all.begin(), all.end(), is_there)) {
     all = makers(thing);
     for (Input& input : all) input.distance = distance.value_or(0);
