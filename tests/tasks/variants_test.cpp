@@ -34,8 +34,8 @@ inner gemm.deep tunable W { srange k < cdiv(K, W) { LAUNCH } }
 leaf gemm.all { C = mma(A, B) }
 )";
 
-// Protects: a variant that does something else is named, with an element and the sizes: here the
-// paper's own mistake, which overwrites C in each step along K where it has to add.
+// Protects: a variant that does something else is named, with an element and the sizes. Here it is
+// the paper's own mistake: it overwrites C in each step along K where it has to add.
 TEST(Variants, WhatMeansSomethingElseIsNamed) {
   std::string text = kGemm;
   const std::string from = "LAUNCH";

@@ -26,6 +26,7 @@ _lock = threading.Lock()
 _running: dict[str, concurrent.futures.Future[Answer]] = {}
 _at_work: set[concurrent.futures.Future[None]] = set()  # one for each answer on its way, until those who wait for it have heard it
 _LOOK_AGAIN = 0.05  # seconds between looks at what another process is doing
+_STUCK = 600.0  # seconds after which another process is no longer waited for
 _MOST = 1000  # answers kept that are on no disk
 
 
@@ -109,7 +110,8 @@ def _begin(key: str, make: Callable[[], Answer], text: str,
 
 def _by_one_process(request: Request, key: str) -> Answer:
     """The answer; where another process is at work on it, such as a worker of Inductor's or another rank, that one's."""
-    while request.settings.cache and not store.claim(key):
+    latest = time.monotonic() + _STUCK
+    while request.settings.cache and not store.claim(key) and time.monotonic() < latest:
         time.sleep(_LOOK_AGAIN)
     try:
         return answer(request, key)

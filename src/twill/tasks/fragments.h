@@ -44,9 +44,9 @@ Lanes lanes_of(const Block& block, std::size_t d, std::int64_t index);
 std::int64_t parts_of(const Block& block);
 /// In how many parts `mma` cuts dimension d.
 std::int64_t cuts_of(const Block& block, std::size_t d);
-/// Checks that there is such an instruction (M09), that instructions divide a tile with these
-/// extents, and that there is a part with this index, if it is a number (T11). Precondition: a
-/// block of `mma` whose instruction is three numbers, and two extents.
+/// Checks that there is such an instruction (M09). Instructions have to divide a tile with these
+/// extents, and an index that is a number has to be one of a part (T11). Precondition: a block of
+/// `mma` whose instruction is three numbers, and two extents.
 Result<void> check_fragment(const Block& block, const std::vector<std::int64_t>& extents,
                             const Where& where);
 

@@ -35,7 +35,7 @@ double tolerance(Scalar scalar) {
   return scalar == Scalar::f32 ? 1e-3 : scalar == Scalar::f16 ? 1e-2 : 6e-2;
 }
 
-/// What a draw decides.
+/// Decisions of one draw.
 struct Draw {
   Numbers sizes;     ///< of the signature
   Numbers tunables;  ///< of all variants
@@ -115,7 +115,7 @@ class Comparing {
     return draw;
   }
 
-  /// What the variant leaves; nullopt if it does not run with these sizes and tunables.
+  /// Contents that the variant leaves; nullopt if it does not run with these sizes and tunables.
   Result<std::optional<Arrays>> run_one(const Variant& variant, const Draw& draw, Order order) {
     TaskValue& around = library_.tasks.back();
     Launch launch{task_.name, {}, task_.where, draw.positions};
