@@ -152,7 +152,7 @@ class Run:
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--only", default="", help="entries whose names have one of these words, which commas part")
     parser.add_argument("--wheel", type=pathlib.Path)

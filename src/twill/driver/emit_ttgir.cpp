@@ -255,8 +255,8 @@ Result<Module> solved_module(const Request& request, const TtgirChoice& choice) 
   return module_of(request, choice, kMargin, {false, &good, true});
 }
 
-/// Values that a group hands to another in the loop.
-std::ptrdiff_t handed_over(const Module& module) {
+/// Number of values that cross groups in the loop.
+std::ptrdiff_t transfers_of(const Module& module) {
   const auto& values = module.planned.plan->plan().values;
   return std::count_if(values.begin(), values.end(),
                        [](const plan::Value& value) { return value.staged.has_value(); });
@@ -270,7 +270,7 @@ bool is_better(const Module& module, const Module& other) {
   if (!a || !b || !a->simulated || !b->simulated) return false;
   if (schedule::kCoRunError * *a->simulated < *b->simulated) return true;
   const bool as_fast = *a->simulated <= schedule::kCoRunError * *b->simulated;
-  return as_fast && handed_over(module) < handed_over(other);
+  return as_fast && transfers_of(module) < transfers_of(other);
 }
 
 /// Numbers of registers to keep free, the likeliest first: as many as are missing, then more, then
