@@ -33,6 +33,7 @@ MOST_PAIRS = 64  # where the ratio stays near a bar
 TURN_SECONDS = 0.010
 NEAR = 0.04  # a ratio this close below or above a bar is measured longer
 SLOWEST = 0.98  # of plain Triton's speed, beyond which a case fails
+LONGEST_WAIT = 60.0  # seconds for kernels that are on their way: an autotuner begins dozens, of which few are launched again
 GRAPHS_BELOW = 100e-6  # seconds of a launch: shorter ones are also measured without the host, in CUDA graphs
 
 
@@ -210,7 +211,7 @@ def first_launches(case):
     with twill_gpu.enabled(**case.settings):
         twill_first, ours = first_launch(case)
         at = time.perf_counter()
-        twill_gpu.wait()
+        twill_gpu.wait(LONGEST_WAIT)
         _, raced = first_launch(case)
         waited = time.perf_counter() - at
     return plain_first, twill_first, waited, plain, ours, raced

@@ -27,6 +27,7 @@
 #include "twill/ir/loop.h"
 #include "twill/report/story.h"
 #include "twill/schedule/corun.h"
+#include "twill/support/in_order.h"
 #include "twill/support/text_table.h"
 
 namespace twill::driver {
@@ -408,7 +409,15 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
                        std::move(module.printed.notes), std::move(module.printed.roles),
                        std::move(module.printed.laid),  {}};
   if (module.printed.plan) emitted.planned.plan = *std::move(module.printed.plan);
-  const PrintedCheck proof = check_printed(emitted.text), compared = check_translation(emitted);
+  // The checks need nothing of each other, and may take longer than all before.
+  PrintedCheck proof, compared;
+  const auto check = [&](std::size_t which) {
+    return which == 0 ? check_printed(emitted.text) : check_translation(emitted);
+  };
+  in_order(2, 2, check, [&](std::size_t which, PrintedCheck found) {
+    (which == 0 ? proof : compared) = std::move(found);
+    return true;
+  });
   for (const PrintedCheck& check : {proof, compared}) {
     emitted.broken += check.broken;
     if (!check.unchecked.empty()) emitted.notes.push_back(check.unchecked);
