@@ -21,6 +21,7 @@ execute::Value integer_of(std::int64_t value) {
 }  // namespace
 
 Result<void> Machine::start(ir::OpId function) {
+  TWILL_TRY_VOID(check_alone(function));
   const auto& regions = program_.op(function).regions;
   if (regions.empty() || program_.region(regions[0]).blocks.empty()) {
     return execute::cannot(program_, function, "has no body");
