@@ -163,7 +163,8 @@ class Sketch {
   void find_sources();
   void find_forwarded();
   void find_dependent();
-  Result<std::map<ir::ValueId, OpId>> rings_for(ir::OpId loop) const;
+  Result<std::map<ir::ValueId, OpId>> rings_for(ir::OpId loop,
+                                                const std::vector<plan::RoleId>& roles) const;
   Result<void> find_beside();
   Result<void> find_cuts();
   void find_made_by_part();
