@@ -37,9 +37,10 @@ def answer(program, mapping, emit):
         return "undecided", text
     if not emit:
         return "scheduled, proven optimal", text
-    printed = twill(program, "emit", "cuda", TASK, "--map", mapping, "--no-compile")
-    if printed.returncode == 0:
-        return "printed", text
+    for how, tiles in (("printed", "persistent"), ("printed, one a CTA", "one")):
+        printed = twill(program, "emit", "cuda", TASK, "--map", mapping, "--no-compile", "--tiles", tiles)
+        if printed.returncode == 0:
+            return how, text
     return "scheduled, not printed", printed.stderr
 
 
@@ -61,7 +62,7 @@ def main():
             counts[what] += 1
             if what == "proven not to fit":
                 never.append(f"{rows} x {columns}")
-            if what not in ("proven not to fit", "scheduled, proven optimal", "printed"):
+            if what not in ("proven not to fit", "scheduled, proven optimal", "printed", "printed, one a CTA"):
                 odd.append(f"{rows} x {columns}: {what}: {text.strip().splitlines()[-1] if text.strip() else ''}")
     print(f"{len(tiles)} tiles: " + ", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
     if never:
