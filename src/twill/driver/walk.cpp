@@ -177,8 +177,8 @@ class Walk {
     for (; tried_ < steps_.size(); ++tried_) {
       const Step& next = steps_[tried_];
       if (again_ && may_walk_on_ && groups_of(next) >= fewest_groups_) continue;
-      const bool faster = schedule::kCoRunError * rank(next) < least();
-      if (found() && (tried_ < proposed_ || !faster)) break;
+      const bool slower = schedule::kCoRunError * rank(next) >= least();
+      if (found() && (slower || tried_ < proposed_)) break;
       TWILL_TRY_VOID(try_step(tried_));
     }
     // Record the refusal of every drafted candidate, also of those that are never proven.
@@ -194,12 +194,6 @@ class Walk {
 
   static std::size_t groups_of(const Step& step) {
     return step.proposal.outcome.problem.groups().size();
-  }
-
-  /// Whether a step that is still to be tried has fewer groups than all that are not printed.
-  bool fewer_groups_ahead() const {
-    return std::any_of(steps_.begin() + static_cast<std::ptrdiff_t>(tried_ + 1), steps_.end(),
-                       [&](const Step& step) { return groups_of(step) < fewest_groups_; });
   }
 
   Result<void> try_step(std::size_t at) {
@@ -227,10 +221,10 @@ class Walk {
     auto unprintable = why_not_printed(step, *made.plan);
     if (unprintable) {
       step.refused = "print: " + in_one_line(*unprintable);
-      // Where two schedules are refused in the same words, only fewer groups may make a difference.
       fewest_groups_ = std::min(fewest_groups_, groups_of(step));
-      again_ = !print_refusals_.insert(step.refused).second;
-      if (again_ && !fewer_groups_ahead()) may_walk_on_ = false;
+      again_ = !print_refusals_.insert(step.refused).second;  // then only fewer groups may help
+      const auto fewer = [&](const Step& it) { return groups_of(it) < fewest_groups_; };
+      may_walk_on_ &= !again_ || std::any_of(&step + 1, steps_.data() + steps_.size(), fewer);
     }
     const bool better = !best_ || simulated(step).value_or(0) < least();
     if (unprintable && !best_) {
@@ -286,9 +280,9 @@ class Walk {
     if (kernel_of(*reading_, *first_) == nullptr) return {};
     for (const std::string& pool : reading_->kernel->pools) {
       const bool both = solved_.contains({pool, "fastest"}) && solved_.contains({pool, "slowest"});
-      const bool has_ends = request_.strategy.strategy == strategy::Strategy::twill;
+      const bool has_both_rates = request_.strategy.strategy == strategy::Strategy::twill;
       const bool one = solved_.contains({pool, "fastest"}) || solved_.contains({pool, "slowest"});
-      if (both || (one && (!has_ends || request_.rate))) continue;
+      if (both || (one && (!has_both_rates || request_.rate))) continue;
       if (one && !has_room_beside(steps_, pool, kShares.back())) continue;
       if (cannot_win(pool)) continue;
       Reading of_pool = *reading_;
@@ -398,6 +392,7 @@ class Walk {
     std::vector<report::Candidate> all = candidates();
     report::Outcome outcome = std::move(steps_[at].proposal.outcome);
     outcome.candidates = std::move(all);
+    if (!best_) add_claims(outcome);
     if (request_.alternatives.take == 0) {
       TWILL_TRY_VOID(add_alternatives(request_, *reading_, outcome));
     }
@@ -417,6 +412,13 @@ class Walk {
     if (!best_) out.refusal = refused();
     out.seconds.plan += watch_.lap();
     return out;
+  }
+
+  /// Adds what is proven of schedules that were tried in the place of refused ones.
+  void add_claims(report::Outcome& outcome) const {
+    for (const Step& step : steps_) {
+      if (!step.claim.empty()) outcome.notes.push_back(step.claim);
+    }
   }
 
   Diagnostic refused() const {

@@ -71,11 +71,11 @@ struct Reading {
 /// Reads the operands of one execution of an op, or without an op those after the last iteration.
 class Reader {
  public:
-  Reader(LoopContext& around, const Slots& slots, std::optional<OpId> op, std::int64_t iteration,
+  Reader(LoopContext& context, const Slots& slots, std::optional<OpId> op, std::int64_t iteration,
          Queue queue)
-      : context_(around),
+      : context_(context),
         slots_(slots),
-        meaning_(around.meaning()),
+        meaning_(context.meaning()),
         op_(op),
         iteration_(iteration),
         queue_(queue) {}
@@ -110,7 +110,6 @@ class Reader {
   Result<TilePtr> chosen(ir::ValueId result, int distance, const Box& box);
   Result<TilePtr> carried(const ir::Carried& carried, int distance, const Box& box);
   Result<TilePtr> computed(ir::OpId made, ir::ValueId value, int distance, const Box& box);
-  Result<TilePtr> multiplied(ir::OpId made, int distance, const Box& box);
   Result<TilePtr> allocated(ir::OpId made, ir::ValueId memdesc, int distance, const Box& box);
   std::vector<Input> makers(Thing thing) const;
   tl::unexpected<Diagnostic> lost(ir::ValueId value) const;
