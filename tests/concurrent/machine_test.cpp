@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "concurrent/modules.h"
+#include "twill/concurrent/every_trip.h"
 #include "twill/execute/compare.h"
 #include "twill/frontend/ttgir/read.h"
 
@@ -120,15 +121,28 @@ const char* const kWaitFull =
 const char* const kWaitEmpty =
     "        ttng.wait_barrier %e, %parity, %ptrue : !ttg.memdesc<1xi64, #b, #smem, mutable>\n";
 
+const char* const kInit =
+    "    ttng.init_barrier %full1, 1 : !ttg.memdesc<1xi64, #b, #smem, mutable>\n";
+const char* const kInitTwice =
+    "    ttng.init_barrier %full1, 1 : !ttg.memdesc<1xi64, #b, #smem, mutable>\n"
+    "    ttng.init_barrier %full1, 1 : !ttg.memdesc<1xi64, #b, #smem, mutable>\n";
+const char* const kInvalidate =
+    "        scf.yield\n      }\n"
+    "      %dead = ttg.memdesc_index %pfull[%p1] : !ttg.memdesc<2x1xi64, #b, #smem, mutable> -> "
+    "!ttg.memdesc<1xi64, #b, #smem, mutable>\n"
+    "      ttng.inval_barrier %dead : !ttg.memdesc<1xi64, #b, #smem, mutable>\n"
+    "      ttg.warp_return\n";
+
 const Bug kBugs[] = {
     {"no_arrival", kArrive, "", Rule::deadlock, "wait_barrier %e"},
     {"two_arrivals", "arrive_barrier %e, 1", "arrive_barrier %e, 2", Rule::arrivals,
      "arrive_barrier %e"},
     {"count_too_high", "init_barrier %empty1, 1", "init_barrier %empty1, 2", Rule::deadlock,
      "wait_barrier %e"},
-    {"not_initialized",
-     "    ttng.init_barrier %full1, 1 : !ttg.memdesc<1xi64, #b, #smem, mutable>\n", "",
-     Rule::barrier, "barrier_expect %f"},
+    {"not_initialized", kInit, "", Rule::barrier, "barrier_expect %f"},
+    {"initialized_twice", kInit, kInitTwice, Rule::barrier, "init_barrier %full1"},
+    {"invalidated_too_early", "        scf.yield\n      }\n      ttg.warp_return\n", kInvalidate,
+     Rule::barrier, "inval_barrier %dead"},
     {"no_wait_for_data", kWaitFull, "", Rule::read_before_write, "warp_group_dot %at"},
     {"no_wait_for_room", kWaitEmpty, "", Rule::overwrite, "copy_global_to_local %pa"},
     {"other_parity", "wait_barrier %f, %phase", "wait_barrier %f, %c1", Rule::read_before_write,
@@ -185,6 +199,37 @@ TEST_P(Bugs, are_found) {
 
 INSTANTIATE_TEST_SUITE_P(Machine, Bugs, testing::ValuesIn(kBugs),
                          [](const auto& bug) { return std::string(bug.param.name); });
+
+// A barrier that one role initializes is used by another, which nothing tells of it: found in every
+// order, and for every trip count.
+TEST(Machine, barriers_are_there_for_who_knows_of_them) {
+  const std::string begin = "    default {\n      %true = arith.constant true\n";
+  const ir::Program program =
+      read(replaced(replaced(kRoles, kInit, ""), begin, begin + ("  " + std::string(kInit))));
+  for (const Order& order : orders()) {
+    const Ran ran = run(program, 6, order, false);
+    ASSERT_FALSE(ran.findings.empty());
+    EXPECT_EQ(ran.findings.front().rule, Rule::barrier) << ran.findings.front().message;
+  }
+  const ir::Program invalidated =
+      read(replaced(kRoles, "        scf.yield\n      }\n      ttg.warp_return\n", kInvalidate));
+  for (const ir::Program* wrong : {&program, &invalidated}) {
+    const auto proof = concurrent::follow_every_trip(*wrong, ir::functions(*wrong)[0]);
+    ASSERT_TRUE(proof.has_value()) << to_string(proof.error());
+    ASSERT_FALSE(proof->findings.empty());
+    EXPECT_EQ(proof->findings.front().rule, Rule::barrier) << proof->findings.front().message;
+  }
+}
+
+// Clusters are refused: the machine knows one CTA.
+TEST(Machine, clusters_are_refused) {
+  const ir::Program program =
+      read(replaced(kRoles, "\"ttg.num-ctas\" = 1 : i32", "\"ttg.num-ctas\" = 2 : i32"));
+  EXPECT_NE(run(program, 6, Order()).error.find("clusters of 2 CTAs"), std::string::npos);
+  const auto proof = concurrent::follow_every_trip(program, ir::functions(program)[0]);
+  ASSERT_FALSE(proof.has_value());
+  EXPECT_NE(proof.error().message.find("clusters of 2 CTAs"), std::string::npos);
+}
 
 // Copies by threads land at an unknown time: each thread arrives, and their reader fences.
 TEST(Machine, copies_by_threads) {

@@ -130,6 +130,7 @@ class Planting {
       behind("wait behind its use", i, "ttng.tmem_load");
     }
     if (has(line, "ttng.init_barrier")) {
+      twice("barrier initialized twice", i);
       count("count too high", i, ", (\\d+) :", [](long n) { return n + 1; });
       count("count too low", i, ", (\\d+) :", [](long n) { return n > 1 ? n - 1 : n; });
       drop("barrier not initialized", i);

@@ -53,6 +53,7 @@ const std::set<std::string> kKinds = {
     "arrival dropped",
     "arrival not counted",
     "arrivals counted twice",
+    "barrier initialized twice",
     "barrier not initialized",
     "captures swapped",
     "commit dropped",

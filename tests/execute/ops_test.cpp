@@ -362,8 +362,8 @@ TEST(Ops, BranchesBetweenBlocks) {
     return ran.memory.written(0);
   };
   EXPECT_TRUE(stored(-1).empty());
-  EXPECT_EQ(stored(3).at(0), 3);
-  EXPECT_EQ(stored(9).at(0), 5);
+  EXPECT_EQ(stored(3), Memory::Written({{0, 3}}));
+  EXPECT_EQ(stored(9), Memory::Written({{0, 5}}));
 }
 
 // Protects: arguments by name, and a name that is none.

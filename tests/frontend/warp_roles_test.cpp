@@ -1,6 +1,8 @@
 // Modules whose warps have roles: traits hold the meaning of the ops between roles. Partitions that
 // do not fit the module's captures are refused.
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -131,6 +133,24 @@ void expect_refused(const std::string& text, int line, const std::string& messag
   ASSERT_FALSE(program) << message;
   EXPECT_EQ(program.error().location.line, line) << to_string(program.error());
   EXPECT_NE(program.error().message.find(message), std::string::npos) << to_string(program.error());
+}
+
+// Numbers that no mbarrier and no wait of the hardware can have are refused at their line.
+TEST(WarpRoles, count_what_can_be_counted) {
+  const std::pair<std::string, std::string> changes[] = {
+      {"init_barrier %full, 3 ", "init_barrier %full, 0 "},
+      {"init_barrier %full, 3 ", "init_barrier %full, 1048576 "},
+      {"arrive_barrier %full, 2,", "arrive_barrier %full, -2,"},
+      {"barrier_expect %pfull, 8192,", "barrier_expect %pfull, -1,"},
+      {"{pendings = 1 : i32}", "{pendings = -1 : i32}"},
+      {"{num = 2 : i32}", "{num = -2 : i32}"},
+  };
+  for (const auto& [from, to] : changes) {
+    const std::string text = kModule;
+    const auto at = static_cast<std::ptrdiff_t>(text.find(from));
+    const auto line = std::count(text.begin(), text.begin() + at, '\n') + 1;
+    expect_refused(changed(from, to), static_cast<int>(line), "1048575 are possible");
+  }
 }
 
 TEST(WarpRoles, refuse_partitions_that_do_not_fit) {

@@ -22,17 +22,17 @@ struct CheckChoices {
   std::string path;
   std::string input;
   std::string machine;
-  std::string map;
+  driver::InputChoice choice;
 };
 
 Result<certify::Checked> check(const CheckChoices& choices) {
   TWILL_TRY(const certify::Files files, driver::read_certificate(choices.path));
   if (files.contains(std::string(certify::kTilesFile))) {
     if (choices.input.empty()) return certify::check_tiles(files);
-    return driver::check_tiles(files, choices.input, choices.map, choices.machine);
+    return driver::check_tiles(files, choices.input, choices.choice.map, choices.machine);
   }
   if (choices.input.empty()) return certify::check_files(files);
-  TWILL_TRY(const driver::Input input, driver::read_input(choices.input, {{}, choices.map}));
+  TWILL_TRY(const driver::Input input, driver::read_input(choices.input, choices.choice));
   return driver::check_certificate(files, input, choices.machine);
 }
 
@@ -66,7 +66,8 @@ void add_check_command(Command app, Session& session) {
       .add_option("--machine", choices->machine,
                   "Name (see `twill machines`) or JSON file [by the TTGIR's target]")
       .needs(input);
-  add_map_option(command, choices->map).needs(input);
+  add_kernel_option(command, choices->choice.kernel).needs(input);
+  add_map_option(command, choices->choice.map).needs(input);
   command.footer(
       "Examples:\n"
       "  twill schedule kernel.ttgir --certificate proof && twill check proof\n"

@@ -13,11 +13,15 @@ Option add_map_option(Command command, std::string& map) {
       "Mapping of a .task file: a .map file, or the name of a mapping in it [its first]");
 }
 
+Option add_kernel_option(Command command, std::string& kernel) {
+  return command.add_option("--kernel", kernel,
+                            "Name of the kernel, in a dump with several [the only one]");
+}
+
 void add_kernel_options(Command command, driver::Request& request, const std::string& pool_help) {
   command.add_option("--machine", request.machine,
                      "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
-  command.add_option("--kernel", request.choice.kernel,
-                     "Name of the kernel, in a dump with several [the only one]");
+  add_kernel_option(command, request.choice.kernel);
   add_map_option(command, request.choice.map);
   command.add_option(
       "--loop", request.loop,

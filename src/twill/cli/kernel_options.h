@@ -10,6 +10,8 @@ namespace twill::cli {
 
 /// --map, of a kernel of tasks.
 Option add_map_option(Command command, std::string& map);
+/// --kernel, of a dump with several.
+Option add_kernel_option(Command command, std::string& kernel);
 
 /// Options that choose the loop of a kernel and say how it is posed: --machine, --map, --loop,
 /// --subtile, --pool, --strict, --may-overlap, --already-pipelined and --transfer-ops. `pool_help`:

@@ -181,6 +181,7 @@ void add_schedule_command(Command app, Session& session) {
   const Option certificate = command.add_option(
       "--certificate", choices->certificate,
       "Also write, to this folder, what `twill check` needs to check the answer");
+  certificate.type_name("FOLDER");
   const Option alternatives = add_alternatives_options(command, *choices, certificate);
   const Option page = add_html_options(command, choices->html);
   const Option roles = command.add_option(

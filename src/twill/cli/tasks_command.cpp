@@ -16,6 +16,7 @@ struct TasksChoices {
   bool tree = false;
   bool flow = false;
   bool partitions = false;
+  bool variants = false;
   bool kernel = false;
 };
 
@@ -28,6 +29,7 @@ int run_tasks(const TasksChoices& choices) {
   const driver::TasksView view = choices.tree         ? driver::TasksView::tree
                                  : choices.mapping    ? driver::TasksView::mapping
                                  : choices.partitions ? driver::TasksView::partitions
+                                 : choices.variants   ? driver::TasksView::variants
                                  : choices.flow       ? driver::TasksView::flow
                                  : choices.kernel     ? driver::TasksView::kernel
                                                       : driver::TasksView::text;
@@ -55,10 +57,14 @@ void add_tasks_command(Command app, Session& session) {
       "Print the parts of tensors: whether they are disjoint and complete, and who uses them");
   const Option flow = command.add_flag("--flow", choices->flow,
                                        "Print copies, calls and events, after each pass over them");
+  const Option variants =
+      command.add_flag("--variants", choices->variants,
+                       "Run each variant of a task beside the last, which says what the task means");
+  variants.excludes(tree, mapping, partitions, flow);
   command
       .add_flag("--kernel", choices->kernel, "Print the TTGIR that the other commands take of it")
       .group("Output")
-      .excludes(tree, flow, mapping, partitions);
+      .excludes(tree, flow, mapping, partitions, variants);
   flow.excludes(tree, mapping, partitions);
   partitions.excludes(tree, mapping);
   mapping.excludes(tree);

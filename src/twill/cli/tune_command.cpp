@@ -61,8 +61,10 @@ void add_tune_command(Command app, Session& session) {
                         "Units of solver work for a choice, after which to take what is known");
   command.add_option("-o,--output", choices->output,
                      "File for the completed mapping [standard output]");
-  command.add_option("--certificate", choices->certificate,
-                     "Write a certificate that no choice is better, for `twill check`");
+  command
+      .add_option("--certificate", choices->certificate,
+                  "Write to this folder a certificate that no choice is better, for `twill check`")
+      .type_name("FOLDER");
   command.footer(kTuneFooter);
   command.callback(
       [choices, &session] { session.command = [choices] { return run_tune(*choices); }; });

@@ -2,17 +2,30 @@
 
 namespace twill::concurrent {
 
-void Barriers::init(const execute::View& view, std::string name, std::int64_t count,
-                    std::size_t agent) {
+void Barriers::init(const execute::View& view, std::string name, const Visit& visit,
+                    std::int64_t count, std::size_t agent) {
   Barrier barrier;
   barrier.name = std::move(name);
+  barrier.made = visit;
   barrier.agent = agent;
   barrier.count = count;
   barrier.pending = count;
   all_[{view.storage.get(), view.offset}] = std::move(barrier);
 }
 
-void Barriers::end(const execute::View& view) { all_.erase({view.storage.get(), view.offset}); }
+void Barriers::end(const execute::View& view, const Visit& visit, const Knowledge& known) {
+  const Barrier* barrier = find(view);
+  if (barrier == nullptr) return;
+  for (const auto* visits : {&barrier->arrivals, &barrier->previous, &barrier->waits}) {
+    for (const Visit& before : *visits) {
+      if (known.done.covers(before.agent, before.time)) continue;
+      findings_.add({Rule::barrier, visit.op, before.op,
+                     barrier->name + " is invalidated by " + *visit.by +
+                         ", which does not know that " + at(before) + " is done with it"});
+    }
+  }
+  all_.erase({view.storage.get(), view.offset});
+}
 
 Barrier* Barriers::find(const execute::View& view) {
   const auto found = all_.find({view.storage.get(), view.offset});

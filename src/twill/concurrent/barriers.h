@@ -24,6 +24,7 @@ struct Visit {
 /// know to those who wait.
 struct Barrier {
   std::string name;        ///< "%k_full[1]"
+  Visit made;              ///< that initialized it
   std::size_t agent = 0;   ///< stands for the bytes that it counts; its time is their phase, from 1
   std::int64_t count = 0;  ///< arrivals that complete a phase
   std::int64_t pending = 0;     ///< of these, still missing
@@ -44,8 +45,10 @@ class Barriers {
       : program_(program), findings_(findings) {}
 
   /// A new mbarrier there; `agent` is a new agent's number. An old one there is forgotten.
-  void init(const execute::View& view, std::string name, std::int64_t count, std::size_t agent);
-  void end(const execute::View& view);
+  void init(const execute::View& view, std::string name, const Visit& visit, std::int64_t count,
+            std::size_t agent);
+  /// Invalidates it, if there is one: all that was done there must be known to be over.
+  void end(const execute::View& view, const Visit& visit, const Knowledge& known);
   /// Null if there is none.
   Barrier* find(const execute::View& view);
   const std::map<std::pair<const execute::Tile*, std::int64_t>, Barrier>& all() const {

@@ -21,7 +21,7 @@ enum class Rule : unsigned char {
   fence,              ///< the async proxy may not see what threads wrote
   accumulator,        ///< a product's result is used before the product is waited for
   bounds,             ///< an access lies outside of its buffer
-  barrier,            ///< something is no mbarrier, or not one yet
+  barrier,            ///< something is no mbarrier, not one yet, or made one twice
   deadlock,           ///< roles wait for ever
   exit,               ///< work is in flight when the CTA ends
 };

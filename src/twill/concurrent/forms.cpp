@@ -89,6 +89,23 @@ std::optional<ir::ValueId> captured(const ir::Program& program, ir::ValueId valu
   return op.operands[known.index];
 }
 
+void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {
+  if (const auto from = captured(program, value)) {
+    todo.push_back(*from);
+    return;
+  }
+  const ir::Value& known = program.value(value);
+  const ir::OpId op = known.op ? *known.op : program.region(program.block(*known.block).region).op;
+  if (program.op(op).kind == OpKind::function) return;
+  const auto& operands = program.op(op).operands;
+  todo.insert(todo.end(), operands.begin(), operands.end());
+  for (const ir::OpId inner : ir::walk(program, op)) {
+    if (inner == op || program.op(inner).kind != OpKind::yield) continue;
+    const auto& yielded = program.op(inner).operands;
+    todo.insert(todo.end(), yielded.begin(), yielded.end());
+  }
+}
+
 std::optional<std::int64_t> known_integer(const ir::Program& program, ir::ValueId value) {
   if (const auto from = captured(program, value)) return known_integer(program, *from);
   const ir::Op* op = ir::defining_op(program, value);

@@ -84,6 +84,9 @@ std::size_t role_of(const ir::Program& program, ir::OpId op);
 /// Value that a capture of a partition stands for; nullopt for other values.
 std::optional<ir::ValueId> captured(const ir::Program& program, ir::ValueId value);
 
+/// Appends the values from which a value is computed directly.
+void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo);
+
 /// The integer that a value is known to be, also through captures.
 std::optional<std::int64_t> known_integer(const ir::Program& program, ir::ValueId value);
 

@@ -24,24 +24,6 @@ constexpr int kMostFailures = 8;
 /// Integers that drive outer loops only: the first is taken that makes several tiles.
 constexpr double kOuter[] = {3, 384, 1536, 2304, 3072, 4096};
 
-/// Appends the values from which a value is computed directly.
-void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {
-  if (const auto from = captured(program, value)) {
-    todo.push_back(*from);
-    return;
-  }
-  const ir::Value& known = program.value(value);
-  const ir::OpId op = known.op ? *known.op : program.region(program.block(*known.block).region).op;
-  if (program.op(op).kind == OpKind::function) return;
-  const auto& operands = program.op(op).operands;
-  todo.insert(todo.end(), operands.begin(), operands.end());
-  for (const ir::OpId inner : ir::walk(program, op)) {
-    if (inner == op || program.op(inner).kind != OpKind::yield) continue;
-    const auto& yielded = program.op(inner).operands;
-    todo.insert(todo.end(), yielded.begin(), yielded.end());
-  }
-}
-
 std::vector<ir::ValueId> bounds_of(const ir::Loop& loop) {
   std::vector<ir::ValueId> bounds;
   for (const auto& bound : {loop.lower, loop.upper, loop.step}) {

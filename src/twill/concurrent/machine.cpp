@@ -44,9 +44,25 @@ std::size_t Machine::add_role(std::string name) {
   return roles_.size() - 1;
 }
 
+/// Fails for what CTAs of a cluster do to each other.
+Result<void> Machine::check_alone(ir::OpId function) const {
+  const std::int64_t ctas = ir::launch_traits(program_).num_ctas.value_or(1);
+  if (ctas > 1) {
+    return execute::cannot(program_, function,
+                           "runs in clusters of " + std::to_string(ctas) +
+                               " CTAs, which is not followed: only what one CTA does is");
+  }
+  for (const ir::OpId id : ir::walk(program_, function)) {
+    if (!program_.op(id).two_ctas) continue;
+    return execute::cannot(program_, id, "is a product of two CTAs, which is not followed");
+  }
+  return {};
+}
+
 Result<void> Machine::run(ir::OpId function,
                           const std::map<ir::ValueId, execute::Value>& arguments) {
   TWILL_TRY_VOID(execute::check_types(program_, function));
+  TWILL_TRY_VOID(check_alone(function));
   const auto& regions = program_.op(function).regions;
   if (regions.empty() || program_.region(regions[0]).blocks.empty()) {
     return execute::cannot(program_, function, "has no body");

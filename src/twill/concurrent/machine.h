@@ -91,6 +91,7 @@ class Machine {
   enum class Progress : unsigned char { goes_on, waits };
 
   // machine.cpp: who goes next
+  Result<void> check_alone(ir::OpId function) const;
   Result<void> run_roles();
   std::optional<std::size_t> next_role();
   bool can_go(const Role& role) const;
@@ -150,6 +151,8 @@ class Machine {
   Result<bool> synchronize(std::size_t role, ir::OpId op);
   Result<bool> may_pass(const Role& role, ir::OpId op) const;
   Result<void> init_barrier(Role& role, ir::OpId op);
+  Result<void> end_barrier(Role& role, ir::OpId op);
+  bool is_new(const Barrier& barrier) const;
   Result<void> visit_barrier(Role& role, ir::OpId op);
   Result<void> arrive_later(std::size_t role, ir::OpId op);
   Result<void> drain(std::size_t role, ir::OpId op);

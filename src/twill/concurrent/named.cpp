@@ -23,8 +23,8 @@ Barrier& Machine::named_barrier(const Role& role, ir::OpId op, std::int64_t numb
   auto& storage = named_[number];
   if (storage == nullptr) {
     storage = std::make_shared<execute::TileMemory>(execute::poison({1}, false));
-    barriers_.init({storage, 0, {1}, {1}}, "named barrier " + std::to_string(number), threads,
-                   agents_++);
+    barriers_.init({storage, 0, {1}, {1}}, "named barrier " + std::to_string(number), Visit{},
+                   threads, agents_++);
   }
   Barrier& barrier = *barriers_.find({storage, 0, {1}, {1}});
   if (barrier.count != threads) {

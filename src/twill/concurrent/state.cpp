@@ -168,6 +168,7 @@ class StateText {
            {&barrier->arrivals, &barrier->previous, &barrier->earlier, &barrier->waits}) {
         for (const Visit& visit : *visits) note(visit);
       }
+      if (machine_.is_new(*barrier)) note(barrier->made);
     }
     for (const Machine::Work& work : machine_.work_) note(work.visit);
     for (const auto& [visit, name] : machine_.loads_) note(visit);
@@ -401,9 +402,7 @@ class StateText {
   /// Reads in an order that does not depend on when they were made.
   std::vector<std::uint32_t> sorted(std::vector<std::uint32_t> reads) const {
     const auto& accesses = machine_.ledger_.accesses_;
-    std::sort(reads.begin(), reads.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return accesses[a].agent < accesses[b].agent;
-    });
+    std::ranges::sort(reads, {}, [&](std::uint32_t read) { return accesses[read].agent; });
     return reads;
   }
 
@@ -420,6 +419,7 @@ class StateText {
       put('|');
       for (const Visit& visit : *visits) write_visit(visit);
     }
+    if (machine_.is_new(barrier)) write_visit(barrier.made);
     write_clock_later(barrier.gathered);
     write_clock_later(barrier.last);
   }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "twill/concurrent/machine.h"
 #include "twill/execute/evaluate.h"
 #include "twill/ir/operands.h"
@@ -32,7 +34,15 @@ Result<execute::View> Machine::mbarrier_at(const Role& role, ir::OpId op, ir::Va
 Result<Barrier*> Machine::barrier_of(const Role& role, ir::OpId op, ir::ValueId value) {
   TWILL_TRY(const execute::View view, mbarrier_at(role, op, value));
   Barrier* barrier = barriers_.find(view);
-  if (barrier != nullptr) return barrier;
+  if (barrier != nullptr) {
+    const Visit& made = barrier->made;
+    if (!role.known.done.covers(made.agent, made.time)) {
+      findings_.add({Rule::barrier, op, made.op,
+                     barrier->name + " is used by " + role.where() +
+                         ", which does not know that it has been initialized by " + *made.by});
+    }
+    return barrier;
+  }
   findings_.add({Rule::barrier, op, std::nullopt,
                  ledger_.name(view) + " is no mbarrier when " + role.where() + " uses it"});
   stopped_ = true;
@@ -65,10 +75,7 @@ Result<bool> Machine::synchronize(std::size_t index, ir::OpId id) {
       return true;
     }
     case OpKind::barrier_end: {
-      const auto value = ir::operand_in(program_.op(id), ir::Role::barrier);
-      if (!value) return execute::cannot(program_, id, "is not known");
-      TWILL_TRY(const execute::View view, mbarrier_at(role, id, *value));
-      barriers_.end(view);
+      TWILL_TRY_VOID(end_barrier(role, id));
       return true;
     }
     case OpKind::barrier_expect:
@@ -104,10 +111,44 @@ Result<bool> Machine::synchronize(std::size_t index, ir::OpId id) {
 Result<void> Machine::init_barrier(Role& role, ir::OpId id) {
   const ir::Op& op = program_.op(id);
   const auto value = ir::operand_in(op, ir::Role::barrier);
-  if (!value || !op.count || *op.count < 1) return execute::cannot(program_, id, "is not known");
+  if (!value) return execute::cannot(program_, id, "is not known");
+  if (!op.count || *op.count < 1)
+    return execute::cannot(program_, id, "needs a number of arrivals");
   TWILL_TRY(const execute::View view, mbarrier_at(role, id, *value));
   tick(role);
-  barriers_.init(view, ledger_.name(view), *op.count, agents_++);
+  if (const Barrier* before = barriers_.find(view)) {  // undefined (PTX ISA, mbarrier.init)
+    findings_.add({Rule::barrier, id, before->made.op,
+                   before->name + " is initialized by " + role.where() +
+                       ", and has been an mbarrier since line " +
+                       std::to_string(program_.op(before->made.op).line)});
+  }
+  barriers_.init(view, ledger_.name(view), visit_of(role, id), *op.count, agents_++);
+  return {};
+}
+
+/// Whether some role does not know that the barrier has been initialized.
+bool Machine::is_new(const Barrier& barrier) const {
+  return std::any_of(roles_.begin(), roles_.end(), [&](const Role& role) {
+    return !role.ended() && !role.known.done.covers(barrier.made.agent, barrier.made.time);
+  });
+}
+
+/// Invalidates a barrier, to which no work may come any more.
+Result<void> Machine::end_barrier(Role& role, ir::OpId id) {
+  const auto value = ir::operand_in(program_.op(id), ir::Role::barrier);
+  if (!value) return execute::cannot(program_, id, "is not known");
+  TWILL_TRY(const execute::View view, mbarrier_at(role, id, *value));
+  const auto comes = [&](const execute::View& at) {
+    return at.storage == view.storage && at.offset == view.offset;
+  };
+  for (const Work& work : work_) {
+    if (std::none_of(work.barriers.begin(), work.barriers.end(), comes)) continue;
+    findings_.add({Rule::barrier, id, work.op,
+                   ledger_.name(view) + " is invalidated by " + role.where() + " while what " +
+                       *work.visit.by + " began will arrive there"});
+  }
+  tick(role);
+  barriers_.end(view, visit_of(role, id), role.known);
   return {};
 }
 

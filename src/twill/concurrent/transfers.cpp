@@ -388,6 +388,8 @@ Result<void> Machine::begin_product(std::size_t index, ir::OpId id) {
       TWILL_TRY(holds, role.values.integer(id, operands->barrier_predicates[i]));
     }
     if (holds == 0) continue;
+    TWILL_TRY(const Barrier* const barrier, barrier_of(role, id, operands->barriers[i]));
+    if (barrier == nullptr) return {};
     TWILL_TRY(View at, view_of(role, id, operands->barriers[i]));
     work.barriers.push_back(std::move(at));
   }

@@ -385,6 +385,7 @@ class Walk {
     std::vector<report::Candidate> all = candidates();
     report::Outcome outcome = std::move(steps_[at].proposal.outcome);
     outcome.candidates = std::move(all);
+    if (!best_) add_claims(outcome);
     if (request_.alternatives.take == 0) {
       TWILL_TRY_VOID(add_alternatives(request_, *reading_, outcome));
     }
@@ -404,6 +405,13 @@ class Walk {
     if (!best_) out.refusal = refused();
     out.seconds.plan += watch_.lap();
     return out;
+  }
+
+  /// Adds what is proven of schedules that were tried in the place of refused ones.
+  void add_claims(report::Outcome& outcome) const {
+    for (const Step& step : steps_) {
+      if (!step.claim.empty()) outcome.notes.push_back(step.claim);
+    }
   }
 
   Diagnostic refused() const {

@@ -29,16 +29,9 @@ bool same_element(double a, double b) {
 
 Difference difference(const Memory::Written& expected, const Memory::Written& found) {
   Difference all;
-  auto a = expected.begin();
-  auto b = found.begin();
-  while (a != expected.end() || b != found.end()) {
-    const bool from_a = b == found.end() || (a != expected.end() && a->first <= b->first);
-    const bool from_b = a == expected.end() || (b != found.end() && b->first <= a->first);
-    count(all, from_a ? a->first : b->first, from_a ? &a->second : nullptr,
-          from_b ? &b->second : nullptr);
-    if (from_a) ++a;
-    if (from_b) ++b;
-  }
+  for_each_written(expected, found, [&](std::int64_t index, const double* a, const double* b) {
+    count(all, index, a, b);
+  });
   return all;
 }
 

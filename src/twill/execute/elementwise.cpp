@@ -9,11 +9,11 @@
 
 #include "twill/execute/assembly.h"
 #include "twill/execute/evaluate.h"
+#include "twill/execute/formula.h"
 #include "twill/execute/integers.h"
 #include "twill/execute/rounding.h"
 #include "twill/execute/values.h"
 #include "twill/ir/operands.h"
-#include "twill/ir/user_function.h"
 
 namespace twill::execute {
 namespace {
@@ -142,19 +142,25 @@ bool compares_numbers(std::int64_t predicate, float a, float b) {
 /// Operands side by side: scalars are the same for every element.
 class Elements {
  public:
-  explicit Elements(std::span<const TilePtr> operands) : operands_(operands) {
+  explicit Elements(std::span<const TilePtr> operands) {
     for (const TilePtr& tile : operands) {
       if (!tile->shape.empty()) shape_ = tile->shape;
+      Operand& made = operands_.emplace_back();
+      if (tile->is_floating()) {
+        made.numbers = tile->numbers().data();
+      } else {
+        made.integers = tile->integers().data();
+      }
+      made.stride = tile->shape.empty() ? 0 : 1;
     }
   }
   const Shape& shape() const { return shape_; }
+  /// Precondition of both: the operand is of that kind.
   float number(std::size_t operand, std::size_t i) const {
-    const Tile& tile = *operands_[operand];
-    return tile.numbers()[tile.shape.empty() ? 0 : i];
+    return operands_[operand].numbers[i * operands_[operand].stride];
   }
   Wide integer(std::size_t operand, std::size_t i) const {
-    const Tile& tile = *operands_[operand];
-    return tile.integers()[tile.shape.empty() ? 0 : i];
+    return operands_[operand].integers[i * operands_[operand].stride];
   }
   template <class Element>
   Tile numbers(Element element) const {
@@ -166,13 +172,18 @@ class Elements {
   }
 
  private:
+  struct Operand {
+    const float* numbers = nullptr;
+    const Wide* integers = nullptr;
+    std::size_t stride = 0;
+  };
   template <class Data, class Element>
   Tile filled(Element element) const {
     Data data(static_cast<std::size_t>(size_of(shape_)));
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = element(i);
     return {shape_, std::move(data)};
   }
-  std::span<const TilePtr> operands_;
+  std::vector<Operand> operands_;
   Shape shape_;
 };
 
@@ -307,7 +318,7 @@ Result<Tile> call(const ir::Program& program, ir::OpId id, const Elements& in,
     std::vector<float> numbers(operands);
     return in.numbers([&](std::size_t i) {
       for (std::size_t k = 0; k < operands; ++k) numbers[k] = in.number(k, i);
-      return user->meaning.run(numbers);
+      return run(user->meaning, numbers);
     });
   }
   const auto name = ir::device_function(program.op(id)).value_or("");

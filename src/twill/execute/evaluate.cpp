@@ -5,6 +5,7 @@
 
 #include "twill/execute/elementwise.h"
 #include "twill/execute/rounding.h"
+#include "twill/execute/strided.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/source_words.h"
 #include "twill/ir/views.h"
@@ -28,20 +29,13 @@ Tile zeros(Shape shape, bool floating) {
 
 // --- Views --------------------------------------------------------------------------------------
 
-/// Copies element by element: `place` maps the place `at` of the result to a place of the operand.
-/// Both count from the beginnings of the boxes.
-template <class Place>
-Tile gathered(const Tile& from, const Box& box, Place place) {
-  Tile tile = zeros(shape_of(box), from.is_floating());
-  Shape at(box.size(), 0);
-  for (std::size_t i = 0; i < tile.size(); ++i) {
-    const auto source = static_cast<std::size_t>(place(at));
-    if (from.is_floating()) {
-      tile.numbers()[i] = from.numbers()[source];
-    } else {
-      tile.integers()[i] = from.integers()[source];
-    }
-    for (std::size_t d = box.size(); d > 0 && ++at[d - 1] == box[d - 1].size(); --d) at[d - 1] = 0;
+/// The elements of `from` that lie apart by `strides`, from `first` on.
+Tile gathered(const Tile& from, Shape shape, const Shape& strides, std::int64_t first = 0) {
+  Tile tile = zeros(std::move(shape), from.is_floating());
+  if (from.is_floating()) {
+    gather(tile.numbers(), from.numbers(), tile.shape, strides, first);
+  } else {
+    gather(tile.integers(), from.integers(), tile.shape, strides, first);
   }
   return tile;
 }
@@ -58,23 +52,16 @@ std::vector<std::size_t> order_of(const ir::Op& op, std::size_t rank) {
 }
 
 Tile transposed(const ir::Op& op, const Tile& from, const Box& box) {
-  const std::vector<std::size_t> order = order_of(op, box.size());
-  const Shape strides = strides_of(from.shape);
-  return gathered(from, box, [&](const Shape& at) {
-    std::int64_t place = 0;
-    for (std::size_t d = 0; d < at.size(); ++d) place += at[d] * strides[order[d]];
-    return place;
-  });
+  const Shape lie = strides_of(from.shape);
+  Shape strides;
+  for (const std::size_t d : order_of(op, box.size())) strides.push_back(lie[d]);
+  return gathered(from, shape_of(box), strides);
 }
 
 Tile broadcast(const Tile& from, const Box& box) {
-  const Shape strides = strides_of(from.shape);
-  return gathered(from, box, [&](const Shape& at) {
-    std::int64_t place = 0;
-    for (std::size_t d = 0; d < at.size(); ++d)
-      place += from.shape[d] == 1 ? 0 : at[d] * strides[d];
-    return place;
-  });
+  Shape strides = strides_of(from.shape);
+  for (std::size_t d = 0; d < strides.size(); ++d) strides[d] = from.shape[d] == 1 ? 0 : strides[d];
+  return gathered(from, shape_of(box), strides);
 }
 
 /// Whether two shapes differ in dimensions of 1 only. A reshape keeps the order of all elements:
@@ -146,7 +133,7 @@ Tile range(std::int64_t start, const Box& box) {
 }
 
 Tile splat(const Tile& from, const Box& box) {
-  return gathered(from, box, [](const Shape&) { return 0; });
+  return gathered(from, shape_of(box), Shape(box.size(), 0));
 }
 
 // --- Reductions ---------------------------------------------------------------------------------
@@ -188,11 +175,13 @@ Result<Tile> reduced(const ir::Program& program, ir::OpId id, std::span<const Ti
     return cannot(program, id, "has operands that do not fit");
   }
   const auto slice = [&](std::size_t source, std::int64_t index) {
-    Box box = whole(operands[source]->shape);
-    box[axis] = {index, index + 1};
-    Tile tile = crop(*operands[source], box);
-    tile.shape.erase(tile.shape.begin() + static_cast<std::ptrdiff_t>(axis));
-    return std::make_shared<const Tile>(std::move(tile));
+    Shape shape = operands[source]->shape;
+    Shape strides = strides_of(shape);
+    const std::int64_t first = index * strides[axis];
+    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(axis));
+    return std::make_shared<const Tile>(
+        gathered(*operands[source], std::move(shape), strides, first));
   };
   std::vector<TilePtr> sums;
   for (std::size_t s = 0; s < sources; ++s) sums.push_back(slice(s, 0));
@@ -262,11 +251,9 @@ Tile joined(std::span<const TilePtr> operands, const Box& box) {
 
 /// One of the two tiles that lie side by side in the last dimension.
 Tile split(const Tile& from, std::size_t side, const Box& box) {
-  return gathered(from, box, [&](const Shape& at) {
-    std::int64_t place = 0;
-    for (std::size_t d = 0; d < at.size(); ++d) place = place * from.shape[d] + at[d];
-    return 2 * place + static_cast<std::int64_t>(side);
-  });
+  Shape strides = strides_of(from.shape);
+  strides.resize(box.size());
+  return gathered(from, shape_of(box), strides, static_cast<std::int64_t>(side));
 }
 
 // --- Products -----------------------------------------------------------------------------------
@@ -305,7 +292,7 @@ bool keeps_rank(OpKind kind) {
 
 }  // namespace
 
-bool is_pure(OpKind kind) {
+bool can_evaluate(OpKind kind) {
   switch (kind) {
     case OpKind::constant:
     case OpKind::range:

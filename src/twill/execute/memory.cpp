@@ -57,13 +57,6 @@ Combine combination(const ir::Op& op) {
   return nullptr;
 }
 
-double rounded(ir::Type element, double value) {
-  if (element->kind != ir::TypeKind::floating) {
-    return static_cast<double>(wrapped(static_cast<std::int64_t>(value), element->bits));
-  }
-  return static_cast<double>(round_to(*format_of(element), value));
-}
-
 Result<Pointer> target(const ir::Program& program, ir::OpId op, const Memory& memory,
                        std::int64_t bits) {
   const Pointer at = unpacked(bits);
@@ -91,23 +84,35 @@ Tile zeros_of(ir::Type element, Shape shape) {
   return {std::move(shape), Integers(size)};
 }
 
-/// Calls visit(i, pointer) for each element of the block that lies in the tensor.
+/// Calls visit(i, pointer) for each element of the block that lies in the tensor, row by row.
 template <class Visit>
 void for_each_place(const Descriptor& tensor, std::span<const std::int64_t> coordinates,
                     const Shape& block, Visit visit) {
+  if (block.empty()) return visit(0, tensor.base);
+  const std::size_t last = block.size() - 1;
+  const std::int64_t begin = std::clamp<std::int64_t>(-coordinates[last], 0, block[last]);
+  std::int64_t end = block[last];
+  if (!tensor.shape.empty()) {
+    end = std::clamp(tensor.shape[last] - coordinates[last], begin, end);
+  }
+  Shape rows = block;
+  rows[last] = 1;
   Shape at(block.size(), 0);
-  const auto count = static_cast<std::size_t>(size_of(block));
-  for (std::size_t i = 0; i < count; ++i) {
+  const std::int64_t count = size_of(rows);
+  for (std::int64_t row = 0; row < count; ++row) {
     bool inside = true;
     Pointer place = tensor.base;
     for (std::size_t d = 0; d < block.size(); ++d) {
       const std::int64_t coordinate = coordinates[d] + at[d];
       const bool beyond = !tensor.shape.empty() && coordinate >= tensor.shape[d];
-      inside = inside && coordinate >= 0 && !beyond;
+      inside = inside && (d == last || (coordinate >= 0 && !beyond));
       place.index += coordinate * tensor.strides[d];
     }
-    if (inside) visit(i, place);
-    for (std::size_t d = block.size(); d > 0 && ++at[d - 1] == block[d - 1]; --d) at[d - 1] = 0;
+    for (std::int64_t k = begin; inside && k < end; ++k) {
+      visit(static_cast<std::size_t>(row * block[last] + k),
+            Pointer{place.array, place.index + k * tensor.strides[last]});
+    }
+    for (std::size_t d = last; d > 0 && ++at[d - 1] == block[d - 1]; --d) at[d - 1] = 0;
   }
 }
 
@@ -127,16 +132,21 @@ Pointer unpacked(std::int64_t bits) {
 }
 
 std::optional<std::int64_t> Memory::add_array(std::string name, ir::Type element, Values values) {
-  const bool floating = element->kind == ir::TypeKind::floating && format_of(element);
+  const auto format = element->kind == ir::TypeKind::floating ? format_of(element) : std::nullopt;
   const bool integer = element->kind == ir::TypeKind::integer && element->bits <= 64;
-  if (!floating && !integer) return std::nullopt;
-  arrays_.push_back({std::move(name), element, std::move(values), {}});
+  if (!format && !integer) return std::nullopt;
+  arrays_.push_back({std::move(name), element, format, std::move(values), {}});
   return std::ssize(arrays_) - 1;
 }
 
 ir::Type Memory::element(std::int64_t array) const {
   if (array < 0 || array >= std::ssize(arrays_)) return nullptr;
   return arrays_[static_cast<std::size_t>(array)].element;
+}
+
+double Memory::Array::rounded(double value) const {
+  if (format) return static_cast<double>(round_to(*format, value));
+  return static_cast<double>(wrapped(static_cast<std::int64_t>(value), element->bits));
 }
 
 double Memory::initial(Pointer at) const {
@@ -150,26 +160,26 @@ double Memory::initial(Pointer at) const {
   const double share = static_cast<double>(bits >> (64U - kKept)) / (1U << kKept);
   switch (values.kind) {
     case Kind::by_position:
-      if (element->kind == ir::TypeKind::floating) return rounded(element, 2 * share - 1);
+      if (element->kind == ir::TypeKind::floating) return array.rounded(2 * share - 1);
       return static_cast<double>(bits % (element->bits == 1 ? 2 : 64));
     case Kind::constant:
-      return rounded(element, values.first);
+      return array.rounded(values.first);
     case Kind::counted:
-      return rounded(element, values.first + values.second * static_cast<double>(at.index));
+      return array.rounded(values.first + values.second * static_cast<double>(at.index));
     case Kind::growing: {
       const auto index = static_cast<double>(std::max<std::int64_t>(at.index, 0));
       const double sum = index * (index - 1) / 2;
-      return rounded(element, values.first * (index > 0 ? std::max(sum, 1.0) : 0));
+      return array.rounded(values.first * (index > 0 ? std::max(sum, 1.0) : 0));
     }
     case Kind::integers: {
       const auto count = static_cast<std::uint64_t>(values.second - values.first);
-      return rounded(element, values.first + static_cast<double>(bits % count));
+      return array.rounded(values.first + static_cast<double>(bits % count));
     }
     case Kind::uniform:
-      return rounded(element, values.first + (values.second - values.first) * share);
+      return array.rounded(values.first + (values.second - values.first) * share);
     case Kind::elements:
       if (at.index >= 0 && at.index < std::ssize(*values.elements)) {
-        return rounded(element, (*values.elements)[static_cast<std::size_t>(at.index)]);
+        return array.rounded((*values.elements)[static_cast<std::size_t>(at.index)]);
       }
       return 0;
   }
@@ -201,10 +211,10 @@ double Memory::read(Pointer at) const {
 void Memory::write(Pointer at, double value) {
   Array& array = arrays_[static_cast<std::size_t>(at.array)];
   const std::int64_t page = at.index >= 0 ? at.index / kPage : -((kPage - 1 - at.index) / kPage);
-  Page& it = array.pages.try_emplace(page, Page{}).first->second;
+  Page& it = array.pages[page];  // of zeros, if it is new
   const auto offset = static_cast<std::size_t>(at.index - page * kPage);
   it.set[offset] = true;
-  it.values[offset] = rounded(array.element, value);
+  it.values[offset] = array.rounded(value);
 }
 
 Memory::Written Memory::written(std::size_t array) const {
@@ -212,7 +222,7 @@ Memory::Written Memory::written(std::size_t array) const {
   for (const auto& [page, it] : arrays_[array].pages) {
     for (std::int64_t i = 0; i < kPage; ++i) {
       const auto offset = static_cast<std::size_t>(i);
-      if (it.set[offset]) all.emplace_hint(all.end(), page * kPage + i, it.values[offset]);
+      if (it.set[offset]) all.emplace_back(page * kPage + i, it.values[offset]);
     }
   }
   return all;

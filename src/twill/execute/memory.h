@@ -6,10 +6,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "twill/execute/accesses.h"
 #include "twill/execute/pointer.h"
+#include "twill/execute/rounding.h"
 #include "twill/execute/tile.h"
 #include "twill/execute/values.h"
 #include "twill/ir/program.h"
@@ -46,8 +48,8 @@ class Memory {
   void report_to(Accesses* accesses) { accesses_ = accesses; }
   Accesses* accesses() const { return accesses_; }
 
-  /// Written elements: by index.
-  using Written = std::map<std::int64_t, double>;
+  /// Written elements: index and value, in order of the indices.
+  using Written = std::vector<std::pair<std::int64_t, double>>;
   Written written(std::size_t array) const;
 
  private:
@@ -59,8 +61,10 @@ class Memory {
   struct Array {
     std::string name;
     ir::Type element = nullptr;
+    std::optional<Format> format;  ///< of numbers
     Values values;
     std::map<std::int64_t, Page> pages;
+    double rounded(double value) const;
   };
 
   std::uint64_t seed_;

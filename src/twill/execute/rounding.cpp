@@ -1,7 +1,9 @@
 #include "twill/execute/rounding.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace twill::execute {
@@ -17,6 +19,20 @@ constexpr Named kFormats[] = {
     {"bf16", {7, -126, 0x1.fep127, true}},     {"f8E4M3FN", {3, -6, 448, false}},
     {"f8E5M2", {2, -14, 57344, true}},
 };
+
+constexpr int kBits = 52;  ///< of a double's mantissa
+constexpr int kBias = 1023;
+
+/// Exponent of a normal number; less than that of any for a subnormal one.
+int exponent_of(double number) {
+  constexpr unsigned kMask = 0x7ff;
+  return static_cast<int>(std::bit_cast<std::uint64_t>(number) >> kBits & kMask) - kBias;
+}
+
+/// Precondition: the power is a normal number.
+double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + kBias) << kBits);
+}
 
 }  // namespace
 
@@ -34,13 +50,16 @@ float round_to(const Format& format, double number) {
     const bool lost = std::isinf(number) && !format.infinite;
     return lost ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(number);
   }
-  // Scaled so that the last bit that is kept is worth 1; both steps are exact.
-  const int last = std::max(std::ilogb(number), format.least) - format.mantissa;
-  const double rounded = std::ldexp(std::nearbyint(std::ldexp(number, -last)), last);
-  if (std::abs(rounded) <= format.largest) return static_cast<float>(rounded);
   const float beyond = format.infinite ? std::numeric_limits<float>::infinity()
                                        : std::numeric_limits<float>::quiet_NaN();
-  return std::copysign(beyond, static_cast<float>(number));
+  const auto sign = static_cast<float>(number);
+  if (std::abs(number) >= 2 * format.largest) return std::copysign(beyond, sign);
+  const int last = std::max(exponent_of(number), format.least) - format.mantissa;
+  // In the sum with so large a number the last bit is worth 2^last: adding rounds.
+  const double large = 1.5 * power_of_two(last + kBits);
+  const double rounded = (number + large) - large;
+  return std::copysign(std::abs(rounded) <= format.largest ? static_cast<float>(rounded) : beyond,
+                       sign);
 }
 
 }  // namespace twill::execute

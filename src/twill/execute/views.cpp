@@ -6,6 +6,7 @@
 #include "twill/execute/integers.h"
 #include "twill/execute/interpreter.h"
 #include "twill/execute/slices.h"
+#include "twill/execute/strided.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
 
@@ -32,14 +33,13 @@ bool is_floating(const View& view) {
 /// Calls visit(i, place): element i of the view lies there in its storage.
 template <class Visit>
 void for_each_place(const View& view, Visit visit) {
-  Shape at(view.shape.size(), 0);
-  const auto count = static_cast<std::size_t>(size_of(view.shape));
-  for (std::size_t i = 0; i < count; ++i) {
-    std::int64_t place = view.offset;
-    for (std::size_t d = 0; d < at.size(); ++d) place += at[d] * view.strides[d];
-    visit(i, static_cast<std::size_t>(place));
-    for (std::size_t d = at.size(); d > 0 && ++at[d - 1] == view.shape[d - 1]; --d) at[d - 1] = 0;
-  }
+  for_each_row(view.shape, view.strides, view.offset,
+               [&](std::int64_t i, std::int64_t place, std::int64_t stride, std::int64_t count) {
+                 for (std::int64_t k = 0; k < count; ++k) {
+                   visit(static_cast<std::size_t>(i + k),
+                         static_cast<std::size_t>(place + k * stride));
+                 }
+               });
 }
 
 /// Moves a view's beginning; false if what is left of it does not lie in it.
@@ -112,13 +112,12 @@ Tile read(const View& view) {
     });
     return tile;
   }
-  for_each_place(view, [&](std::size_t i, std::size_t place) {
-    if (tile.is_floating()) {
-      tile.numbers()[i] = view.storage->numbers()[place];
-    } else {
-      tile.integers()[i] = view.storage->integers()[place];
-    }
-  });
+  const TileMemory& from = *view.storage;
+  if (tile.is_floating()) {
+    gather(tile.numbers(), from.numbers(), view.shape, view.strides, view.offset);
+  } else {
+    gather(tile.integers(), from.integers(), view.shape, view.strides, view.offset);
+  }
   return tile;
 }
 
@@ -129,13 +128,12 @@ void write(const View& view, const Tile& tile) {
       put_element(tile, i, layout, &view.storage->bytes[byte_at(layout, place)]);
     });
   }
-  for_each_place(view, [&](std::size_t i, std::size_t place) {
-    if (tile.is_floating()) {
-      view.storage->numbers()[place] = tile.numbers()[i];
-    } else {
-      view.storage->integers()[place] = tile.integers()[i];
-    }
-  });
+  TileMemory& to = *view.storage;
+  if (tile.is_floating()) {
+    scatter(to.numbers(), tile.numbers(), view.shape, view.strides, view.offset);
+  } else {
+    scatter(to.integers(), tile.integers(), view.shape, view.strides, view.offset);
+  }
 }
 
 std::vector<Range> byte_ranges(const View& view) {

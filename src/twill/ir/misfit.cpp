@@ -87,6 +87,7 @@ bool all_known(const OpTypes& types) {
 std::optional<Misfit> misfit(const Program& program, OpId id) {
   const OpTypes types(program, id);
   if (auto wrong = made_misfit(types)) return wrong;
+  if (auto wrong = count_misfit(types)) return wrong;
   const Op& op = program.op(id);
   const OpClass of = class_of(op.kind);
   if (of == OpClass::structure) return control_misfit(types);

@@ -93,4 +93,17 @@ MaybeMisfit control_misfit(const OpTypes& types) {
   }
 }
 
+MaybeMisfit count_misfit(const OpTypes& types) {
+  constexpr std::int64_t kMost = (std::int64_t{1} << 20) - 1;  // PTX ISA, mbarrier
+  const Op& op = types.op();
+  const bool arrives = op.kind == OpKind::barrier_init || op.kind == OpKind::barrier_arrive;
+  const bool counts = arrives || op.kind == OpKind::barrier_expect ||
+                      op.kind == OpKind::wgmma_wait || op.kind == OpKind::block_store_wait ||
+                      op.kind == OpKind::copy_wait;
+  const std::int64_t least = arrives ? 1 : 0;
+  if (!counts || !op.count || (*op.count >= least && *op.count <= kMost)) return {};
+  return types.bad(" counts " + std::to_string(*op.count) + ", and numbers from " +
+                   std::to_string(least) + " to " + std::to_string(kMost) + " are possible");
+}
+
 }  // namespace twill::ir

@@ -66,5 +66,7 @@ MaybeMisfit product_misfit(const OpTypes& types);
 MaybeMisfit access_misfit(const OpTypes& types, const MemoryAccess& access);
 MaybeMisfit descriptor_misfit(const OpTypes& types);
 MaybeMisfit control_misfit(const OpTypes& types);
+/// Numbers of arrivals and bytes, and of what a wait leaves in flight.
+MaybeMisfit count_misfit(const OpTypes& types);
 
 }  // namespace twill::ir

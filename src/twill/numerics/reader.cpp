@@ -63,7 +63,7 @@ Result<TilePtr> Reader::value(ir::ValueId value, int distance, const Box& box) {
 Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
   if (meaning_.is_outside(value)) return context_.before(value, box);
   if (const ir::Carried* it = meaning_.carried(value)) {
-    if (!meaning_.is_pure(value)) return carried(*it, distance, box);
+    if (!meaning_.is_known(value)) return carried(*it, distance, box);
   }
   const auto made = meaning_.program().value(value).op;
   if (const auto passed = meaning_.renamed(value); passed && !made) {
@@ -77,7 +77,7 @@ Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
   }
   const std::vector<Input> from = holders(value, distance);
   if (!from.empty()) return gather(value, from, box);
-  if (meaning_.is_pure(value)) {
+  if (meaning_.is_known(value)) {
     if (distance > iteration_) return lost(value);
     TWILL_TRY(const TilePtr tile, context_.pure(value, iteration_ - distance));
     return share(execute::crop(*tile, box));
@@ -124,10 +124,9 @@ Result<TilePtr> Reader::computed(ir::OpId made, ir::ValueId value, int distance,
   }
   const auto access = ir::memory_access(op);
   if (access && access->space == ir::AccessSpace::global) return load(made, distance, box);
-  if (ir::mma_operands(op)) {
-    return on_other_side_ ? multiplied(made, distance, box) : Result<TilePtr>(lost(value));
-  }
-  if (!execute::is_pure(op.kind)) return lost(value);
+  // A product that no op of the plan stands for is on another side of a branch.
+  const bool multiplies = ir::mma_operands(op).has_value();
+  if ((multiplies && !on_other_side_) || !execute::can_evaluate(op.kind)) return lost(value);
   std::vector<TilePtr> operands;
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     const Box part = execute::operand_box(program, made, i, box);
@@ -135,28 +134,6 @@ Result<TilePtr> Reader::computed(ir::OpId made, ir::ValueId value, int distance,
     operands.push_back(std::move(tile));
   }
   TWILL_TRY(Tile tile, execute::evaluate(program, made, operands, box, program.value(value).index));
-  return share(std::move(tile));
-}
-
-/// A product that no op of the plan stands for.
-Result<TilePtr> Reader::multiplied(ir::OpId made, int distance, const Box& box) {
-  const ir::Program& program = meaning_.program();
-  const ir::MmaOperands operands = *ir::mma_operands(program.op(made));
-  if (!operands.result || operands.a_scale || operands.use_accumulator) {
-    return execute::cannot(program, made, "stands on a side of a branch that the plan has no op of");
-  }
-  const std::int64_t terms = ir::type_of(program, operands.a)->shape.back();
-  Box a(box.begin(), box.end() - 2), b = a;
-  a.insert(a.end(), {box[box.size() - 2], {0, terms}});
-  b.insert(b.end(), {{0, terms}, box.back()});
-  TWILL_TRY(const TilePtr left, operand(operands.a, distance, a));
-  TWILL_TRY(const TilePtr right, operand(operands.b, distance, b));
-  TWILL_TRY(const TilePtr sums, operand(operands.accumulator, distance, box));
-  Tile added = *sums;
-  TWILL_TRY_VOID(execute::check_product(program, made, *left, *right, added));
-  execute::multiply_add(*left, *right, added);
-  TWILL_TRY(Tile tile, execute::converted(program, made, std::move(added),
-                                          ir::type_of(program, *operands.result)));
   return share(std::move(tile));
 }
 
@@ -265,7 +242,9 @@ std::vector<Input> Reader::holders(Thing thing, std::optional<int> distance) con
   for (const Input& input : meaning_.inputs(*op_)) {
     if (meaning_.has(input.from, thing)) all.push_back(input);
   }
-  const auto is_there = [&](const Input& input) { return !distance || input.distance == *distance; };
+  const auto is_there = [&](const Input& input) {
+    return !distance || input.distance == *distance;
+  };
   if (on_other_side_ && std::none_of(all.begin(), all.end(), is_there)) {
     all = makers(thing);
     for (Input& input : all) input.distance = distance.value_or(0);

@@ -110,7 +110,6 @@ class Reader {
   Result<TilePtr> chosen(ir::ValueId result, int distance, const Box& box);
   Result<TilePtr> carried(const ir::Carried& carried, int distance, const Box& box);
   Result<TilePtr> computed(ir::OpId made, ir::ValueId value, int distance, const Box& box);
-  Result<TilePtr> multiplied(ir::OpId made, int distance, const Box& box);
   Result<TilePtr> allocated(ir::OpId made, ir::ValueId memdesc, int distance, const Box& box);
   std::vector<Input> makers(Thing thing) const;
   tl::unexpected<Diagnostic> lost(ir::ValueId value) const;

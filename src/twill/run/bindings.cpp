@@ -32,4 +32,12 @@ std::optional<std::pair<Bindings::Kind, plan::ChannelId>> Bindings::channel_of(
   return std::pair(found->second.first, plan::ChannelId(found->second.second));
 }
 
+std::vector<plan::BufferId> Bindings::buffers_at(const execute::Tile* storage) const {
+  std::vector<plan::BufferId> found;
+  for (const auto& [what, where] : storages_) {
+    if (what.first == Kind::buffer && where == storage) found.emplace_back(what.second);
+  }
+  return found;
+}
+
 }  // namespace twill::run

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "twill/execute/interpreter.h"
 #include "twill/plan/plan.h"
@@ -31,6 +32,8 @@ class Bindings {
   const execute::Tile* miscounted(const std::map<const execute::Tile*, std::int64_t>& counts) const;
   /// The channel whose full or empty mbarriers lie there.
   std::optional<std::pair<Kind, plan::ChannelId>> channel_of(const execute::Tile* barriers) const;
+  /// The plan's buffers that turned out to lie there.
+  std::vector<plan::BufferId> buffers_at(const execute::Tile* storage) const;
 
  private:
   std::map<std::pair<Kind, std::size_t>, const execute::Tile*> storages_;

@@ -159,18 +159,15 @@ std::vector<Output> compare(const execute::Memory& expected, const execute::Memo
   for (std::size_t array = 0; array < expected.array_count(); ++array) {
     const auto number = static_cast<std::int64_t>(array);
     const auto wanted = expected.written(array);
-    const auto there = found.written(array);
     Comparing comparing(expected.name(array), expected.element(number),
                         tolerances.of(expected.name(array)), root_mean_square(wanted));
-    for (const auto& [index, value] : wanted) {
-      const auto at = there.find(index);
-      comparing.compare(index, value,
-                        at != there.end() ? at->second : expected.initial({number, index}));
-    }
-    for (const auto& [index, value] : there) {
-      const bool changed = !execute::same_element(value, expected.initial({number, index}));
-      if (changed && !wanted.contains(index)) comparing.stray();
-    }
+    const auto visit = [&](std::int64_t index, const double* text, const double* module) {
+      if (text != nullptr && module != nullptr) return comparing.compare(index, *text, *module);
+      const double before = expected.initial({number, index});
+      if (text != nullptr) return comparing.compare(index, *text, before);
+      if (!execute::same_element(*module, before)) comparing.stray();
+    };
+    execute::for_each_written(wanted, found.written(array), visit);
     Output output = comparing.result();
     if (output.written > 0 || output.stray > 0) outputs.push_back(std::move(output));
   }

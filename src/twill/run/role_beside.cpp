@@ -33,12 +33,29 @@ bool RoleSteps::is_around(ir::OpKind kind) {
   }
 }
 
-bool stands_in_branch(const ir::Program& program, ir::OpId op) {
-  for (auto at = ir::parent(program, op); at; at = ir::parent(program, *at)) {
-    if (program.op(*at).kind == ir::OpKind::branch) return true;
-    if (ir::is_loop(program.op(*at).kind)) return false;
+/// Remembers memory that the role writes and no step of the plan does.
+void RoleSteps::note_aside(const concurrent::Role& state, ir::OpId id) {
+  const auto access = ir::memory_access(all_.what.module.op(id));
+  const auto to = access && access->destination ? access->destination
+                  : access && access->writes    ? std::optional(access->address)
+                                                : std::nullopt;
+  const auto at = to ? spot(state, *to) : std::nullopt;
+  if (at) all_.written_aside.try_emplace(at->storage, id);
+}
+
+std::vector<ir::OpId> around(const ir::Program& program, ir::OpId op) {
+  std::vector<ir::OpId> ops;
+  for (auto at = ir::parent(program, op); at; at = ir::parent(program, *at)) ops.push_back(*at);
+  return ops;
+}
+
+std::vector<ir::OpId> branches_around(const ir::Program& program, ir::OpId op) {
+  std::vector<ir::OpId> branches;
+  for (const ir::OpId at : around(program, op)) {
+    if (ir::is_loop(program.op(at).kind)) break;
+    if (program.op(at).kind == ir::OpKind::branch) branches.push_back(at);
   }
-  return false;
+  return branches;
 }
 
 bool RoleSteps::is_in_branch(const concurrent::Role& state) const {
@@ -48,11 +65,37 @@ bool RoleSteps::is_in_branch(const concurrent::Role& state) const {
 
 /// Whether the step's work stands in a branch with products: the role does all of it in one piece.
 bool RoleSteps::is_of_branch(const Placed& placed) const {
-  if (all_.branches.empty() || !placed.step->op) return false;
+  if (all_.of_kernel.empty() || !placed.step->op) return false;
   const auto& sources = all_.what.origins[placed.step->op->index()].sources;
   return std::any_of(sources.begin(), sources.end(), [&](const extract::Source& source) {
-    return stands_in_branch(all_.what.kernel, source.op);
+    const auto branches = branches_around(all_.what.kernel, source.op);
+    return std::any_of(branches.begin(), branches.end(),
+                       [&](ir::OpId branch) { return all_.of_kernel.contains(branch); });
   });
+}
+
+/// A product in a branch reads tiles that the role has waited for and not given back.
+std::string RoleSteps::check_in_branch(const concurrent::Role& state, ir::OpId id) const {
+  const auto operands = ir::mma_operands(all_.what.module.op(id));
+  for (const ir::ValueId operand : {operands->a, operands->b}) {
+    const auto at = spot(state, operand);
+    const auto buffers = at ? all_.bindings.buffers_at(at->storage) : std::vector<plan::BufferId>();
+    for (const auto& [channel, held] : held_) {
+      const auto& guarded = plan_[channel].buffers;
+      const bool guards = std::any_of(buffers.begin(), buffers.end(), [&](plan::BufferId buffer) {
+        return std::find(guarded.begin(), guarded.end(), buffer) != guarded.end();
+      });
+      bool holds = !guards || held.waited == 0;
+      for (std::int64_t filling = held.released; filling < held.waited; ++filling) {
+        holds = holds || filling % plan_[channel].depth == at->slot;
+      }
+      if (!holds) {
+        return "the role holds no copy of " + plan_[channel].name + " in slot " +
+               std::to_string(at->slot) + " here";
+      }
+    }
+  }
+  return {};
 }
 
 /// Fillings of a channel that loops beside the planned one used before the tile.

@@ -229,18 +229,22 @@ std::string RoleSteps::take(const concurrent::Role& state, ir::OpId id) {
   std::string difference;
   const auto predicate = ir::operand_in(op, ir::Role::predicate);
   const bool skipped = predicate && state.values.integer(id, *predicate).value_or(1) == 0;
-  const bool own = (is_shown(op.kind) || op.kind == OpKind::shared_load) && !skipped &&
-                   !is_of_helpers(state, id) && !has_own_barrier(id);
+  const bool shown = (is_shown(op.kind) || op.kind == OpKind::shared_load) && !skipped &&
+                     !is_of_helpers(state, id);
+  const bool own = shown && !has_own_barrier(id);
   const bool beside = own && is_beside(state);
   if (op.kind == OpKind::proxy_fence || fences(op)) fenced_ = true;
   const bool reads = op.kind == OpKind::shared_load;
   const bool works = reads || op.kind == OpKind::shared_store || op.kind == OpKind::wgmma ||
                      op.kind == OpKind::wgmma_wait;
-  const bool around = own && !beside && works && (is_around(op.kind) || is_in_branch(state));
+  const bool in_branch = own && !beside && works && is_in_branch(state);
+  const bool around = in_branch || (own && !beside && works && is_around(op.kind));
+  if (shown && (!own || (around && !in_branch))) note_aside(state, id);
   if (own && !beside && !around) difference = reads ? take_read(state, id) : match(state, id);
   if (around && reads) static_cast<void>(take_read(state, id));  // of a tile that the plan has
+  if (in_branch && op.kind == OpKind::wgmma) difference = check_in_branch(state, id);
   if (beside && op.kind == OpKind::barrier_wait) difference = take_beside(state, id);
-  carry(id, around);
+  carry(state, id, around);
   return difference;
 }
 
@@ -315,6 +319,7 @@ bool RoleSteps::fits_barrier(const concurrent::Role& state, ir::OpId id, const P
       if (step.kind != StepKind::acquire && step.kind != StepKind::wait) return false;
       const auto parity = ir::operand_in(op, ir::Role::phase);
       const std::int64_t first = empty ? channel.empty_parity : channel.full_parity;
+      if (!empty) held_[*step.channel].waited = instance + 1;
       return parity && state.values.integer(id, *parity).value_or(-1) == ((phase + first) & 1);
     }
     case OpKind::barrier_expect:
@@ -329,6 +334,7 @@ bool RoleSteps::fits_barrier(const concurrent::Role& state, ir::OpId id, const P
       // Copies in small pieces go through registers: the role itself arrives then.
       const bool copied = arrives_next_;
       if (step.kind != StepKind::commit && step.kind != StepKind::release && !copied) return false;
+      if (step.kind == StepKind::release) held_[*step.channel].released = instance + 1;
       all_.bindings.arrive(at->storage, instance, op.count.value_or(1));
       return true;
     }

@@ -29,13 +29,19 @@ struct Comparison {
   int walks = 0;                 ///< loops over tiles that the roles have around the planned one
   bool products_around = false;  ///< the kernel has products in no loop, of which no plan has steps
   std::set<ir::OpId> branches;   ///< of the module: what stands there is done in one piece
+  std::set<ir::OpId> of_kernel;  ///< the kernel's branches with products
   /// Memory that is not the plan's: an allocation, or what it is when looked at with another type.
   std::set<std::pair<const execute::Tile*, std::size_t>> of_helpers;
+  /// Memory that roles write with no step of the plan, and the first op that does: no buffer of it.
+  std::map<const execute::Tile*, ir::OpId> written_aside;
   Bindings bindings;
 };
 
-/// Whether the op stands in a branch, within the loop that it stands in.
-bool stands_in_branch(const ir::Program& program, ir::OpId op);
+/// The ops around an op, from the inside out.
+std::vector<ir::OpId> around(const ir::Program& program, ir::OpId op);
+
+/// Branches around an op, within the loop that it stands in.
+std::vector<ir::OpId> branches_around(const ir::Program& program, ir::OpId op);
 
 /// Follows a role op by op, and the plan's role step by step.
 class RoleSteps {
@@ -84,6 +90,8 @@ class RoleSteps {
   bool is_beside(const concurrent::Role& state) const;
   bool is_around(ir::OpKind kind);
   bool is_in_branch(const concurrent::Role& state) const;
+  std::string check_in_branch(const concurrent::Role& state, ir::OpId op) const;
+  void note_aside(const concurrent::Role& state, ir::OpId op);
   bool hands_over_indices(plan::OpId op) const;
   bool is_of_branch(const Placed& placed) const;
   std::optional<plan::BufferId> written_by(const plan::Step& step) const;
@@ -107,7 +115,9 @@ class RoleSteps {
   bool is_of_helpers(const concurrent::Role& state, ir::OpId op) const;
   bool has_own_barrier(ir::OpId op) const;
 
-  void carry(ir::OpId op, bool left_aside);
+  void carry(const concurrent::Role& state, ir::OpId op, bool left_aside);
+  void carry_branch(ir::OpId branch, std::optional<ir::BlockId> entered);
+  void note_result(ir::OpId op, std::optional<std::int64_t> latest);
   void hand_on(std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);
   std::optional<std::int64_t> iteration_of(const ir::Op& op) const;
   std::optional<std::int64_t> latest_in(plan::OpId op, std::int64_t iteration, bool held);
@@ -136,6 +146,12 @@ class RoleSteps {
   std::map<plan::ChannelId, std::int64_t> beside_;
   std::map<plan::ChannelId, std::int64_t> beside_before_;
   std::map<std::tuple<plan::OpId, std::int64_t, bool>, std::optional<std::int64_t>> latest_;
+  /// Fillings of a channel that the role has released, and those that it has waited for.
+  struct Held {
+    std::int64_t released = 0;
+    std::int64_t waited = 0;
+  };
+  std::map<plan::ChannelId, Held> held_;
 };
 
 }  // namespace twill::run

@@ -108,7 +108,45 @@ void RoleSteps::hand_on(std::span<const ir::ValueId> from, std::span<const ir::V
   }
 }
 
-void RoleSteps::carry(ir::OpId id, bool left_aside) {
+/// Notes from which iteration an op's results are, and that arithmetic was done.
+void RoleSteps::note_result(ir::OpId id, std::optional<std::int64_t> latest) {
+  const ir::Op& op = all_.what.module.op(id);
+  if (op.results.empty()) return;
+  const ir::OpClass of = ir::class_of(op.kind);
+  if (of == ir::OpClass::elementwise || of == ir::OpClass::reduction) {
+    const auto& shape = ir::type_of(all_.what.module, op.results.front())->shape;
+    computed_.push_back({op.kind, latest, shape});
+  }
+  for (const ir::ValueId result : op.results) {
+    made_in_.erase(result);
+    if (latest) made_in_[result] = *latest;
+  }
+}
+
+/// A branch has the arithmetic of both its sides, and what it makes is of the latest iteration of
+/// what stands there. The side that the role has entered speaks for itself.
+void RoleSteps::carry_branch(ir::OpId branch, std::optional<ir::BlockId> entered) {
+  const ir::Program& module = all_.what.module;
+  std::optional<std::int64_t> latest;
+  for (const ir::RegionId region : module.op(branch).regions) {
+    for (const ir::BlockId block : module.region(region).blocks) {
+      for (const ir::OpId inner : module.block(block).ops) {
+        const ir::Op& op = module.op(inner);
+        const auto of_inner = iteration_of(op);
+        if (of_inner) latest = std::max(latest.value_or(*of_inner), *of_inner);
+        if (block == entered) continue;
+        if (op.kind == OpKind::branch) {
+          carry_branch(inner, std::nullopt);
+        } else {
+          note_result(inner, of_inner);
+        }
+      }
+    }
+  }
+  note_result(branch, latest);
+}
+
+void RoleSteps::carry(const concurrent::Role& state, ir::OpId id, bool left_aside) {
   const ir::Program& module = all_.what.module;
   const ir::Op& op = module.op(id);
   if (const auto loop = ir::as_loop(module, id)) {
@@ -131,25 +169,16 @@ void RoleSteps::carry(ir::OpId id, bool left_aside) {
     }
     return;
   }
-  if (op.results.empty() || op.kind == OpKind::shared_load) return;
-  auto latest = iteration_of(op);
-  if (op.kind == OpKind::branch) {  // may not be entered, where roles notice nothing of it
-    for (const ir::OpId inner : ir::walk(module, id)) {
-      const auto of_inner = iteration_of(module.op(inner));
-      if (of_inner) latest = std::max(latest.value_or(*of_inner), *of_inner);
-    }
+  if (op.kind == OpKind::branch) {
+    const bool enters = !state.frames.empty() && state.frames.back().op == id;
+    return carry_branch(id, enters ? std::optional(state.frames.back().block) : std::nullopt);
   }
+  if (op.kind == OpKind::shared_load) return;
+  auto latest = iteration_of(op);
   const bool product = op.kind == OpKind::wgmma && next_ > 0;
   if (product) latest = steps_[next_ - 1].iteration;
   if (product && left_aside) latest.reset();
-  const ir::OpClass of = ir::class_of(op.kind);
-  if (of == ir::OpClass::elementwise || of == ir::OpClass::reduction) {
-    computed_.push_back({op.kind, latest, ir::type_of(module, op.results.front())->shape});
-  }
-  for (const ir::ValueId result : op.results) {
-    made_in_.erase(result);
-    if (latest) made_in_[result] = *latest;
-  }
+  note_result(id, latest);
 }
 
 /// Whether a tile has the shape of a whole one, or of a part of it.
@@ -163,8 +192,7 @@ bool RoleSteps::is_of_shape(const std::vector<std::int64_t>& shape,
                     [&](std::int64_t a, std::int64_t b) { return a == b || a * parts == b; });
 }
 
-/// The arithmetic that the step stands for has been done, on the step's iteration. A branch may
-/// have gone its other way.
+/// The arithmetic that the step stands for has been done, on the step's iteration.
 std::string RoleSteps::check_computed(const Placed& placed) {
   const plan::Step& step = *placed.step;
   if (is_of_branch(placed)) return {};
@@ -172,8 +200,6 @@ std::string RoleSteps::check_computed(const Placed& placed) {
     return {};
   for (const extract::Source& source : all_.what.origins[step.op->index()].sources) {
     const ir::Op& op = all_.what.kernel.op(source.op);
-    const auto around = ir::parent(all_.what.kernel, source.op);
-    if (around && all_.what.kernel.op(*around).kind == OpKind::branch) continue;
     const ir::OpClass of = ir::class_of(op.kind);
     if (of != ir::OpClass::elementwise && of != ir::OpClass::reduction) continue;
     const ir::Type type = ir::type_of(all_.what.kernel, op.results.front());
@@ -187,15 +213,15 @@ std::string RoleSteps::check_computed(const Placed& placed) {
     auto found = std::find_if(computed_.begin(), computed_.end(), [&](const Computed& it) {
       return is_of_shape(it.shape, type->shape) && is_it(it);
     });
-    if (found == computed_.end()) found = std::find_if(computed_.begin(), found, is_it);
     const bool in_parts = all_.what.origins[step.op->index()].part >= 0;
     const auto once = std::pair(source.op, placed.instance);
+    if (found == computed_.end() && in_parts && for_all_parts_.contains(once)) continue;
+    if (found == computed_.end()) found = std::find_if(computed_.begin(), found, is_it);
     if (found != computed_.end()) {
       if (in_parts && found->shape == type->shape) for_all_parts_.insert(once);
       computed_.erase(found);
       continue;
     }
-    if (in_parts && for_all_parts_.contains(once)) continue;
     return "the plan has \"" + words(placed) + "\" here, and the text has no " + op.name +
            " of that iteration";
   }

@@ -49,11 +49,11 @@ int loops_over_tiles(const Translated& what) {
   int fewest = std::numeric_limits<int>::max();
   for (const extract::OpOrigin& origin : what.origins) {
     for (const extract::Source& source : origin.sources) {
-      int loops = -1;  // the planned one
-      for (auto at = ir::parent(what.kernel, source.op); at; at = ir::parent(what.kernel, *at)) {
-        if (ir::is_loop(what.kernel.op(*at).kind)) ++loops;
-      }
-      fewest = std::min(fewest, loops);
+      const auto ops = around(what.kernel, source.op);
+      const auto loops = std::count_if(ops.begin(), ops.end(), [&](ir::OpId op) {
+        return ir::is_loop(what.kernel.op(op).kind);
+      });
+      fewest = std::min(fewest, static_cast<int>(loops) - 1);  // without the planned one
     }
   }
   return std::max(1, fewest);
@@ -61,8 +61,8 @@ int loops_over_tiles(const Translated& what) {
 
 /// Places of a kernel's products other than in a loop.
 struct ProductPlaces {
-  bool around = false;     ///< some stand in no loop
-  bool in_branch = false;  ///< some stand in a branch of one
+  bool in_no_loop = false;
+  std::set<ir::OpId> branches;  ///< with products, within a loop or in none
 };
 
 ProductPlaces places_of_products(const ir::Program& kernel) {
@@ -70,13 +70,29 @@ ProductPlaces places_of_products(const ir::Program& kernel) {
   for (const ir::OpId function : ir::functions(kernel)) {
     for (const ir::OpId id : ir::walk(kernel, function)) {
       if (ir::class_of(kernel.op(id).kind) != ir::OpClass::product) continue;
-      const bool looped = ir::enclosing(kernel, id, OpKind::for_loop).has_value() ||
-                          ir::enclosing(kernel, id, OpKind::while_loop).has_value();
-      places.around = places.around || !looped;
-      places.in_branch = places.in_branch || stands_in_branch(kernel, id);
+      const auto ops = around(kernel, id);
+      places.in_no_loop = places.in_no_loop || std::none_of(ops.begin(), ops.end(), [&](auto op) {
+                            return ir::is_loop(kernel.op(op).kind);
+                          });
+      for (const ir::OpId branch : branches_around(kernel, id)) places.branches.insert(branch);
     }
   }
   return places;
+}
+
+/// Whether an integer is made of what is loaded.
+bool is_loaded(const ir::Program& program, ir::ValueId value) {
+  std::vector<ir::ValueId> todo{value};
+  std::set<ir::ValueId> seen;
+  while (!todo.empty()) {
+    const ir::ValueId next = todo.back();
+    todo.pop_back();
+    if (!seen.insert(next).second) continue;
+    const ir::Op* op = ir::defining_op(program, next);
+    if (op != nullptr && op->kind == OpKind::load) return true;
+    concurrent::add_sources(program, next, todo);
+  }
+  return false;
 }
 
 class Comparer {
@@ -85,9 +101,8 @@ class Comparer {
       : what_(what), program_(what.module), period_(period_of(what.plan)) {
     if (what.plan.kernel->tiles == plan::Tiles::program_loop) walks_ = loops_over_tiles(what);
     find_helpers();
-    const ProductPlaces places = places_of_products(what.kernel);
-    products_around_ = places.around;
-    if (places.in_branch) find_branches();
+    places_ = places_of_products(what.kernel);
+    if (!places_.branches.empty()) find_branches();
   }
 
   Result<TranslationCheck> compare() {
@@ -120,8 +135,9 @@ class Comparer {
   /// Integers that a loop carries, by iteration.
   using Rounds = std::vector<std::vector<std::int64_t>>;
 
-  /// The first loop in which a role of the plan waits, and for roles without a loop of so many
-  /// trips their own first one. Of a role that works alone: its first loop with products.
+  /// The first loop in which a role of the plan waits. For roles without a loop of so many trips,
+  /// also their own first one whose bound is loaded. Of a role that works alone: its first loop
+  /// with products.
   Counted planned_loops() const {
     Counted found = loops_with(OpKind::barrier_wait);
     return found.empty() ? loops_with(OpKind::wgmma) : found;
@@ -144,13 +160,14 @@ class Comparer {
       const auto lower = concurrent::known_integer(program_, *ir::as_loop(program_, op)->lower);
       if (!lower || loop.step != 1) continue;
       by_role[role].emplace(loop.form, *lower - loop.first);
-      first.emplace(role, loop.form);
+      if (is_loaded(program_, *ir::as_loop(program_, op)->upper)) first.emplace(role, loop.form);
       if (found.empty()) found.emplace(loop.form, *lower - loop.first);
     }
     for (const auto& [role, loops] : by_role) {
       const bool shares = std::any_of(loops.begin(), loops.end(),
                                       [&](const auto& it) { return found.contains(it.first); });
-      if (!shares) found.emplace(first.at(role), loops.at(first.at(role)));
+      const auto own = first.find(role);
+      if (!shares && own != first.end()) found.emplace(own->second, loops.at(own->second));
     }
     return found;
   }
@@ -200,7 +217,8 @@ class Comparer {
   /// Follows a run in which the planned loop makes so many trips; `others`: the answer to all other
   /// questions, for each loop as often as it makes trips.
   Result<std::string> run(const Counted& counted, std::int64_t trips, bool others) {
-    Comparison all{what_, trips, walks_, products_around_, branches_, {}, {}};
+    Comparison all{what_, trips, walks_, places_.in_no_loop, branches_, places_.branches,
+                   {},    {},    {}};
     std::map<std::size_t, RoleSteps> roles;
     std::map<const execute::Tile*, std::int64_t> counts;
     std::string difference;
@@ -247,6 +265,18 @@ class Comparer {
         difference = place(what_.function) + begin(*plan_role(number), trips) + how +
                      "; the text has nothing more";
       }
+    }
+    for (const concurrent::Finding& found : findings.all()) {
+      const bool ends = found.rule == concurrent::Rule::deadlock;  // between the steps of the plan
+      const bool of_setup = found.rule == concurrent::Rule::barrier;
+      if (!difference.empty() || (!ends && !of_setup)) continue;
+      difference = place(found.op) + "with " + std::to_string(trips) +
+                   (trips == 1 ? " iteration, " : " iterations, ") + found.message;
+    }
+    for (const auto& [storage, op] : all.written_aside) {
+      if (!difference.empty() || all.bindings.buffers_at(storage).empty()) continue;
+      difference = place(op) + "no step of the plan writes that buffer here; the text has " +
+                   program_.op(op).name;
     }
     if (difference.empty() && all.bindings.miscounted(counts) != nullptr) {
       difference = place(what_.function) + "an mbarrier counts other arrivals than roles make";
@@ -316,8 +346,8 @@ class Comparer {
   const ir::Program& program_;
   std::int64_t period_;
   int walks_ = 0;
-  bool products_around_ = false;
-  std::set<ir::OpId> branches_;  ///< of the kernel, with products
+  ProductPlaces places_;
+  std::set<ir::OpId> branches_;  ///< of the module, with products
   std::set<ir::ValueId> of_helpers_;
   concurrent::Guide guide_;
   bool compared_ = false;  ///< the last run came to roles
