@@ -177,8 +177,7 @@ class Walk {
     for (; tried_ < steps_.size(); ++tried_) {
       const Step& next = steps_[tried_];
       if (again_ && may_walk_on_ && groups_of(next) >= fewest_groups_) continue;
-      const bool slower = schedule::kCoRunError * rank(next) >= least();
-      if (found() && (slower || tried_ < proposed_)) break;
+      if (found() && (tried_ < proposed_ || schedule::kCoRunError * rank(next) >= least())) break;
       TWILL_TRY_VOID(try_step(tried_));
     }
     // Record the refusal of every drafted candidate, also of those that are never proven.
