@@ -19,9 +19,9 @@ struct Batch {
   report::Printing printing;
 };
 
-/// Prints one line of JSON per input on standard output, in the order of the list; what is printed
-/// and written does not depend on `jobs`. An input that fails has a line that says why. Returns the
-/// largest of the inputs' exit codes.
+/// Prints one line of JSON per input on standard output, in the order of the list. Output and files
+/// do not depend on `jobs`. The line of an input that fails says why. Returns the largest of the
+/// inputs' exit codes.
 int run_batch(const Batch& batch);
 
 }  // namespace twill::cli

@@ -7,8 +7,8 @@
 
 namespace twill::cli {
 
-/// Reports on standard error, on one line that is rewritten, if that is a terminal and the search
-/// has run for over a second; silent otherwise. Copies share the line.
+/// Reports on standard error, in one line that is rewritten. Silent if standard error is no
+/// terminal, and in the first second of the search. Copies share the line.
 std::function<void(const solve::Progress&)> progress_line();
 std::function<void(const explain::Progress&)> explain_progress_line();
 std::function<void(std::size_t done, std::size_t of)> batch_progress_line();

@@ -9,8 +9,8 @@
 /// Printers of what is known about a scheduled loop. They decide nothing.
 namespace twill::report {
 
-/// The steady state as a picture in plain ASCII: one iteration's worth of time, modulo II, from
-/// left to right; first what each unit does, then what each group issues.
+/// Picture of the steady state in plain ASCII: one interval of II cycles, from left to right.
+/// Units come first, with the ops that hold them; then groups, with the ops that they issue.
 ///
 ///     TC   |qkA 000000|pvB 111111|qkB 000000|pvA 000000
 ///

@@ -47,8 +47,8 @@ struct Limits {
   std::vector<Diagnostic> warnings;
 };
 
-/// In at most 100 columns of plain ASCII: the least II, the figure it is compared with, its
-/// limiter, and all other bounds with their slack.
+/// Plain ASCII of at most 100 columns: the least II, the figure that it is compared with, and its
+/// limiter. All other bounds follow with their slack.
 std::string limits_text(const Limits& limits);
 
 inline constexpr int kLimitsJsonVersion = 2;

@@ -24,8 +24,8 @@ class TileLayouts {
  public:
   explicit TileLayouts(const Products& products) : products_(products) {}
 
-  /// The layout in which tiles of that shape are computed with: that of a product with as many
-  /// columns if there is one; of a vector the rows of such a tile.
+  /// The layout in which code computes with tiles of that shape: the layout of a product with as
+  /// many columns, if there is one. A vector has that of the rows of such a tile.
   std::string home(const Extents& shape);
   /// The layout of [rows, 1], whose column is a vector at home.
   std::string column(std::int64_t rows) { return home({rows, 1}); }
@@ -33,14 +33,14 @@ class TileLayouts {
   std::string row(std::int64_t columns) { return home({1, columns}); }
   /// The layout in which a tile comes from memory: 16 bytes of a row in each thread.
   std::string loaded(const Extents& shape, int bytes);
-  /// That of a loaded tile of two dimensions when these are exchanged.
+  /// The layout of a loaded tile after its two dimensions were exchanged.
   std::string turned(const Extents& shape, int bytes);
   /// The layout of a product's result, and of its left operand.
   std::string product(std::int64_t columns);
   std::string left_operand(std::int64_t columns);
   static std::string without(int dimension, const std::string& parent);
-  /// The layout of a product's tile once it has another shape and no element has moved. nullopt if
-  /// `layout` is none of a product, or an extent no power of two.
+  /// The layout of a product's tile that was given another shape, without moving an element.
+  /// nullopt if `layout` is no product's, or an extent is no power of two.
   std::optional<std::string> reshaped(const std::string& layout, const Extents& from,
                                       const Extents& to);
 

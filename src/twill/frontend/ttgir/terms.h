@@ -26,9 +26,10 @@ std::string text_without_layout(ir::Type type);
 ir::ValueId without_extension(const ir::Program& program, ir::ValueId value);
 
 /// Numbers values such that those with the same number are equal, element by element, wherever
-/// both are defined. Layouts do not matter. Known are: the same computation of the same operands,
-/// in either order where that is all one; x - y + y; and computations of constants, as far as every
-/// step is exact in every floating type (as 1 / (1 + exp(0)) is). All else is equal to itself only.
+/// both are defined. Layouts do not matter. Equal are results of the same computation of the same
+/// operands, in either order if it commutes, and x - y + y and x. Computations of constants are
+/// evaluated if every step is exact in every floating type, as in 1 / (1 + exp(0)). Every other
+/// value is equal only to itself.
 class Terms {
  public:
   using Term = std::size_t;

@@ -13,9 +13,9 @@ struct Unflattened {
   std::vector<int> lines;  ///< of the flat loops in the text, in its order
 };
 
-/// Triton makes one loop of `for tile { before; for step { body }; after }`
-/// (`tl.range(..., flatten=True)`), with a counter of the tile's steps and `before` and `after` in
-/// conditionals on it. This restores the two loops of every such loop. The flat loop may be guarded
+/// Restores the two loops of every loop that Triton flattened (`tl.range(..., flatten=True)`).
+/// Triton makes one loop of `for tile { before; for step { body }; after }`. The flat loop counts
+/// the tile's steps, and has `before` and `after` in conditionals on the counter. It may be guarded
 /// against tiles without a step: scf.if steps <= 0, with another loop over the tiles. That branch
 /// is dropped, once it is proven equal to the nest. A loop that differs from
 /// docs/reference/extraction.md, "Flattened loops", stays as it is. Both new loops have the line of
