@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -267,6 +268,55 @@ TEST(Device, ThreadsStoreToLoadedRowsInRows) {
     });
   }
   EXPECT_EQ(rows, 2);  // the rows, and the mask that is made of them
+}
+
+/// What roles write into shared memory, somebody reads: a role, a product or TMA.
+TEST(Device, WhatIsWrittenIsRead) {
+  std::vector<std::string> names(std::begin(kKernels), std::end(kKernels));
+  names.push_back("fa_bwd_subtiled/sm_90/m64n2x64d64");  // a role is the reader of what it writes
+  for (const std::string& name : names) {
+    SCOPED_TRACE(name);
+    const Planned planned(name);
+    const auto kernel = build(planned.parts());
+    ASSERT_TRUE(kernel) << kernel.error().message;
+    std::map<ValueId, ValueId> part_of;
+    const auto whole = [&](ValueId value) {
+      for (auto at = part_of.find(value); at != part_of.end(); at = part_of.find(value)) {
+        value = at->second;
+      }
+      return value;
+    };
+    std::map<ValueId, std::string> written;
+    std::set<ValueId> read;
+    const auto visit = [&](const Node& node) {
+      switch (node.kind) {
+        case NodeKind::element:
+        case NodeKind::rows:
+        case NodeKind::overlay:
+        case NodeKind::transpose:
+          part_of[node.results[0]] = node.operands[0];
+          break;
+        case NodeKind::write:
+          written.emplace(whole(node.operands[1]), (*kernel)[node.operands[1]].name);
+          break;
+        case NodeKind::read:
+        case NodeKind::product:
+        case NodeKind::store_box:
+          for (const ValueId operand : node.operands) read.insert(whole(operand));
+          break;
+        default:
+          break;
+      }
+    };
+    walk(kernel->setup, visit);
+    for (const Role& role : kernel->roles) {
+      for (std::size_t i = 0; i < role.body.arguments.size(); ++i) {
+        part_of[role.body.arguments[i]] = kernel->captures[i];
+      }
+      walk(role.body.nodes, visit);
+    }
+    for (const auto& [buffer, what] : written) EXPECT_TRUE(read.contains(buffer)) << what;
+  }
 }
 
 /// A barrier waits for as many arrivals as the plan has releases. One of load2's two readers, whose

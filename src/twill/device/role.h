@@ -179,6 +179,7 @@ class RoleBuilder : Pass {
   void begin_section(At::From section);
   void enter_section(At::From section, int later);
   void leave_in_flight(At end);
+  void go_on_in_flight();
   std::string name_of(const Thing& thing) const;
 
   // --- Rings (role_rings.cpp) ------------------------------------------------------------------
@@ -318,6 +319,7 @@ class RoleBuilder : Pass {
   // Values wanted so far: they grow from pass to pass.
   std::vector<Carry> carried_;
   std::vector<Carry> results_;
+  std::vector<Key> over_back_edge_;             ///< products in flight where a window begins
   std::set<int> ring_depths_;                   ///< of rings that go on from tile to tile
   std::set<int> tile_depths_;                   ///< of rings with a copy per tile
   std::set<ir::ValueId> by_tiles_;              ///< scalars that loops over tiles carry

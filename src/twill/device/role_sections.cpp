@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "twill/device/role.h"
 
@@ -232,6 +233,17 @@ void RoleBuilder::leave_in_flight(At end) {
   }
 }
 
+/// Products in flight where a window ends are in flight where the next one begins.
+void RoleBuilder::go_on_in_flight() {
+  leave_in_flight({At::From::window, 1});
+  std::vector<Key> over;
+  for (const Key& key : std::exchange(left_in_flight_, {})) {
+    over.push_back({key.thing, {At::From::window, 0}});
+  }
+  grew_ |= over != over_back_edge_;
+  over_back_edge_ = std::move(over);
+}
+
 std::string RoleBuilder::name_of(const Thing& thing) const {
   if (thing.kind == Thing::Kind::value) return program_.value(thing.value).name;
   return thing.kind == Thing::Kind::slot ? "slot" : "phase";
@@ -261,12 +273,14 @@ Result<void> RoleBuilder::loop(ValueId count) {
   Nodes* const outer = now_;
   now_ = &body.nodes;
   enter_section(At::From::window, spread);
+  if (spread == 0) in_flight_ = over_back_edge_;  // no prologue has begun them
   window_ = body.arguments.front();
   enter_all(At::From::window, arguments);
   TWILL_TRY_VOID(steps(role_->sections.steady));
   for (std::size_t i = 0; i < carries.size(); ++i) {
     TWILL_TRY(body.yields.emplace_back(), next(carries[i], types[i]));
   }
+  if (spread == 0) go_on_in_flight();
   const std::vector<ValueId> results = node.results;
   now_ = outer;
   now_->push_back(std::move(node));
