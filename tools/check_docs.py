@@ -157,7 +157,7 @@ def check_document(path, program, write=False):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=pathlib.Path, required=True)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("documents", type=pathlib.Path, nargs="*")

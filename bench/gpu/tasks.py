@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""Kernels of tasks on a GPU: the printed TTGIR of each program in `kernels/tasks`, beside PyTorch, the library and plain Triton.
+"""Kernels of tasks on a GPU: the printed TTGIR and CUDA C++ of each program in `kernels/tasks`, beside the library and plain Triton.
 
-  tasks.py print TWILL FOLDER        print all modules, FOLDER/NAME.ttgir, and for each a Triton kernel with its arguments; no GPU needed
-  tasks.py compile FOLDER [NAME...]  have Triton compile them; no GPU needed
-  tasks.py run FOLDER [NAME...]      check and measure them: needs a Hopper GPU, PyTorch and the Triton of the texts (3.6)
+  tasks.py print TWILL FOLDER        print FOLDER/NAME.ttgir with a Triton kernel of the same arguments, FOLDER/cuda/NAME, and 30 tiles of GEMM; no GPU needed
+  tasks.py compile FOLDER [NAME...]  have Triton compile the modules; no GPU needed
+  tasks.py run FOLDER [NAME...]      check and measure them: needs a Hopper GPU, nvcc, PyTorch and the Triton of the texts (3.6); the tiles are `tiles`
 
-A module is given to Triton in place of a kernel with the same arguments (`ir_override`). Results at small and ragged sizes are compared with
-float64; 200 launches give equal bits, but where sums are atomic. Then speed in turns, burst (12 ms) and sustained (150 ms), in TFLOPS: the module, the
-library's calls, and plain Triton's kernel of the same product where `ttgir_cases.py` has one. Each program runs in a process of its own, with a limit.
-One line of JSON per program goes to FOLDER/tasks.json.
+A module is given to Triton in place of a kernel with the same arguments (`ir_override`); CUDA C++ is compiled by nvcc. Results at small and ragged sizes
+are compared with float64; 200 launches give equal bits, but where sums are atomic. Then speed in turns, burst (12 ms) and sustained (150 ms), in TFLOPS: the
+module, the CUDA C++, the library's calls (of products the best heuristic of cublasLt), and plain Triton's kernel of the same product where `ttgir_cases.py`
+has one. Each program runs in a process of its own, with a limit. One line of JSON per program or tile goes to FOLDER/tasks.json.
 """
 import concurrent.futures
+import ctypes
 import importlib.util
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -23,6 +25,10 @@ from ttgir import speeds
 from ttgir_cases import CASES, ROOT
 
 SECONDS = 40  # for one program
+SECONDS_OF_TILES = 130
+TILES = [(rows, columns) for rows, all_columns in {64: (8, 40, 72, 104, 152, 200, 248, 256), 128: (24, 56, 88, 120, 136, 176, 208, 256),
+                                                   192: (16, 48, 80, 112, 144, 160, 192), 256: (32, 64, 96, 128, 168, 184, 192)}.items() for columns in all_columns]
+MAPPINGS = {("gemm_gelu", "ttgir"): "plain"}  # Triton compiles no CUDA C++
 LAUNCHES = 200
 COMPILERS = 8
 TOLERANCE = 2e-3  # of f16 results, by norm
@@ -50,6 +56,17 @@ def random(*shape, scale=1.0):
     return (torch.randn(*shape, device="cuda") * scale).half()
 
 
+def best_product(a, b, c):
+    """C = A B^T by the fastest of cublasLt's heuristics, which is looked for at the first call."""
+    found = []
+
+    def call():
+        from kernels import BestProduct
+        found[:] = found or [BestProduct(a, b, c)]
+        found[0]()
+    return call
+
+
 def tiles(size, tile):
     return -(-size // tile)
 
@@ -62,8 +79,47 @@ LARGE = (8192, 8192, 8192)
 def gemm(m, n, k):
     import torch
     a, b, c, out = random(m, k), random(n, k), random(m, n), random(m, n)
-    return Program((tiles(m, 128), tiles(n, 256)), {"C": c, "A": a, "B": b, "K": k}, [("C", float("nan"))], lambda: [a.double() @ b.double().T],
-                   2 * m * n * k, lambda: torch.matmul(a, b.T, out=out), ("gemm.tma_128x256x64", (m, n, k)))
+    sizes = {"M": m, "N": n, "K": k}  # tiles of less than 64 columns are stored through pointers, which have no sizes of their own
+    return Program((tiles(m, 128), tiles(n, 256)), {"C": c, "A": a, "B": b, **sizes}, [("C", float("nan"))], lambda: [a.double() @ b.double().T],
+                   2 * m * n * k, best_product(a, b, out), ("gemm.tma_128x256x64", (m, n, k)))
+
+
+@program(SMALL, LARGE)
+def gemm_levels(m, n, k):
+    return gemm(m, n, k)
+
+
+@program(SMALL, LARGE)
+def gemm_gelu(m, n, k):
+    import torch
+    a, b, c, bias = random(m, k, scale=.3), random(n, k, scale=.3), random(m, n), torch.randn(n, device="cuda")
+    half = bias.half()
+    return Program((tiles(m, 128), tiles(n, 128)), {"C": c, "A": a, "B": b, "bias": bias, "K": k, "N": n}, [("C", float("nan"))],
+                   lambda: [torch.nn.functional.gelu(a.double() @ b.double().T + bias.double(), approximate="tanh")], 2 * m * n * k,
+                   lambda: torch._addmm_activation(half, a, b.T, use_gelu=True))
+
+
+@program([(128, 256, 128), (200, 384, 128), (72, 1024, 128)], (16896, 65536, 128))
+def cross_entropy(m, v, d):
+    import torch
+    h, w, labels, loss = random(m, d), random(v, d, scale=.1), torch.randint(v, (m,), device="cuda"), torch.empty(m, device="cuda")
+    chosen = torch.nn.functional.cross_entropy
+    return Program((tiles(m, 128),), {"L": loss, "H": h, "W": w, "T": labels.float(), "M": m, "V": v}, [("L", float("nan"))],
+                   lambda: [chosen(h.double() @ w.double().T, labels, reduction="none")], 2 * m * v * d,
+                   lambda: chosen(h @ w.T, labels, reduction="none"))
+
+
+@program([(128,), (640,), (1152,)], (270336,))
+def attention_window(m):
+    import torch
+    window = 512
+    q, k, v, o = random(m, 128), random(m, 128), random(m, 128), random(m, 128)
+
+    def reference():
+        apart = torch.arange(m, device="cuda")[:, None] - torch.arange(m, device="cuda")[None, :]
+        s = (q.double() @ k.double().T * .1275 * 0.6931471805599453).masked_fill((apart < 0) | (apart >= window), float("-inf"))
+        return [torch.softmax(s, -1) @ v.double()]
+    return Program((m // 128,), {"O": o, "Q": q, "K": k, "V": v}, [("O", float("nan"))], reference, 4 * m * min(m, window) * 128)
 
 
 @program([(3, *size) for size in SMALL], (8, 4096, 4096, 4096))
@@ -71,7 +127,7 @@ def batched_gemm(batch, m, n, k):
     import torch
     a, b, c, out = random(batch, m, k), random(batch, n, k), random(batch, m, n), random(batch, m, n)
     return Program((tiles(m, 128), tiles(n, 256), batch), {"C": c, "A": a, "B": b, "K": k}, [("C", float("nan"))],
-                   lambda: [a.double() @ b.double().transpose(1, 2)], 2 * batch * m * n * k, lambda: torch.bmm(a, b.transpose(1, 2), out=out),
+                   lambda: [a.double() @ b.double().transpose(1, 2)], 2 * batch * m * n * k, best_product(a, b, out),
                    ("gemm_batched.128x128x64", (batch, m, n, k)))
 
 
@@ -183,11 +239,23 @@ def print_modules(twill, folder):
     for source in sorted((ROOT / "kernels" / "tasks").glob("*.task")):
         text = folder / f"{source.stem}.ttgir"
         text.unlink(missing_ok=True)
-        done = subprocess.run([twill, "emit", "ttgir", str(source), "-o", str(text)], capture_output=True, text=True)
-        if done.returncode:
-            print(f"{source.stem}: not printed, exit {done.returncode}: {done.stderr.strip().splitlines()[0]}", flush=True)
-            continue
-        (folder / f"{source.stem}_stub.py").write_text(stub_of(text.read_text()))
+        if emit(twill, "ttgir", source, text, MAPPINGS.get((source.stem, "ttgir"))):
+            (folder / f"{source.stem}_stub.py").write_text(stub_of(text.read_text()))
+        emit(twill, "cuda", source, folder / "cuda" / source.stem, None, "--no-compile")
+    for rows, columns in TILES:
+        mapping = folder / "tile.map"
+        mapping.write_text(f"map tile for gemm on h200 {{ U = {rows}  V = {columns}  W = 64 }}\n")
+        emit(twill, "cuda", ROOT / "kernels" / "tasks" / "gemm.task", folder / "tiles" / f"{rows}x{columns}", mapping, "--no-compile")
+
+
+def emit(twill, what, source, target, mapping, *more):
+    """Whether it was printed."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run([twill, "emit", what, str(source), "-o", str(target), *(["--map", str(mapping)] if mapping else []), *more], capture_output=True, text=True)
+    if done.returncode:
+        print(f"{target.name}: not printed as {what}, exit {done.returncode}: {done.stderr.strip().splitlines()[0]}", flush=True)
+    return done.returncode == 0
 
 
 def warps(folder, name):
@@ -217,6 +285,52 @@ def launcher(folder, name, one):
     return lambda: made.KERNEL[one.grid](*arguments, num_warps=warps(folder, name), ir_override=str(folder / f"{name}.ttgir"))
 
 
+def compile_cuda(folder):
+    """Compiles what is not compiled; "", or what is wrong."""
+    if (folder / "kernel.so").exists():
+        return ""
+    command = ["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3", "-Xptxas", "-v", "-Xcompiler", "-fPIC", "--shared", f"-I{folder}",
+               "-o", str(folder / "kernel.so"), str(folder / "kernel.cu")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    wrong = [line for line in (done.stdout + done.stderr).splitlines() if re.search(r"C75\d\d|C7602|serialized|[1-9]\d* bytes spill|error", line)]
+    return "; ".join(wrong)
+
+
+def cuda_launcher(folder, one, grid=None):
+    """Calls the launch function with the program's tensors and sizes, as the kernel's description says."""
+    import torch
+    described = json.loads((folder / "kernel.json").read_text())
+    entry = getattr(ctypes.CDLL(str(folder / "kernel.so")), described["launch"])
+    entry.restype = ctypes.c_char_p
+    parameters, values = described["parameters"], {}
+    for number, parameter in enumerate(parameters):
+        value = one.values.get(parameter["name"])
+        if isinstance(value, torch.Tensor):
+            values[number] = ctypes.c_void_p(value.data_ptr())
+            values |= {at: ctypes.c_int(size) for at, size in zip(parameter.get("sizes", []), value.shape)}
+            values |= {at: ctypes.c_longlong(stride) for at, stride in zip(parameter.get("strides", []), value.stride())}
+        elif value is not None:
+            values[number] = ctypes.c_int(value)
+    grid = tuple(grid or one.grid) + (1, 1, 1)
+    arguments = [*map(ctypes.c_int, grid[:3]), ctypes.c_void_p(torch.cuda.current_stream().cuda_stream), *(values[number] for number in range(len(parameters)))]
+
+    def call():
+        error = entry(*arguments)
+        if error:
+            raise RuntimeError(error.decode())
+    return call
+
+
+def launchers(folder, name, one):
+    """By way: the module where it was printed, and the CUDA C++ where it was compiled."""
+    ways = {}
+    if (folder / f"{name}.ttgir").exists():
+        ways["module"] = launcher(folder, name, one)
+    if (folder / "cuda" / name / "kernel.so").exists():
+        ways["cuda"] = cuda_launcher(folder / "cuda" / name, one)
+    return ways
+
+
 def results(one, launch):
     import torch
     for name, before in one.outs:
@@ -228,24 +342,29 @@ def results(one, launch):
 
 def check(folder, name, make, sizes):
     import torch
-    found = {"sizes": len(sizes), "worst": 0.0, "differing": 0}
+    found = {}
     for seed, size in enumerate(sizes):
         torch.manual_seed(seed)
         one = make(*size)
-        launch = launcher(folder, name, one)
-        first = results(one, launch)
-        for result, wanted in zip(first, one.reference()):
-            error = float((result.double() - wanted).norm() / wanted.norm())
-            found["worst"] = max(found["worst"], error if error == error else float("inf"))
-        for _ in range(LAUNCHES // len(sizes) if one.exact else 0):
-            found["differing"] += not all(torch.equal(a, b) for a, b in zip(first, results(one, launch)))
+        wanted = one.reference()
+        for way, launch in launchers(folder, name, one).items():
+            it = found.setdefault(way, {"sizes": len(sizes), "worst": 0.0, "differing": 0})
+            first = results(one, launch)
+            it["worst"] = max(it["worst"], *map(error_of, first, wanted))
+            for _ in range(LAUNCHES // len(sizes) if one.exact else 0):
+                it["differing"] += not all(torch.equal(a, b) for a, b in zip(first, results(one, launch)))
     return found
+
+
+def error_of(result, wanted):
+    error = float((result.double() - wanted).norm() / wanted.norm())
+    return error if error == error else float("inf")
 
 
 def measure(folder, name, make, size):
     import torch
     one = make(*size)
-    ways = {"module": launcher(folder, name, one)}
+    ways = launchers(folder, name, one)
     if one.library:
         ways["library"] = one.library
     if one.triton:
@@ -266,11 +385,45 @@ def run_one(folder, name):
     print(json.dumps({"name": name, "check": check(folder, name, make, small), "speed": measure(folder, name, make, large)}), flush=True)
 
 
-def of(what, folder, name):
+def run_tiles(folder):
+    """Every tile of GEMM: right at ragged sizes, and its speed beside the library's."""
+    import torch
+    make, small, large = PROGRAMS["gemm"]
+    problems = [make(*size) for size in small]
+    for one in problems:
+        one.wanted = one.reference()[0]
+    big = make(*large)
+    for tile in sorted((folder / "tiles").iterdir(), key=lambda it: tuple(map(int, it.name.split("x")))):
+        if not (tile / "kernel.so").exists():
+            continue
+        rows, columns = map(int, tile.name.split("x"))
+        grid = lambda size: (tiles(size[0], rows), tiles(size[1], columns))
+        worst = 0.0
+        for size, one in zip(small, problems):
+            worst = max(worst, error_of(results(one, cuda_launcher(tile, one, grid(size)))[0], one.wanted))
+        speed = speeds({"cuda": cuda_launcher(tile, big, grid(large)), "library": big.library}, big.flops)
+        check = {"cuda": {"sizes": len(small), "worst": worst, "differing": 0}}
+        print(json.dumps({"name": tile.name, "check": check, "speed": {"size": large, **speed}}), flush=True)
+        torch.cuda.synchronize()
+
+
+def of(what, folder, name, seconds=SECONDS):
     try:
-        return subprocess.run([sys.executable, __file__, what, str(folder), name], capture_output=True, text=True, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess([], 1, "", f"no end within {SECONDS} s")
+        return subprocess.run([sys.executable, __file__, what, str(folder), name], capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired as late:
+        so_far = late.stdout or ""
+        return subprocess.CompletedProcess([], 1, so_far if isinstance(so_far, str) else so_far.decode(), f"no end within {seconds} s")
+
+
+def line_of(found):
+    """(whether all is right, a line that says so)"""
+    checks, speed = found["check"], found["speed"]
+    good = bool(checks) and all(it["worst"] < TOLERANCE and it["differing"] == 0 for it in checks.values())
+    said = ", ".join(f"{way} at {it['sizes']} sizes, error {it['worst']:.1e}, {it['differing']} launches differ" for way, it in checks.items())
+    rates = "  ".join(f"{way} {' / '.join(map(str, speed[way]))}" for way in ("module", "cuda", "library", "triton") if way in speed)
+    ratios = "  ".join(f"{way} {speed[way][1] / speed[other][1]:.2f}x of {other}" for way in ("module", "cuda") for other in ("library", "triton")
+                       if way in speed and other in speed)
+    return good, f"{found['name']:18} {'right' if good else 'WRONG'}: {said}; {tuple(speed['size'])} {rates}  sustained {ratios}"
 
 
 def run(folder, names):
@@ -278,26 +431,28 @@ def run(folder, names):
     import triton
     print(f"{torch.cuda.get_device_name(0)}, PyTorch {torch.__version__}, Triton {triton.__version__}; TFLOPS burst / sustained", flush=True)
     begin, right = time.monotonic(), True
-    with concurrent.futures.ThreadPoolExecutor(COMPILERS) as pool:
-        list(pool.map(lambda name: of("compile", folder, name), names))
+    sources = [folder / "cuda" / name for name in names] + (list((folder / "tiles").glob("*x*")) if "tiles" in names else [])
+    sources = [source for source in sources if (source / "kernel.cu").exists()]
+    with concurrent.futures.ThreadPoolExecutor(COMPILERS) as pool, concurrent.futures.ThreadPoolExecutor(COMPILERS) as others:
+        modules = [pool.submit(of, "compile", folder, name) for name in names if (folder / f"{name}.ttgir").exists()]
+        for source, wrong in zip(sources, others.map(compile_cuda, sources)):
+            if wrong:
+                print(f"{source.name}: {wrong[:300]}", flush=True)
+        concurrent.futures.wait(modules)
     print(f"compiled in {time.monotonic() - begin:.0f} s", flush=True)
     with open(folder / "tasks.json", "w") as out:
         for name in names:
-            done = of("one", folder, name)
+            done = of("one", folder, name, SECONDS_OF_TILES if name == "tiles" else SECONDS)
             lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-            if not lines:
+            if done.returncode:
                 print(f"{name:18} FAILED: {done.stderr.strip()[-400:]}", flush=True)
                 right = False
-                continue
-            out.write(lines[0] + "\n")
-            found = json.loads(lines[0])
-            checks, speed = found["check"], found["speed"]
-            good = checks["worst"] < TOLERANCE and checks["differing"] == 0
-            right = right and good
-            ways = "  ".join(f"{way} {' / '.join(map(str, speed[way]))}" for way in ("module", "library", "triton") if way in speed)
-            ratios = "  ".join(f"{a / b:.2f}x of {way}" for way in ("library", "triton") if way in speed for a, b in [(speed["module"][1], speed[way][1])])
-            print(f"{name:18} {'right' if good else 'WRONG'} at {checks['sizes']} sizes, error {checks['worst']:.1e}, {checks['differing']} launches differ; "
-                  f"{tuple(speed['size'])} {ways}  sustained {ratios}", flush=True)
+            for line in lines:
+                out.write(line + "\n")
+                good, text = line_of(json.loads(line))
+                right = right and good
+                print(text, flush=True)
+    print(f"all in {time.monotonic() - begin:.0f} s", flush=True)
     return 0 if right else 1
 
 
@@ -312,7 +467,10 @@ def main():
     if what == "run":
         return run(folder, names)
     for name in names:
-        (compile_one if what == "compile" else run_one)(folder, name)
+        if name == "tiles":
+            run_tiles(folder)
+        else:
+            (compile_one if what == "compile" else run_one)(folder, name)
 
 
 if __name__ == "__main__":

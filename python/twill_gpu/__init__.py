@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .analysis import Analysis, analyze, explain
+from .analysis import Analysis, analyze, explain, tasks_of
 from .answers import Explanation, Help, Op, Schedule
 from .launch import Gap, gap
 from .problem import Problem
@@ -21,7 +21,8 @@ _DROPIN = ("Report", "Settings", "disable", "enable", "enabled", "options", "rep
 
 __all__ = ["Analysis", "Diagnostic", "Explanation", "Gap", "Help", "Op", "Outcome", "Problem", "Program", "ProgramNotFound", "Progress",
            "Refused", "Report", "Schedule", "Settings", "Task", "TimedOut", "TwillError", "analyze", "descriptor", "disable",
-           "enable", "enabled", "explain", "find_program", "gap", "options", "report", "schedule", "solve", "sweep", "task", "tensor", "wait"]
+           "enable", "enabled", "explain", "find_program", "gap", "options", "report", "schedule", "solve", "sweep", "task", "tasks_of",
+           "tensor", "wait"]
 __version__ = "0.1.0"
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Iterable, Mapping, Sequence
 
 from .answers import Explanation, Schedule
 from .program import TwillError
-from .solving import explain_text, schedule, text_of
+from .solving import Task, explain_text, schedule, text_of
 
 # Architectures of the machine descriptions that come with the program.
 _ARCHS = {"h100": 90, "h200": 90, "b200": 100}
@@ -91,6 +91,46 @@ def explain(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), target: s
     if not rows:
         raise TwillError(f"{name} was not compiled while the drop-in was on: give arguments, as to analyze()")
     return explain_text(store.text_path(rows[-1].key), target)
+
+
+def tasks_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any] | Callable[[Mapping[str, Any]], Any] = (),
+             configs: Iterable[Any] | None = None, targets: Sequence[str] = ("h200", ), **options: Any) -> list[Task]:
+    """Tasks for sweep(): a Triton kernel in each of some configurations for each target, target after target for a configuration.
+
+    args     as of analyze(), without what a configuration has; or a function that makes them of one, as blocks of descriptors need it.
+    configs  tiles and launch options by name, as {"BM": 128, "num_warps": 8}, or values of triton.Config; None: those of the
+             kernel's @triton.autotune.
+    options  launch options of all of them.
+
+    A configuration that Triton does not compile, or `args` does not take, has an error in place of a text, and is the sweep's outcome.
+    """
+    function = _function(kernel)
+    found = []
+    for config in _configs(kernel) if configs is None else configs:
+        chosen = dict(config) if isinstance(config, Mapping) else dict(config.all_kwargs())
+        label = ", ".join([function.__name__, *(f"{name}={value}" for name, value in chosen.items())])
+        for target in targets:
+            text, wrong = "", ""
+            try:
+                given = named_arguments(function, args(chosen) if callable(args) else args)
+                given.update((name, value) for name, value in chosen.items() if name in function.arg_names)
+                more = {name: value for name, value in chosen.items() if name not in function.arg_names}
+                text = ttgir_of(function, given, target, **{**options, **more})
+            except Exception as error:  # Triton raises what it likes, and the other configurations are worth having
+                wrong = f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
+            found.append(Task(text, target, (), f"{label}, {target}", wrong))
+    return found
+
+
+def _configs(kernel: Any) -> Sequence[Any]:
+    """The configurations of an autotuned kernel."""
+    function = _function(kernel)
+    while not hasattr(kernel, "configs"):
+        if kernel is function:
+            raise TwillError(f"{function.__name__} has no @triton.autotune: give configs")
+        kernel = kernel.fn
+    configs: Sequence[Any] = kernel.configs
+    return configs
 
 
 def ttgir_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any], target: str = "h200", **options: Any) -> str:

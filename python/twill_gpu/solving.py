@@ -136,12 +136,16 @@ class Outcome:
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """One input of a sweep. It is a value: workers on other computers get it as it is, with the text in it."""
+    """One input of a sweep. It is a value: workers on other computers get it as it is, with the text in it.
+
+    wrong: why there is no text. It is the outcome then, and no worker gets the task.
+    """
 
     text: str
     machine: str | None = None
     options: tuple[str, ...] = ()
     label: str = ""
+    wrong: str = ""
 
 
 def task(source: Problem | str | Path, machine: str | None = None, options: Sequence[str] = (), label: str = "") -> Task:
@@ -165,13 +169,18 @@ def sweep(tasks: Iterable[Task], executor: concurrent.futures.Executor | None = 
     todo = list(tasks)
     outcomes: dict[int, Outcome] = {}
     broken: dict[int, str] = {}
+
+    def hear(heard: Iterable[Outcome]) -> None:
+        for outcome in heard:
+            outcomes[outcome.number] = outcome
+            if on_outcome is not None:
+                on_outcome(outcome)
+
     here = concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0)))
     try:
+        hear(Outcome(number, one.label, None, one.wrong) for number, one in enumerate(todo) if one.wrong)
         for where in [executor] * attempts + [here] if executor is not None else [here]:
-            for outcome in _round([(number, one) for number, one in enumerate(todo) if number not in outcomes], where, broken):
-                outcomes[outcome.number] = outcome
-                if on_outcome is not None:
-                    on_outcome(outcome)
+            hear(_round([(number, one) for number, one in enumerate(todo) if number not in outcomes], where, broken))
     finally:
         here.shutdown(wait=False, cancel_futures=True)
     return [outcomes.get(number) or Outcome(number, one.label, None, f"no worker had an answer: {broken.get(number, 'none took the task')}")

@@ -22,13 +22,16 @@
 namespace twill::device {
 namespace {
 
-/// A bundled kernel with its plan, one tile per CTA unless its text walks tiles.
+/// A bundled kernel, or a file from the top of the project, with its plan: one tile per CTA unless
+/// its text walks tiles.
 struct Planned {
   explicit Planned(const std::string& name, int spare_registers = 0, int ctas_per_sm = 1)
       : loop(plan(name, spare_registers, ctas_per_sm)) {}
 
   static driver::PlannedLoop plan(const std::string& name, int spare_registers, int ctas_per_sm) {
-    const std::string path = std::string(TWILL_SOURCE_DIR) + "/kernels/" + name + ".pre.ttgir";
+    const std::string file_name =
+        name.ends_with(".ttgir") ? "/" + name : "/kernels/" + name + ".pre.ttgir";
+    const std::string path = TWILL_SOURCE_DIR + file_name;
     std::ifstream file(path);
     std::stringstream text;
     text << file.rdbuf();
@@ -244,6 +247,26 @@ TEST(Device, ThreadsStoreProductsInRows) {
     }
     EXPECT_EQ(shared_bytes(*kernel) - rings, 2 * 2048);
   }
+}
+
+/// The same where the rows that are stored to are loaded: these change their layout as vectors.
+TEST(Device, ThreadsStoreToLoadedRowsInRows) {
+  const Planned planned("tests/emit/kinds/moe_gather.ttgir");
+  const auto kernel = build(planned.parts());
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  int rows = 0;
+  for (const Role& role : kernel->roles) {
+    walk(role.body.nodes, [&](const Node& node) {
+      if (node.kind != NodeKind::relayout) return;
+      const ir::Type type = (*kernel)[node.results[0]].type;
+      const bool is_tile = type->shape.size() == 2;
+      if (!is_tile) ++rows;
+      if (is_tile) {
+        EXPECT_EQ(type->element->kind, ir::TypeKind::floating);
+      }
+    });
+  }
+  EXPECT_EQ(rows, 2);  // the rows, and the mask that is made of them
 }
 
 /// A barrier waits for as many arrivals as the plan has releases. One of load2's two readers, whose

@@ -25,6 +25,8 @@ import from_nothing  # noqa: E402
 import twill_gpu  # noqa: E402
 
 LONGEST_FIRST = 2.0  # times plain Triton's first launch, beyond which a case fails
+MOST_ERROR = 1.1  # times plain Triton's against float64
+MOST_APART = 2.0  # times plain Triton's error, all elements: results of that error each are no further apart
 DEAREST_LAUNCH_US = 0.5  # more than plain Triton's on the host, beyond which the run fails
 
 
@@ -38,11 +40,13 @@ def wrong_results(row):
     if not row["bits"]:
         yield "the drop-in's result differs from plain Triton's"
     for which in ("forced", "over_tiles"):
-        error = row.get(f"error_{which}")
+        error, apart = row.get(f"error_{which}"), row.get(f"apart_{which}")
         if row.get(f"bits_{which}") is False and error is None:
-            yield f"bits differ ({which}), and nothing says how far"
-        if error is not None and error > 1.1 * row["error_plain"]:
+            yield f"bits differ ({which}), and nothing says how far from what is right"
+        if error is not None and not error <= MOST_ERROR * row["error_plain"]:
             yield f"error_{which} {error:.2e}, plain {row['error_plain']:.2e}"
+        if None not in (error, apart) and not apart <= MOST_APART * row["error_plain"]:
+            yield f"{which} is {apart:.2e} from plain Triton's result, whose error is {row['error_plain']:.2e}"
 
 
 def failures_of(row):
@@ -72,16 +76,23 @@ def failures_of_check(name, value):
         yield f"{name}: {value or 'wrong'}"
 
 
-HEAD = (f"{'case':36} {'plain':>7} {'drop-in':>7} {'ratio':>6} {'on GPU':>6} {'tiles':>6}  {'takes':16}  bits  forced tiles  "
+HEAD = (f"{'case':36} {'plain':>7} {'drop-in':>7} {'ratio':>6} {'on GPU':>6} {'tiles':>6}  {'takes':16}  right forced   tiles     "
         "first plain / drop-in + until both, all")
+
+
+def shown_apart(row, which):
+    """Whether a kernel has plain Triton's bits, and else how far its result is from plain Triton's."""
+    bits, apart = row[f"bits_{which}"], row[f"apart_{which}"]
+    return "-" if bits is None else "same" if bits else "other" if apart is None else f"{apart:.1e}"
 
 
 def printed(row):
     if row["refused"]:
         return f"{row['case']:36} Triton's alone, as expected: {row['refused']}"
     gpu, tiles = (f"{row[which]:6.3f}" if row[which] is not None else "     -" for which in ("ratio_gpu", "ratio_over_tiles"))
+    forced, walked = (shown_apart(row, which) for which in ("forced", "over_tiles"))
     return (f"{row['case']:36} {row['plain_tflops']:7.1f} {row['dropin_tflops']:7.1f} {row['ratio']:6.3f} {gpu} {tiles}  {row['takes']:16}  "
-            f"{row['bits']!s:5} {row['bits_forced']!s:6} {row['bits_over_tiles']!s:5}  {row['first_plain_s']:.2f} / {row['first_dropin_s']:.2f} + "
+            f"{'yes' if row['bits'] else 'no':5} {forced:8} {walked:8}  {row['first_plain_s']:.2f} / {row['first_dropin_s']:.2f} + "
             f"{row['waited_s']:.2f} s, {row['seconds']:.0f} s")
 
 
@@ -141,11 +152,11 @@ class Run:
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--only", default="", help="entries whose names have one of these words, which commas part")
     parser.add_argument("--wheel", type=pathlib.Path)
-    parser.add_argument("--seconds", type=float, default=270, help="no entry is begun that would not be over by then")
+    parser.add_argument("--seconds", type=float, default=285, help="no entry is begun that would not be over by then")
     parser.add_argument("--list", action="store_true", help="the names of the entries, and about how long each takes")
     arguments = parser.parse_args()
     entries = dropin_entries.chosen([word for word in arguments.only.split(",") if word])

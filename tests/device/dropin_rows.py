@@ -8,6 +8,7 @@ import statistics
 import sys
 import tempfile
 import time
+import weakref
 
 import torch
 import triton
@@ -15,7 +16,7 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 import twill_gpu
-from twill_gpu.dropin import contest, store
+from twill_gpu.dropin import contest, race, store
 
 KERNELS = pathlib.Path(__file__).resolve().parent.parent.parent / "kernels"
 sys.path[:0] = [str(KERNELS), *(str(folder) for folder in KERNELS.iterdir() if folder.is_dir())]
@@ -32,6 +33,7 @@ MOST_PAIRS = 64  # where the ratio stays near a bar
 TURN_SECONDS = 0.010
 NEAR = 0.04  # a ratio this close below or above a bar is measured longer
 SLOWEST = 0.98  # of plain Triton's speed, beyond which a case fails
+LONGEST_WAIT = 60.0  # seconds for kernels that are on their way: an autotuner begins dozens, of which few are launched again
 GRAPHS_BELOW = 100e-6  # seconds of a launch: shorter ones are also measured without the host, in CUDA graphs
 
 
@@ -162,7 +164,14 @@ def causal_case(tokens, heads, d=128):
     def launch():
         fa_fwd_causal.fa_fwd_causal[(tokens // 128, heads)](described(q, 128, d), described(k, 128, d), described(v, 128, d),
                                                             described(o, 128, d), d**-0.5, tokens, BM=128, BN=128, D=d, num_warps=8, num_stages=3)
-    return Case(f"causal attention d{d} {heads}x{tokens}", launch, [o], 2.0 * heads * tokens**2 * d, None, 1.15)
+    return Case(f"causal attention d{d} {heads}x{tokens}", launch, [o], 2.0 * heads * tokens**2 * d, lambda: causal_reference(q, k, v, tokens), 1.15)
+
+
+def causal_reference(q, k, v, tokens):
+    """Causal attention in float64, of the first head."""
+    scores = q[:tokens].double() @ k[:tokens].double().T * q.shape[1]**-0.5
+    later = torch.ones(tokens, tokens, device="cuda", dtype=torch.bool).triu(1)
+    return [torch.softmax(scores.masked_fill(later, float("-inf")), -1) @ v[:tokens].double()]
 
 
 def warm_up():
@@ -202,7 +211,7 @@ def first_launches(case):
     with twill_gpu.enabled(**case.settings):
         twill_first, ours = first_launch(case)
         at = time.perf_counter()
-        twill_gpu.wait()
+        twill_gpu.wait(LONGEST_WAIT)
         _, raced = first_launch(case)
         waited = time.perf_counter() - at
     return plain_first, twill_first, waited, plain, ours, raced
@@ -210,11 +219,30 @@ def first_launches(case):
 
 # Settings that differ from those in force by a hair have kernels in memory of their own, of the same answers: their decisions are forced.
 FORCED = {"twill": {"persistent": False, "margin": 0.049}, "twill over tiles": {"margin": 0.048}}
-_forced = set()  # (case, kernel) whose launches are decided
+
+
+class Racer(race.Racer):
+    """The drop-in's, remembered: a kernel of Inductor's has one for all settings."""
+
+    known = weakref.WeakSet()
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.known.add(self)
+
+    @classmethod
+    def forget_all(cls):
+        """Lets each decision be looked up on disk again, or taken anew."""
+        for racer in list(cls.known):
+            racer._buckets.clear()
+            racer._decide_again()
+
+
+race.Racer = Racer
 
 
 def forced_on(case, kernel):
-    """The settings under which `kernel` takes the case's launches, once forced() has decided so."""
+    """The settings under which `kernel` takes the case's launches, once forced() has decided so and until decisions are forgotten."""
     return twill_gpu.enabled(**{**case.settings, **FORCED[kernel]})
 
 
@@ -225,6 +253,7 @@ def forced(case, kernel="twill over tiles"):
     contest.decide = lambda *_: contest.Verdict(True, (1e-6, 1e-6), (1e-6, 1e-6), 0)
     store.race_path = lambda *parts: real[1](*parts).with_suffix("." + re.sub(r"\W+", "_", f"{case.name} {kernel}"))
     races = len(twill_gpu.report().races)
+    Racer.forget_all()
     try:
         with forced_on(case, kernel):
             case.on("dropin")
@@ -232,9 +261,7 @@ def forced(case, kernel="twill over tiles"):
             twill_gpu.wait()
             _, left = first_launch(case)
             contest.decide, store.race_path = real
-            if any(row.takes == kernel for row in twill_gpu.report().races[races:]):
-                _forced.add((case.name, kernel))
-            if (case.name, kernel) not in _forced:
+            if all(row.takes != kernel for row in twill_gpu.report().races[races:]):
                 raise RuntimeError(f"no kernel is {kernel}")
             yield left
     finally:
@@ -256,7 +283,9 @@ def over_tiles(case):
         case.on("dropin")
         with forced_on(case, "twill over tiles"):
             return turn(case.launch, count)
-    return turns(plain, ours, max(1, int(TURN_SECONDS / plain(3))), ()).ratio, walked
+    ratio = turns(plain, ours, max(1, int(TURN_SECONDS / plain(3))), ()).ratio
+    Racer.forget_all()
+    return ratio, walked
 
 
 def turn(launch, launches):
@@ -350,10 +379,23 @@ def same_bits(left, right):
     return all(torch.equal(a.view(torch.uint8), b.view(torch.uint8)) for a, b in zip(left, right))
 
 
+def apart(plain, ours):
+    """How far our outputs are from plain Triton's, all of their elements: the norm of the difference over that of Triton's."""
+    return max(float((a.double() - b.double()).norm() / a.double().norm()) for a, b in zip(plain, ours))
+
+
 def error_of(expected, outputs):
     if expected is None:
         return None
     return float((outputs[0][:len(expected[0])].double() - expected[0]).norm() / expected[0].norm())
+
+
+def beside_plain(which, case, expected, plain, left):
+    """Of what a kernel of Twill's left in memory: whether it has plain Triton's bits, how far apart they are, and its error."""
+    if left is None:
+        return {f"bits_{which}": None, f"apart_{which}": None, f"error_{which}": None}
+    same = same_bits(plain, left)
+    return {f"bits_{which}": same, f"apart_{which}": 0.0 if same else apart(plain, left) if case.alike else None, f"error_{which}": error_of(expected, left)}
 
 
 class Nothing(Exception):
@@ -400,9 +442,7 @@ def run_case(case):
             "gpu_us": {side: 1e6 * gpu.seconds(side) for side in ("plain", "dropin")} if gpu else None,
             "takes": takes, "always": bool(changes), "ratio_over_tiles": ratio_walked,
             "no_walk": reason_of(tiles) if tiles and walked is None else None, "no_walk_expected": case.no_walk,
-            "bits_over_tiles": same_bits(plain, walked) if walked else None, "error_over_tiles": error_of(expected, walked) if walked else None,
-            "bits_forced": same_bits(plain, forced_left) if forced_left else None,
-            "error_forced": error_of(expected, forced_left) if forced_left else None,
+            **beside_plain("over_tiles", case, expected, plain, walked), **beside_plain("forced", case, expected, plain, forced_left),
             "first_plain_s": plain_first, "first_dropin_s": twill_first, "waited_s": waited,
             "stages": stages, "seconds": time.monotonic() - began}
 

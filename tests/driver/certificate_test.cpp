@@ -179,6 +179,15 @@ TEST(Certificates, OfBoundsThatAreForeign) {
   EXPECT_NE(objection(with("pools", rate, other)), "");
 }
 
+// Protects: no line of `pools` stands there twice, since a reader could take either.
+TEST(Certificates, HaveEveryLineOnce) {
+  std::istringstream in(good().at("pools"));
+  for (std::string line; std::getline(in, line);) {
+    const std::string twice = line + "\n" + line + "\n";
+    EXPECT_EQ(rule(objection(with("pools", line + "\n", twice))), "error") << line;
+  }
+}
+
 // Protects: the options that change what is posed are recorded, and posed again.
 TEST(Certificates, RecordTheOptionsThatTheyArePosedWith) {
   for (const int kind : {0, 1, 2, 3}) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -6,6 +7,7 @@
 
 #include "driver/request.h"
 #include "twill/driver/plan_loop.h"
+#include "twill/plan/json.h"
 #include "twill/report/schedule_json.h"
 #include "twill/report/story.h"
 
@@ -70,6 +72,43 @@ TEST(Claims, NoBoundStandsAboveAnImportedScheduleThatIsFaster) {
   ASSERT_TRUE(again && again->plan && again->outcome.built);
   EXPECT_EQ(again->outcome.built->simulated, answer->outcome.built->simulated);
   EXPECT_EQ(report::proven_bound(again->outcome), report::proven_bound(answer->outcome));
+}
+
+// One chip, one answer. (The H100 got a plan at II 2092 that ptxas serializes, the H200 one at
+// 3169: their files had other prices for loads.)
+TEST(Claims, OneChipOneAnswer) {
+  const std::string kernel = "kernels/fa_fwd/sm_90/d128.pre.ttgir";
+  Request request = request_for(kernel);
+  const auto plan_on = [&request](const std::string& machine) {
+    request.machine = machine;
+    const auto answer = answer_loop(request);
+    if (!answer || !answer->plan) throw std::runtime_error("no plan on " + machine);
+    plan::Plan plan = answer->plan->plan();
+    plan.limits.machine.clear();
+    return plan::plan_json(plan);
+  };
+  EXPECT_TRUE(plan_on("h100") == plan_on("h200"));
+}
+
+// Claims about schedules with room for transfers are said where no plan is found, too. (It was
+// lost with the schedules that were refused.)
+TEST(Claims, NoRoomForTransfersIsSaid) {
+  const std::string loop =
+      "loop x\nminimum-compute-groups 2\nunit A\nunit B\nunit TMA\nmemory SMEM capacity 4096\n"
+      "group L warps 1 loads\ngroup G0 registers 8\ngroup G1 registers 8\n"
+      "op load on TMA for 2 latency 4 warps 1 occupies SMEM 1 async streaming\n"
+      "op make on A for 4 latency 4 registers 8\nop use on B for 4 latency 4\n"
+      "load -> make blocking read-hold 1\nmake -> use transfer 2\n";
+  Request request;
+  request.input = {"x.loop", loop};
+  const auto answer = answer_loop(request);
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  EXPECT_TRUE(answer->refusal);
+  const std::vector<std::string>& notes = answer->outcome.notes;
+  EXPECT_EQ(std::count(notes.begin(), notes.end(),
+                       "no schedule has room for its buffers and a copy of each value that it "
+                       "transfers, proven"),
+            1);
 }
 
 // An order whose least II leaves its values too little room is a schedule at a larger one.

@@ -56,7 +56,7 @@ def objections(options, case):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     cases.add_options(parser)
     options = parser.parse_args()
     chosen = cases.chosen(options, [], list(every()))

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -226,6 +227,50 @@ int tokens(const plan::Plan& plan) {
 TEST(PlanOfAKernel, TakesTurnsOnlyWhereTheyPay) {
   EXPECT_EQ(tokens(plan_of("fa_fwd/sm_90/d64")), 2);
   EXPECT_EQ(tokens(plan_of("fa_fwd_subtiled/sm_90/2x64n128d64")), 0);
+}
+
+/// A door that prints no plan of that pool. It never says so twice in the same words, which would
+/// end the walk.
+Door door_without(const std::string& pool) {
+  auto asked = std::make_shared<int>(0);
+  return {
+      [pool, asked](const Reading&, const report::Outcome& outcome,
+                    const plan::ProvenPlan&) -> std::optional<Diagnostic> {
+        if (outcome.pool != pool) return std::nullopt;
+        return Diagnostic{{}, "no pool " + pool + ", asked " + std::to_string(++*asked), "", ""};
+      },
+      [](const plan::Plan&) { return true; }};
+}
+
+// A door has no say in the answer. Where it does not print that, the best plan that it prints is
+// printed instead, and a warning says so; where it prints none, the answer stays, with the reason.
+TEST(Doors, WhatIsPrintedInsteadOfTheAnswerIsSaid) {
+  const Request request = request_of("gemm/sm_90/tma_128x128x64");
+  const auto answer = answer_loop(request, {});
+  ASSERT_TRUE(answer && answer->plan);
+  const std::string pool = answer->outcome.pool;
+
+  const Door other = door_without(pool);
+  const auto printed = answer_loop(request, {true, &other});
+  ASSERT_TRUE(printed && printed->plan);
+  EXPECT_NE(printed->outcome.pool, pool);
+  EXPECT_FALSE(printed->unprinted.has_value());
+  ASSERT_FALSE(printed->outcome.warnings.empty());
+  const std::string warning = printed->outcome.warnings.back().message;
+  const std::string expected = "the answer (pool " + pool + ") is not printed: no pool " + pool +
+                               ", asked 1; printed instead is one of pool " + printed->outcome.pool;
+  EXPECT_TRUE(warning.starts_with(expected)) << warning;
+
+  const Door none = {[](const Reading&, const report::Outcome&,
+                        const plan::ProvenPlan&) -> std::optional<Diagnostic> {
+                       return Diagnostic{{}, "it prints nothing", "", ""};
+                     },
+                     [](const plan::Plan&) { return true; }};
+  const auto unprinted = answer_loop(request, {true, &none});
+  ASSERT_TRUE(unprinted && unprinted->plan);
+  EXPECT_EQ(unprinted->outcome.pool, pool);
+  ASSERT_TRUE(unprinted->unprinted.has_value());
+  EXPECT_EQ(unprinted->unprinted->message, "it prints nothing");
 }
 
 }  // namespace

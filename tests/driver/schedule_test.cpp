@@ -63,9 +63,9 @@ TEST(ScheduleLoop, TransfersAreExpectedToTakeTime) {
   const auto chosen =
       std::find_if(all.begin(), all.end(), [](const report::Candidate& it) { return it.chosen; });
   ASSERT_NE(chosen, all.end());
-  EXPECT_EQ(chosen->handed_over, 0);
+  EXPECT_EQ(chosen->transfer_work, 0);
   const auto other = std::find_if(all.begin(), all.end(), [&](const report::Candidate& it) {
-    return it.handed_over > 0 && it.slowest && *it.slowest < *chosen->slowest;
+    return it.transfer_work > 0 && it.slowest && *it.slowest < *chosen->slowest;
   });
   ASSERT_NE(other, all.end());
   EXPECT_GT(static_cast<double>(*other->expected),

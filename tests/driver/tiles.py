@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """GEMM tiles of kernels/tasks/gemm.task: each is scheduled to a proven optimum, or proven to have no schedule.
 
-Rows 64 to 256 by 64 (a warp group has 64), columns 8 to 256 by 8. With --sample only some, which change from day to day; with --emit each scheduled
+Rows 64 to 256 by 64 (a warp group has 64), columns 8 to 256 by 8. With --sample only some (samples.py); with --emit each scheduled
 tile is printed as CUDA C++ too. Prints a table for docs, with what is scheduled and has no plan or is not printed, and ends with 1 if a tile is undecided.
 """
 import argparse
-import datetime
 import json
 import random
 import subprocess
@@ -13,6 +12,9 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import samples  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 TASK = "kernels/tasks/gemm.task"
@@ -51,7 +53,7 @@ def main():
     given = parser.parse_args()
     tiles = [(rows, columns) for rows in range(64, 257, 64) for columns in range(8, 257, 8)]
     if given.sample:
-        tiles = sorted(random.Random(str(datetime.date.today())).sample(tiles, given.sample))
+        tiles = sorted(random.Random(samples.seed()).sample(tiles, given.sample))
     counts, odd, never = Counter(), [], []
     with tempfile.TemporaryDirectory() as folder:
         mapping = str(Path(folder) / "tile.map")

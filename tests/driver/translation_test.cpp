@@ -170,6 +170,27 @@ TEST(Translation, WholeTilesMadeForEachPartComeAtTheirOwnTime) {
   }
 }
 
+// A whole tile that one part makes for all takes no other tile's arithmetic as its own.
+TEST(Translation, WhatOnePartMakesForAllIsNoOtherTile) {
+  const EmittedTtgir scaled = printed_of("tests/driver/kinds/scaled_rows.ttgir");
+  EXPECT_EQ(scaled.broken, "");
+  EXPECT_EQ(check_translation(scaled).broken + check_translation(scaled).unchecked, "");
+}
+
+// Products may be in flight when the loop is over, also after a short trip. One step of the plan
+// behind the loop waits for them.
+TEST(Translation, ProductsInFlightAreWaitedForBehindTheLoop) {
+  Request request = request_for("kernels/gemm/sm_90/tma_128x128x64.pre.ttgir");
+  request.strategy.strategy = strategy::Strategy::sequential;
+  const auto emitted = emit_ttgir(request, {});
+  ASSERT_TRUE(emitted.has_value()) << to_string(emitted.error());
+  EXPECT_EQ(emitted->broken, "");
+  EXPECT_EQ(check_translation(*emitted).broken + check_translation(*emitted).unchecked, "");
+  const std::size_t behind =
+      emitted->text.rfind("{pendings = 0 : i32}", emitted->text.find("tt.descriptor_store"));
+  EXPECT_NE(behind, std::string::npos);
+}
+
 // Loops over groups and over the tiles of a group: rings go on from group to group.
 TEST(Translation, LoopsOverTilesMayStandInOneAnother) {
   for (const char* kernel : {"groups", "groups_while"}) {
@@ -234,6 +255,17 @@ TEST(Translation, LoopsBesideThePlannedOneTakeFillingsInTurn) {
                      std::string("has ttng.wait_barrier")),
             std::string::npos)
       << how;
+}
+
+// A schedule in which one group alone releases a ring: the role that loads hears of the other's
+// reads by another channel, in which the second loop has no step. That loop then has no part in the
+// ring. Both groups once released it there, a phase too early.
+TEST(Translation, LoopsBesideThePlannedOneLeaveARingThatNotAllOfTheirRolesRelease) {
+  Request request = request_for("tests/golden/causal_tiles.ttgir");
+  request.spare_registers = 16;
+  const auto emitted = emit_ttgir(request, {});
+  ASSERT_TRUE(emitted) << to_string(emitted.error());
+  EXPECT_EQ(emitted->broken, "");
 }
 
 // Products that stand in no loop are no steps of the plan. A branch with products is one piece of

@@ -382,6 +382,18 @@ INSTANTIATE_TEST_SUITE_P(
                    "  gemm_add(mma(acc, c, warp, 64, N, 16)[0], mma(A, a, warp, 64, N, 16)[0], B)\n"
                    "  store(C, acc)",
                    "M10: mma(acc, c, warp, 64, N, 16)[0] is one of the 4 parts of 'mma'", 18, 12},
+        LevelsCase{"T11Columns", "mma(C, c, warp, 64, N, 16)", "mma(C, c, warp, 64, 96, 16)",
+                   "T11: the instruction of 'mma' has 96 elements in dimension 1, which do not "
+                   "divide 256",
+                   24, 27},
+        LevelsCase{"T11Groups", "G = 2", "G = 4",
+                   "T11: the instruction of 'mma' has 64 elements in dimension 0, which do not "
+                   "divide 32",
+                   24, 27},
+        LevelsCase{"T11Depth", "W = 64  G", "W = 40  G",
+                   "T11: the instruction of 'mma' has 16 elements in dimension 1, which do not "
+                   "divide 40",
+                   24, 58},
         LevelsCase{"M09", "mma(A, a, warp, 64, N, 16)", "mma(A, a, warp, 128, N, 16)",
                    "M09: there is no instruction of 128 rows, 256 columns and depth 16", 24, 58}),
     [](const auto& it) { return std::string(it.param.name); });

@@ -67,7 +67,7 @@ bool ExploredMemory::in_place(const problem::Dependence& d) const {
          d.distance % plan_[*home].depth == 0;
 }
 
-bool ExploredMemory::is_handed_over(const problem::Dependence& d) const {
+bool ExploredMemory::is_brought(const problem::Dependence& d) const {
   const auto home = plan_.values[d.from.index()].home;
   const bool registers = home && plan_[*home].residence == Residence::registers;
   return !home || (registers && role_[d.from.index()] != role_[d.to.index()]);

@@ -38,7 +38,7 @@ class ExploredMemory {
   /// Whether the dependence updates its value where it lies: both ends have one place.
   bool in_place(const problem::Dependence& d) const;
   /// Whether a step brings its input before the loop, outside of all buffers.
-  bool is_handed_over(const problem::Dependence& d) const;
+  bool is_brought(const problem::Dependence& d) const;
 
   /// Fault of reading `value` of iteration n by `reader`; nothing if the value is there.
   std::optional<std::string> read(const std::vector<Cell>& cells, OpId value, OpId reader,

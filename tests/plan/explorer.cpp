@@ -444,7 +444,7 @@ class Explorer {
         if (n >= 0 && when != Reading::ending) check_order(state, d, n, viewer);
         continue;
       }
-      if (n < 0 && memory_.is_handed_over(d)) continue;
+      if (n < 0 && memory_.is_brought(d)) continue;
       check(memory_.read(state.cells[viewer.cta], d.from, op, n, viewer));
     }
     if (!updates || when == Reading::ending) return;

@@ -144,7 +144,7 @@ const std::vector<TransferRefusal> kRefusals = {
        p.ops.push_back(op("get2"));
        p.transfers.push_back({OpId(kValue), OpId(6), {{OpId(7), OpId(kOther)}}});
      },
-     Part::transfer, 1, "handed over twice"},
+     Part::transfer, 1, "transferred twice"},
     {"store_with_registers", [](Parts& p) { p.ops[kPut].registers = 1; }, Part::transfer, 0,
      "result in registers"},
     {"store_of_other_width", [](Parts& p) { p.ops[kPut].warps = 8; }, Part::transfer, 0,

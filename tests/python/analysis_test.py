@@ -74,6 +74,42 @@ class Analyze(unittest.TestCase):
         self.assertEqual(shipped, analysis._ARCHS)
 
 
+class Configurations(unittest.TestCase):
+    """Sweeps over tiles, launch options and targets of one kernel."""
+
+    def setUp(self):
+        cache = fresh_cache()
+        self.addCleanup(cache.cleanup)
+
+    def tiles(self, config):
+        """Arguments whose descriptors have a configuration's blocks."""
+        m, n = config["BM"], config["BN"]
+        return {**arguments(), "a_desc": twill_gpu.descriptor(SHAPE, "fp16", (m, 64)), "b_desc": twill_gpu.descriptor(SHAPE, "fp16", (n, 64)),
+                "c_desc": twill_gpu.descriptor(SHAPE, "fp16", (m, n))}
+
+    def test_tiles_and_targets(self):
+        """Protects the choice of a tile without a GPU: each configuration for each target, and one that is wrong loses no other."""
+        heard = []
+        tasks = twill_gpu.tasks_of(gemm, self.tiles, [{"BM": 128, "BN": 128, "num_warps": 8}, {"BM": 128, "BN": 256, "num_warps": 8}, {"BM": 100, "BN": 128}],
+                                   ("h100", "h200"))
+        outcomes = twill_gpu.sweep(tasks, on_outcome=lambda outcome: heard.append(outcome.number))
+        self.assertEqual([outcome.label for outcome in outcomes][:3], ["gemm, BM=128, BN=128, num_warps=8, h100", "gemm, BM=128, BN=128, num_warps=8, h200",
+                                                                        "gemm, BM=128, BN=256, num_warps=8, h100"])
+        self.assertEqual([outcome.schedule.at_least for outcome in outcomes[:4]], [512, 512, 1024, 1024])
+        self.assertTrue(all(outcome.schedule is None and outcome.error for outcome in outcomes[4:]))
+        self.assertEqual(sorted(heard), list(range(6)))
+
+    def test_those_of_an_autotuner(self):
+        tuned = triton.autotune([triton.Config({"BK": k}, num_warps=8) for k in (64, 128)], key=["K"])(gemm)
+        blocks = {64: arguments(), 128: {**arguments(), "a_desc": twill_gpu.descriptor(SHAPE, "fp16", (128, 128)),
+                                         "b_desc": twill_gpu.descriptor(SHAPE, "fp16", (128, 128))}}
+        tasks = twill_gpu.tasks_of(tuned, lambda config: blocks[config["BK"]], num_warps=4)
+        self.assertEqual([outcome.schedule.at_least for outcome in twill_gpu.sweep(tasks)], [512, 1024])
+        self.assertTrue(all('"ttg.num-warps" = 8' in task.text for task in tasks))
+        with self.assertRaisesRegex(twill_gpu.TwillError, "gemm has no @triton.autotune"):
+            twill_gpu.tasks_of(gemm, arguments())
+
+
 class Launch(unittest.TestCase):
     def setUp(self):
         cache = fresh_cache()

@@ -78,6 +78,26 @@ class Script(unittest.TestCase):
         self.assertEqual((code, found["wrong"], found["rows"][0]["refused"]), (0, [], "a second loop"))
         self.assertIn("Triton's alone, as expected: a second loop", said)
 
+    def test_results_of_other_bits_must_be_right_and_near_plain_tritons_everywhere(self):
+        """Protects the end of a launch: the reference has its first rows alone, and a tile that is left out is far from Triton's, or NaN."""
+        def wrong(**changes):
+            row = {"bits": True, "error_plain": 1e-3, "bits_over_tiles": False, "error_over_tiles": 1e-3, "apart_over_tiles": 1e-6, **changes}
+            return list(dropin.wrong_results(row))
+        self.assertEqual(wrong(), [])
+        self.assertEqual(wrong(bits_over_tiles=True, error_plain=None, error_over_tiles=None, apart_over_tiles=0.0), [])
+        self.assertIn("nothing says how far", *wrong(error_plain=None, error_over_tiles=None))
+        for error in (2e-3, float("nan")):
+            self.assertIn("error_over_tiles", *wrong(error_over_tiles=error))
+        for apart in (3e-3, float("nan")):
+            self.assertIn("from plain Triton's result", *wrong(apart_over_tiles=apart))
+
+    def test_forced_decisions_are_forgotten_by_kernels_that_have_one_launcher_for_all_settings(self):
+        """Protects kernels of Inductor's: decided once, they were never forced, and a forced one would be measured as the drop-in's choice."""
+        decided = mock.Mock(_buckets={"bucket": True})
+        dropin_rows.Racer.known.add(decided)
+        dropin_rows.Racer.forget_all()
+        self.assertEqual((decided._buckets, decided._decide_again.call_count, dropin_rows.race.Racer), ({}, 1, dropin_rows.Racer))
+
     def test_a_kernel_over_tiles_that_is_not_there_needs_its_reason(self):
         lost = race(new="twill over tiles", takes="twill", why="Twill's kernel is no longer in the cache")
         code, _, found = self.ran([self.entry("gemm", race(), lost), self.entry("prints", race(), lost, no_walk="in the cache")])

@@ -2,6 +2,7 @@
 
 import abc
 import concurrent.futures
+import contextlib
 import functools
 import inspect
 import io
@@ -424,6 +425,8 @@ class Spills(unittest.TestCase):
                 return f"spare {spare}"
 
             def compiled(module, *_):
+                if module == "spare 0":  # too large for an instruction of it
+                    raise lowering.NoCode("ptxas: (C7602) Insufficient registers")
                 return self.compiled("" if module == f"spare {clean}" else "8 bytes spill stores")
             real = answer.printed, answer.compile_printed
             answer.printed, answer.compile_printed = printed, compiled
@@ -445,6 +448,15 @@ class Spills(unittest.TestCase):
         answer.compile_printed = lambda module, *_: compiled.append(module) or self.compiled("8 bytes spill stores")
         found, _ = answer._answer_anew(answer.Request("", None, {}, 90, None, settings.Settings(), None), "key")
         self.assertEqual((found.why, compiled), ("ptxas spills 8 bytes", [texts[0], texts[32]]))
+
+
+class Ptxas(unittest.TestCase):
+    def test_what_ptxas_refuses_is_said_in_a_line_and_nothing_is_printed(self):
+        """Protects standard output: for a module of Twill's that got no machine code, Triton once printed all of its PTX there."""
+        made, said = CUDABackend(SM_90), io.StringIO()
+        with contextlib.redirect_stdout(said), self.assertRaisesRegex(lowering.NoCode, r"^ptxas: (?!PTXAS error).+"):
+            lowering._make_cubin_with_log(made, ".version 8.0\n.target sm_90a\nnonsense", {"name": "k"}, made.parse_options({"arch": "sm90"}))
+        self.assertEqual(said.getvalue(), "")
 
 
 class Keys(Case):

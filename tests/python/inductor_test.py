@@ -4,6 +4,7 @@ Inductor is stood for by a module of its name with the class that we know, and a
 kernel's metadata over as Inductor does, and stays or goes.
 """
 
+import fcntl
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import tempfile
 import types
 import unittest
 from collections import namedtuple
+from unittest import mock
 
 import triton
 from kernels_under_test import HERE, SM_90, compile_gemm, fresh_cache, generated_product, source_of
@@ -156,27 +158,63 @@ class Workers(unittest.TestCase):
 
 
 class Claims(unittest.TestCase):
+    """One process at a time makes an answer, and the end of a process ends its claims."""
+
+    HOLDER = ("import sys; sys.path.insert(0, {here!r})\nimport kernels_under_test\nfrom twill_gpu.dropin import store\n"
+              "kernels_under_test.triton.knobs.cache.dir = {cache!r}\nprint(store.claim('KEY'), flush=True)\nsys.stdin.read()")
+
     def setUp(self):
         self.cache = fresh_cache()
         self.addCleanup(self.cache.cleanup)
+        self.addCleanup(store.release, "KEY")
         self.path = store.answer_path("KEY").with_suffix(".busy")
 
-    def test_a_living_process_of_this_computer_is_respected(self):
-        store.claim("KEY")
-        node = self.path.read_text().split(" ")[0]
-        for owner, free in ((f"{node} 1", False), (f"{node} {2**22 + 1}", True), ("elsewhere 1", True), ("damaged", True), ("", True)):
-            self.path.write_text(owner)
-            self.assertEqual(store.claim("KEY"), free, owner)
+    def holder(self):
+        """Another process that tried to claim, and what came of it."""
+        code = self.HOLDER.format(here=str(HERE), cache=triton.knobs.cache.dir)
+        process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.communicate)
+        return process, process.stdout.readline().strip() == "True"
+
+    def test_a_claim_is_that_of_one_process_until_it_ends(self):
+        other, claimed = self.holder()
+        self.assertTrue(claimed)
+        self.assertFalse(store.claim("KEY"))
+        store.release("KEY")  # of the other process's claim: nothing happens
+        self.assertFalse(store.claim("KEY"))
+        other.kill()
+        other.wait()
+        self.assertTrue(store.claim("KEY"))
+        self.assertEqual(self.holder()[1], False)
         store.release("KEY")
-        store.release("KEY")
+        self.assertFalse(self.path.exists())
+
+    def test_what_a_file_says_is_no_claim(self):
+        """Protects against claims seen half made: a process once took an empty file, which another was about to fill, for nobody's."""
+        self.path.parent.mkdir(parents=True)
+        self.path.write_text("somebody 1")
         self.assertTrue(store.claim("KEY"))
 
-    def test_old_claims_are_nobodys(self):
-        store.claim("KEY")
-        self.path.write_text(self.path.read_text().split(" ")[0] + " 1")
-        self.assertFalse(store.claim("KEY"))
-        os.utime(self.path, (0, 0))
+    def test_a_claim_of_a_file_that_is_gone_is_none(self):
+        """Protects the moment between another process's end and the lock: the lock of a removed file keeps nobody out."""
+        lock = fcntl.flock
+
+        def ended(file, how):
+            self.path.unlink()
+            lock(file, how)
+
+        with mock.patch.object(fcntl, "flock", ended):
+            self.assertFalse(store.claim("KEY"))
         self.assertTrue(store.claim("KEY"))
+
+    def test_a_forked_child_has_none_of_its_parents_claims(self):
+        self.assertTrue(store.claim("KEY"))
+        child = os.fork()
+        if child == 0:
+            store.release("KEY")
+            os._exit(0 if self.path.exists() and not store.claim("KEY") else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertFalse(self.holder()[1])
 
     def test_a_folder_that_cannot_be_written_stops_nobody(self):
         triton.knobs.cache.dir = "/proc/nowhere"

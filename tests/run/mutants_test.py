@@ -137,7 +137,7 @@ def judge(kind, line, report):
 
 
 def main():
-    arguments = argparse.ArgumentParser()
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("program")
     arguments.add_argument("--sample", type=int)
     arguments.add_argument("--seed", type=int, default=1)

@@ -7,11 +7,10 @@ one tile for each CTA or several, with 0 to 4 iterations of its loop.
 
 Variants that print the same text are run once. What has a verdict in FOLDER/verdicts.jsonl by the same program is not run again, so a sweep
 that was interrupted goes on; the folders of kernels that fail are kept in FOLDER/failed. With --sample, every kernel by strategy twill, those of this
-folder by every strategy, and N of the rest, drawn by --seed (the day, if none is given).
+folder by every strategy, and N of the rest, drawn by --seed (of this commit, if none is given).
 """
 import argparse
 import concurrent.futures
-import datetime
 import hashlib
 import json
 import os
@@ -23,6 +22,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import samples  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STRATEGIES = ("twill", "modulo", "triton", "cypress", "sequential")
@@ -196,7 +198,7 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("sweep.out"))
     parser.add_argument("--only", default="", metavar="REGEX", help="kernels and options, as in the label")
     parser.add_argument("--sample", type=int)
-    parser.add_argument("--seed", default=datetime.date.today().isoformat(), help="of the sample")
+    parser.add_argument("--seed", default=samples.seed(), help="of the sample")
     parser.add_argument("--run-seed", type=int, default=1, help="of `twill run`: sizes and the order of threads")
     parser.add_argument("--trips", default="0,1,2,3,4")
     parser.add_argument("--completion", default="both", choices=("late", "random", "both"))

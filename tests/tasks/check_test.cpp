@@ -126,8 +126,8 @@ const LanguageCase kRefused[] = {
      "T13: there is no size 'W' here"},
     {"T14Inner", "task t(writes C: f16[M])\ninner @t.v { a = tensor f16[M]\n fill(a) }",
      "T14: 't' writes 'C', but 't.v' launches nothing that does"},
-    {"T14Leaf", "task t(writes C: f16[M], @writes D: f16[M])\nleaf t.v { C = 0 }",
-     "T14: 't' writes 'D', but one of its leaves assigns nothing to it"},
+    {"T14Leaf", "task t(writes C: f16[M], writes D: f16[M])\nleaf @t.v { C = 0 }",
+     "T14: 't' writes 'D', but 't.v' assigns nothing to it"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Refused, testing::ValuesIn(kRefused),

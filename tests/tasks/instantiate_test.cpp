@@ -167,6 +167,29 @@ TEST(Holes, InTheOrderOfTheText) {
   EXPECT_TRUE(holes_of(whole).empty());
 }
 
+// A mapping that states nothing, or something: the tunables of its tree that are left are holes.
+TEST(Holes, WhatIsNotStated) {
+  TaskText text = must_read(bundled("gemm.task"));
+  text.mappings = must_read(
+                      "map all for gemm { } "
+                      "map some for gemm { V = {64, 72} block: gemm.block W = 32 }")
+                      .mappings;
+  const auto names_of = [&](const Mapping& mapping) {
+    std::string names;
+    const auto open = opened(text.library, mapping);
+    if (!open) return to_string(open.error());
+    for (const Hole& hole : holes_of(*open)) {
+      names += hole.name + " " + std::to_string(hole.values.size()) + ", ";
+    }
+    return names;
+  };
+  EXPECT_EQ(names_of(text.mappings.front()), "U 8, V 8, W 8, ");
+  EXPECT_EQ(names_of(text.mappings.back()), "V 2, U 8, ");
+  Mapping wrong = text.mappings.back();
+  wrong.instances[0].variant = "blok";
+  EXPECT_NE(names_of(wrong).find("M02"), std::string::npos);
+}
+
 // --- Edges --------------------------------------------------------------------------------------
 
 /// Attention whose keys end anywhere.
@@ -198,6 +221,48 @@ TEST(Edges, SizesOfTheMappingMaySayThatThereIsNone) {
   const auto divides = ragged_attention("BN = 64 N = 192");
   EXPECT_TRUE(divides) << to_string(divides.error());
   EXPECT_FALSE(ragged_attention("BN = 64 N = 200"));
+}
+
+/// Sums of rows of a product whose columns end anywhere.
+Result<Tree> ragged_sum(const std::string& of) {
+  TaskText read = must_read(R"(
+task sums(writes y: f32[M], reads A: f16[M, K], reads B: f16[N, K])
+task add(updates acc: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])
+task clear(writes acc: f32[M, N])
+task fold(updates y: f32[M], reads acc: f32[M, N])
+task zero(writes y: f32[M])
+task copy(writes y: f32[M], reads s: f32[M])
+inner sums.all tunable V, W {
+  s = tensor f32[M]
+  zero(s)
+  srange j < cdiv(N, V) {
+    acc = tensor f32[M, V]
+    clear(acc)
+    srange k < cdiv(K, W) { add(acc, blocks(A, M, W)[0, k], blocks(B, V, W)[j, k]) }
+    fold(s, acc)
+  }
+  copy(y, s)
+}
+leaf add.l { acc += mma(A, transpose(B)) }
+leaf clear.l { acc = 0 }
+leaf zero.l { y = 0 }
+leaf copy.l { y = s }
+leaf fold.l { y = y + row_sum()" +
+                            of + ") }\nmap m for sums { V = 64 W = 32 }");
+  return tree_of(read);
+}
+
+// A tile that is cleared has zeros beyond every edge, so what products add to it has them, too.
+TEST(Edges, ProductsOntoAClearedTileAreZeroBeyondTheEdge) {
+  for (const char* of : {"acc", "abs(acc)", "acc * acc", "max(acc, 0)", "acc / 3"}) {
+    const auto tree = ragged_sum(of);
+    EXPECT_TRUE(tree) << of << ": " << to_string(tree.error());
+  }
+  for (const char* of : {"acc + 1", "exp(acc)", "max(acc, 1)", "1 / (acc + 2)"}) {
+    const auto tree = ragged_sum(of);
+    ASSERT_FALSE(tree) << of;
+    EXPECT_NE(tree.error().message.find("T12"), std::string::npos) << to_string(tree.error());
+  }
 }
 
 // exp(0) is 1, so that a sum of exponentials is wrong; a product with rows of zeros is right.

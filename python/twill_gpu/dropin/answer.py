@@ -11,7 +11,7 @@ import triton
 from ..locations import of_source, placed
 from ..program import Diagnostic, Program, ProgramNotFound, Refused, TimedOut
 from . import store
-from .lowering import Compiled, compile_printed
+from .lowering import Compiled, NoCode, compile_printed
 from .records import first_line
 from .settings import Settings
 
@@ -93,6 +93,9 @@ def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
         tried.add(bare)
         try:
             compiled = compile_printed(module, request.metadata, request.options, request.capability, request.backend)
+        except NoCode as wrong:
+            why = first_line(wrong)
+            continue
         except Exception as wrong:  # Triton's stages raise what they like
             return Answer(key, f"Triton does not compile the printed module: {first_line(wrong)}"), False
         why = compiled.complaint(MOST_SHARED)

@@ -26,6 +26,7 @@ _lock = threading.Lock()
 _running: dict[str, concurrent.futures.Future[Answer]] = {}
 _at_work: set[concurrent.futures.Future[None]] = set()  # one for each answer on its way, until those who wait for it have heard it
 _LOOK_AGAIN = 0.05  # seconds between looks at what another process is doing
+_STUCK = 600.0  # seconds after which another process is no longer waited for
 _MOST = 1000  # answers kept that are on no disk
 
 
@@ -36,15 +37,14 @@ def begin(request: Request, key: str) -> concurrent.futures.Future[Answer]:
 
 def begin_over_tiles(key: str, metadata: Any, first: concurrent.futures.Future[Answer],
                      prepare: Callable[[Answer], Any]) -> concurrent.futures.Future[Answer]:
-    """The answer about a kernel as one that walks tiles, behind that about itself: `first`, by `key`. The future never fails.
+    """The answer about a kernel as one that walks tiles, beside that about itself: `first`, by `key`. The future never fails.
 
     metadata: of Triton's kernel, which has the options it was compiled with. prepare: called where the answer was made.
     """
     its_key = over_tiles.key_of(key)
 
     def make() -> Answer:
-        itself = first.result()
-        if not itself.accepted:
+        if first.done() and not first.result().accepted:
             return Answer(its_key, "the kernel itself is refused")
         request = _request_again(key, metadata)
         try:
@@ -52,21 +52,18 @@ def begin_over_tiles(key: str, metadata: Any, first: concurrent.futures.Future[A
         except over_tiles.NoTiles as wrong:
             return Answer(its_key, placed(str(wrong), request.text))
         write_whole(store.text_path(its_key), text.encode())
-        spare = [number for number in request.settings.spare_registers if number >= itself.spare_registers]  # it needs no fewer
-        chosen = request.settings.changed(spare_registers=spare or (itself.spare_registers, ))
-        found = _by_one_process(dataclasses.replace(request, text=text, settings=chosen), its_key)
+        found = _by_one_process(dataclasses.replace(request, text=text), its_key)
         if found.accepted:
             prepare(found)
         return found
 
     with _lock:
         known = _running.get(its_key)
-    return known or _on_disk(its_key) or _begin(its_key, make, "", first)
+    return known or _on_disk(its_key) or _begin(its_key, make, "", awaited=False)  # a program has a kernel of Twill's without it
 
 
-def _begin(key: str, make: Callable[[], Answer], text: str,
-           after: concurrent.futures.Future[Answer] | None = None) -> concurrent.futures.Future[Answer]:
-    """What `make` returns, in a thread, once `after` is there. text: of the module, for reasons."""
+def _begin(key: str, make: Callable[[], Answer], text: str, awaited: bool = True) -> concurrent.futures.Future[Answer]:
+    """What `make` returns, in a thread. text: of the module, for reasons. awaited: by the end of the process, for some seconds."""
     future: concurrent.futures.Future[Answer] = concurrent.futures.Future()
     heard: concurrent.futures.Future[None] = concurrent.futures.Future()
     with _lock:
@@ -94,22 +91,17 @@ def _begin(key: str, make: Callable[[], Answer], text: str,
             found = Answer(key, placed(first_line(wrong), text))
         end(found)
 
-    def start(_: Any = None) -> None:
-        try:
-            beside.start(work, awaited=after is None)  # a program has a kernel of Twill's without the further one
-        except BaseException as wrong:  # there may be no more threads to be had
-            end(Answer(key, placed(first_line(wrong), text)))
-
-    if after is None:
-        start()
-    else:
-        after.add_done_callback(start)
+    try:
+        beside.start(work, awaited=awaited)
+    except BaseException as wrong:  # there may be no more threads to be had
+        end(Answer(key, placed(first_line(wrong), text)))
     return future
 
 
 def _by_one_process(request: Request, key: str) -> Answer:
     """The answer; where another process is at work on it, such as a worker of Inductor's or another rank, that one's."""
-    while request.settings.cache and not store.claim(key):
+    latest = time.monotonic() + _STUCK
+    while request.settings.cache and not store.claim(key) and time.monotonic() < latest:
         time.sleep(_LOOK_AGAIN)
     try:
         return answer(request, key)

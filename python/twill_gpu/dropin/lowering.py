@@ -20,6 +20,7 @@ from typing import Any, Callable
 from triton import knobs
 from triton._C.libtriton import ir
 from triton.backends.nvidia import compiler as nvidia
+from triton.runtime.errors import PTXASError
 
 from ..program import TwillError
 from . import beside
@@ -29,6 +30,10 @@ PIPELINING = ("add_hopper_warpspec", "add_assign_latencies", "add_schedule_loops
 
 class NoPlace(TwillError):
     """This Triton's list of passes has no pipelining before which to cut."""
+
+
+class NoCode(TwillError):
+    """ptxas makes no machine code of a module, and what it says."""
 
 
 class _Cut(Exception):
@@ -149,16 +154,25 @@ class Compiled:
 
 
 def _make_cubin_with_log(backend: Any, ptx: str, metadata: dict[str, Any], options: Any) -> tuple[bytes, str]:
-    """Triton's own last stage, and the log of ptxas that it throws away."""
+    """Triton's own last stage, and the log of ptxas that it throws away. Raises NoCode, and then Triton prints nothing."""
     said: list[str] = []
+    printed: list[str] = []
 
     def run(command: Any, **more: Any) -> Any:
-        done = subprocess.run(command, **more)  # noqa: PLW1510 (Triton's call, as it is)
-        said.append(Path(more["stderr"].name).read_text())
-        return done
+        try:
+            return subprocess.run(command, **more)  # noqa: PLW1510 (Triton's call, as it is)
+        finally:
+            said.append(Path(more["stderr"].name).read_text())
 
-    make = _with_globals(nvidia.CUDABackend.make_cubin, subprocess=_Proxy(subprocess, run=run))
-    return make(backend, ptx, metadata, options, backend.target.arch), "".join(said)
+    make = _with_globals(nvidia.CUDABackend.make_cubin, subprocess=_Proxy(subprocess, run=run), print=printed.append)
+    try:
+        cubin = make(backend, ptx, metadata, options, backend.target.arch)
+    except PTXASError as wrong:
+        fatal = re.search(r"^ptxas\b.*?\b(?:fatal|error)\s*: (.*)", "".join(said), re.MULTILINE)
+        raise NoCode(f"ptxas: {fatal[1] if fatal else wrong}") from wrong
+    for text in printed:  # such as the log of ptxas, if it is asked for
+        print(text)
+    return cubin, "".join(said)
 
 
 def compile_printed(text: str, metadata: dict[str, Any], options: Any, capability: int, backend: Any) -> Compiled:

@@ -2,7 +2,7 @@
 
 A CTA with linear number p of n takes tiles p, p + n, p + 2n, ..., in the order in which a GPU starts CTAs. The grid that the kernel
 was written for comes in three more arguments at the end. Each tile is computed by the operations that computed it before, on the
-same layouts, so bits are equal.
+same layouts. Its plan may be another one, in which the compiler fuses other products and sums: then some elements are a rounding apart.
 """
 
 from __future__ import annotations

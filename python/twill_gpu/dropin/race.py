@@ -61,9 +61,17 @@ def positions(signature: Sequence[Any]) -> list[int]:
     return place
 
 
-def bucket_of(numbers: Sequence[int]) -> str:
+def bits_of(numbers: Sequence[int]) -> tuple[int, ...]:
     """Launches whose grid and integers have as many bits each share a decision."""
-    return "_".join(str(int(number).bit_length()) for number in numbers)
+    try:
+        return tuple(map(int.bit_length, numbers))
+    except TypeError:  # integers of another kind, such as NumPy's
+        return tuple(int(number).bit_length() for number in numbers)
+
+
+def bucket_of(numbers: Sequence[int]) -> str:
+    """Name of what they share."""
+    return "_".join(map(str, bits_of(numbers)))
 
 
 def storage_of(argument: Any) -> int | None:
@@ -165,10 +173,7 @@ class Racer:
 
     def _bits(self, key: Sequence[int]) -> tuple[Any, ...]:
         """What a decision depends on: sizes that share it have the same."""
-        try:
-            return self._settings.persistent and self._walks(key[0], key[1], key[2]), *map(int.bit_length, key)
-        except TypeError:  # integers of another kind, such as NumPy's
-            return self._bits(tuple(map(int, key)))
+        return self._settings.persistent and self._walks(key[0], key[1], key[2]), *bits_of(key)
 
     def _keep(self, key: Any, takes: Any) -> None:
         if len(self._decided) >= MOST_SIZES:

@@ -2,20 +2,19 @@
 
     twill/answer/KEY.json          what became of one module: refused and why, or compiled
     twill/answer/KEY.ttgir         the module, as it was before pipelining
-    twill/answer/KEY.busy          computer and process that are at work on the answer
+    twill/answer/KEY.busy          locked by the process that is at work on the answer
     twill/cubin/HASH.cubin         machine code, named by its contents
     twill/race/KEY/DEVICE/BUCKET.json  who won a race
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
-import platform
 import re
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -73,46 +72,50 @@ def get_answer(key: str) -> dict[str, Any] | None:
     return value
 
 
-_STALE = 600.0  # seconds after which a claim lapses
+_claims: dict[str, int] = {}  # by key: the locked file of each claim of this process
 
 
 def claim(key: str) -> bool:
-    """Whether this process may make an answer: no other process of this computer is at work on it. release() ends the claim.
+    """Whether this process may make an answer: no other holds the lock of its file. release() ends the claim, and so does the process's end.
 
-    Doubt is a yes: the same answer is then made twice.
+    Doubt is a yes, as where a file system has no locks: the same answer is then made twice.
     """
-    path, mine = answer_path(key).with_suffix(".busy"), f"{platform.node()} {os.getpid()}"
+    path = answer_path(key).with_suffix(".busy")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "x", encoding="utf-8") as file:
-            file.write(mine)
-        return True
-    except FileExistsError:
-        if _at_work(path):
-            return False
+        file = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
     except OSError:
         return True
-    release(key)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.path.samestat(os.fstat(file), os.stat(path)):
+            raise FileNotFoundError  # another process ended its claim in between
+    except (BlockingIOError, FileNotFoundError):
+        os.close(file)
+        return False
+    except OSError:
+        os.close(file)
+        return True
+    _claims[key] = file
     return True
 
 
 def release(key: str) -> None:
-    """Ends a claim."""
-    answer_path(key).with_suffix(".busy").unlink(missing_ok=True)
+    """Ends a claim of this process, if there is one."""
+    file = _claims.pop(key, None)
+    if file is not None:
+        answer_path(key).with_suffix(".busy").unlink(missing_ok=True)  # before the lock goes, or another's file would be removed
+        os.close(file)
 
 
-def _at_work(path: Path) -> bool:
-    """Whether a claim is that of another living process of this computer."""
-    try:
-        node, process = path.read_text().rsplit(" ", 1)
-        if time.time() - path.stat().st_mtime > _STALE or node != platform.node() or int(process) == os.getpid():
-            return False
-        os.kill(int(process), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError):
-        return False
-    return True
+def _after_fork() -> None:
+    """Leaves the claims to the parent. Closing the child's copies of a locked file ends no lock."""
+    for file in _claims.values():
+        os.close(file)
+    _claims.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def put_cubin(cubin: bytes) -> str:

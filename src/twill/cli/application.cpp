@@ -36,7 +36,7 @@ constexpr const char* kFooter = R"(Examples:
 Exit codes: 0 an answer, 1 a bug of ours, 2 usage, 3 bad input, 4 proven infeasible, 5 undecided
 within the work limit or the memory, 6 a schedule or plan that breaks a rule, a certificate that is
 rejected, numbers that differ, a compiled kernel that is refused, 7 a schedule that no plan carries
-out.)";
+out, 8 a module that is neither proven nor known to break a rule.)";
 
 /// Refuses empty arguments and option values. An empty value is a name that a shell did not fill
 /// in, and must not count as an option left out.
@@ -86,21 +86,22 @@ int run_checked(int argc, char** argv) {
   app.set_version_flag("--version", "twill " TWILL_VERSION);
   app.require_subcommand(1);
   Session session;
-  add_schedule_command(app, session);
-  add_bound_command(app, session);
-  add_explain_command(app, session);
-  add_verify_command(app, session);
-  add_check_command(app, session);
-  add_evaluate_command(app, session);
-  add_loop_command(app, session);
-  add_emit_command(app, session);
-  add_plan_command(app, session);
-  add_simulate_command(app, session);
-  add_compare_command(app, session);
-  add_run_command(app, session);
-  add_tasks_command(app, session);
-  add_tune_command(app, session);
-  add_machines_command(app, session);
+  const Command commands(app);
+  add_schedule_command(commands, session);
+  add_bound_command(commands, session);
+  add_explain_command(commands, session);
+  add_verify_command(commands, session);
+  add_check_command(commands, session);
+  add_evaluate_command(commands, session);
+  add_loop_command(commands, session);
+  add_emit_command(commands, session);
+  add_plan_command(commands, session);
+  add_simulate_command(commands, session);
+  add_compare_command(commands, session);
+  add_run_command(commands, session);
+  add_tasks_command(commands, session);
+  add_tune_command(commands, session);
+  add_machines_command(commands, session);
   refuse_empty_values(app);
   format_help(app);
   try {

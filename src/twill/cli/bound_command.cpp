@@ -5,14 +5,11 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "twill/cli/commands.h"
 #include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/numbers.h"
 #include "twill/cli/output.h"
-#include "twill/cli/whole_number.h"
 #include "twill/driver/limits.h"
 
 namespace twill::cli {
@@ -75,59 +72,60 @@ int run(BoundChoices choices) {
 }
 
 /// Adds the options about a launch that was timed.
-void add_launch_options(CLI::App& command, BoundChoices& choices) {
+void add_launch_options(Command command, BoundChoices& choices) {
   constexpr double kMostMicroseconds = 1e12;
   constexpr double kMostMegahertz = 1e5;
-  CLI::Option* time =
+  const Option time =
       command
           .add_option("--time-us", choices.microseconds,
                       "Microseconds that a launch of the kernel took, to compare with")
-          ->check(CLI::Range(1e-3, kMostMicroseconds));
-  CLI::Option* grid =
+          .real_range(1e-3, kMostMicroseconds);
+  const Option grid =
       command.add_option("--grid", choices.grid, "X[,Y[,Z]], with --time-us: CTAs of the launch")
-          ->delimiter(',')
-          ->expected(1, 3)
-          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
-  time->needs(grid);
-  grid->needs(time);
+          .delimiter(',')
+          .expected(1, 3)
+          .range(1, std::int64_t{1} << 31);
+  time.needs(grid);
+  grid.needs(time);
   command
       .add_option("--args", choices.arguments,
                   "NAME=VALUE[,...], with --time-us: arguments that the loop's trips depend on")
-      ->delimiter(',')
-      ->needs(time);
+      .delimiter(',')
+      .needs(time);
   command
       .add_option("--trips", choices.trips,
                   "With --time-us: iterations of the loop in each CTA [what the arguments say]")
-      ->transform(whole_number(std::int64_t{0}, std::int64_t{1'000'000'000}))
-      ->needs(time);
+      .whole_number(0, 1'000'000'000)
+      .needs(time);
   command
       .add_option("--clock-mhz", choices.clock_mhz,
                   "With --time-us: clock of the SMs during the launch [the machine's highest]")
-      ->check(CLI::Range(1.0, kMostMegahertz))
-      ->needs(time);
+      .real_range(1.0, kMostMegahertz)
+      .needs(time);
 }
 
 }  // namespace
 
-void add_bound_command(CLI::App& app, Session& session) {
+void add_bound_command(Command app, Session& session) {
   auto choices = std::make_shared<BoundChoices>();
-  CLI::App* command = app.add_subcommand("bound", "Lower bounds of a loop, each with its reason");
+  const Command command =
+      app.add_subcommand("bound", "Lower bounds of a loop, each with its reason");
   driver::Request& request = choices->request;
   command
-      ->add_option(
+      .add_option(
           "INPUT", choices->input,
           "TTGIR, .task or .loop file, or the JSON of `twill schedule`; - reads standard input")
-      ->required();
-  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
+      .required();
+  add_kernel_options(command, request, "Only this pool of warp groups [all of the machine]");
   command
-      ->add_option("--measured", choices->measured,
-                   "Cycles per iteration that were measured, to compare with")
-      ->transform(whole_number(std::int64_t{1}, problem::kLargestTotal));
-  add_launch_options(*command, *choices);
-  command->add_flag("--json", choices->json, "Print JSON instead of text");
-  command->footer(kBoundFooter);
-  command->callback([choices, command, &session] {
-    choices->given = options_given(*command);
+      .add_option("--measured", choices->measured,
+                  "Cycles per iteration that were measured, to compare with")
+      .whole_number(1, problem::kLargestTotal);
+  add_launch_options(command, *choices);
+  command.add_flag("--json", choices->json, "Print JSON instead of text");
+  command.footer(kBoundFooter);
+  command.callback([choices, command, &session] {
+    choices->given = command.options_given();
     session.command = [choices] { return run(*choices); };
   });
 }

@@ -1,7 +1,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "twill/certify/tiles.h"
@@ -23,17 +22,17 @@ struct CheckChoices {
   std::string path;
   std::string input;
   std::string machine;
-  std::string map;
+  driver::InputChoice choice;
 };
 
 Result<certify::Checked> check(const CheckChoices& choices) {
   TWILL_TRY(const certify::Files files, driver::read_certificate(choices.path));
   if (files.contains(std::string(certify::kTilesFile))) {
     if (choices.input.empty()) return certify::check_tiles(files);
-    return driver::check_tiles(files, choices.input, choices.map, choices.machine);
+    return driver::check_tiles(files, choices.input, choices.choice.map, choices.machine);
   }
   if (choices.input.empty()) return certify::check_files(files);
-  TWILL_TRY(const driver::Input input, driver::read_input(choices.input, {{}, choices.map}));
+  TWILL_TRY(const driver::Input input, driver::read_input(choices.input, choices.choice));
   return driver::check_certificate(files, input, choices.machine);
 }
 
@@ -51,28 +50,29 @@ int run(const CheckChoices& choices) {
 
 }  // namespace
 
-void add_check_command(CLI::App& app, Session& session) {
+void add_check_command(Command app, Session& session) {
   auto choices = std::make_shared<CheckChoices>();
-  CLI::App* command = app.add_subcommand(
+  const Command command = app.add_subcommand(
       "check",
       "Check a certificate: constraints anew, every proof step, the schedule by simulation");
   command
-      ->add_option("FOLDER", choices->path,
-                   "Folder that `--certificate FOLDER` of `twill schedule` or `twill tune` wrote")
-      ->required();
-  CLI::Option* input = command->add_option("--input", choices->input,
-                                           "The TTGIR, .task or .loop file that the answer is "
-                                           "about: its problems are posed anew and compared");
+      .add_option("FOLDER", choices->path,
+                  "Folder that `--certificate FOLDER` of `twill schedule` or `twill tune` wrote")
+      .required();
+  const Option input = command.add_option("--input", choices->input,
+                                          "The TTGIR, .task or .loop file that the answer is "
+                                          "about: its problems are posed anew and compared");
   command
-      ->add_option("--machine", choices->machine,
-                   "Name (see `twill machines`) or JSON file [by the TTGIR's target]")
-      ->needs(input);
-  add_map_option(*command, choices->map)->needs(input);
-  command->footer(
+      .add_option("--machine", choices->machine,
+                  "Name (see `twill machines`) or JSON file [by the TTGIR's target]")
+      .needs(input);
+  add_kernel_option(command, choices->choice.kernel).needs(input);
+  add_map_option(command, choices->choice.map).needs(input);
+  command.footer(
       "Examples:\n"
       "  twill schedule kernel.ttgir --certificate proof && twill check proof\n"
       "  twill check proof --input kernel.ttgir --machine h200    also: it is about this kernel");
-  command->callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
+  command.callback([choices, &session] { session.command = [choices] { return run(*choices); }; });
 }
 
 }  // namespace twill::cli

@@ -3,12 +3,9 @@
 #include <functional>
 #include <string>
 
+#include "twill/cli/command.h"
 #include "twill/driver/driver.h"
 #include "twill/driver/plan_loop.h"
-
-namespace CLI {
-class App;
-}
 
 /// One `add_*_command` per subcommand, each in the file of that name. It declares the options and
 /// sets `Session::command` to what runs if the user chose it: options in, driver call, text out.
@@ -19,11 +16,11 @@ enum ExitCode : int {
   kAnswer = 0,  ///< optimal, or feasible with a stated gap
   kOurBug = 1,
   kUsage = 2,
-  kBadInput = 3,    ///< also: an input or output that cannot be read or written
-  kInfeasible = 4,  ///< proven: no schedule at any initiation interval
-  kUndecided = 5,   ///< the work limit or the memory ended the search before there was an answer
-  kUnverified = 6,  ///< the schedule breaks a rule, or a certificate is not accepted
-  kNoPlan = 7,      ///< there is a schedule, and no plan carries it out
+  kBadInput = 3,     ///< also: an input or output that cannot be read or written
+  kInfeasible = 4,   ///< proven: no schedule at any initiation interval
+  kUndecided = 5,    ///< the work limit or the memory ended the search before there was an answer
+  kUnverified = 6,   ///< the schedule breaks a rule, or a certificate is not accepted
+  kNoPlan = 7,       ///< there is a schedule, and no plan carries it out
   kNotFollowed = 8,  ///< a module has forms that no proof is known for
 };
 
@@ -31,23 +28,23 @@ struct Session {
   std::function<int()> command;
 };
 
-void add_schedule_command(CLI::App& app, Session& session);
-void add_bound_command(CLI::App& app, Session& session);
-void add_explain_command(CLI::App& app, Session& session);
-void add_verify_command(CLI::App& app, Session& session);
-void add_check_command(CLI::App& app, Session& session);
-void add_evaluate_command(CLI::App& app, Session& session);
-void add_loop_command(CLI::App& app, Session& session);
-void add_emit_command(CLI::App& app, Session& session);
-void add_emit_cuda(CLI::App& emit, Session& session);  ///< below `emit`
-void add_emit_ttgir(CLI::App& emit, Session& session);  ///< below `emit`
-void add_machines_command(CLI::App& app, Session& session);
-void add_plan_command(CLI::App& app, Session& session);
-void add_simulate_command(CLI::App& app, Session& session);
-void add_compare_command(CLI::App& app, Session& session);
-void add_run_command(CLI::App& app, Session& session);
-void add_tasks_command(CLI::App& app, Session& session);
-void add_tune_command(CLI::App& app, Session& session);
+void add_schedule_command(Command app, Session& session);
+void add_bound_command(Command app, Session& session);
+void add_explain_command(Command app, Session& session);
+void add_verify_command(Command app, Session& session);
+void add_check_command(Command app, Session& session);
+void add_evaluate_command(Command app, Session& session);
+void add_loop_command(Command app, Session& session);
+void add_emit_command(Command app, Session& session);
+void add_emit_cuda(Command emit, Session& session);   ///< below `emit`
+void add_emit_ttgir(Command emit, Session& session);  ///< below `emit`
+void add_machines_command(Command app, Session& session);
+void add_plan_command(Command app, Session& session);
+void add_simulate_command(Command app, Session& session);
+void add_compare_command(Command app, Session& session);
+void add_run_command(Command app, Session& session);
+void add_tasks_command(Command app, Session& session);
+void add_tune_command(Command app, Session& session);
 
 /// The exit code that an outcome stands for: kNoPlan if it is known to have none.
 int exit_code_of(const report::Outcome& outcome);

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "twill/cli/commands.h"
 #include "twill/cli/html_option.h"
 #include "twill/cli/ignored_options.h"
@@ -85,27 +83,27 @@ int run(CompareChoices choices) {
 
 }  // namespace
 
-void add_compare_command(CLI::App& app, Session& session) {
+void add_compare_command(Command app, Session& session) {
   auto choices = std::make_shared<CompareChoices>();
-  CLI::App* command =
+  const Command command =
       app.add_subcommand("compare", "What other strategies make of a loop, side by side");
   driver::Request& request = choices->request;
-  command->add_option("INPUT", choices->input, "TTGIR, .task or .loop file; - reads standard input")
-      ->required();
-  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
-  add_strategies_option(*command, choices->strategies);
-  add_choice_options(*command, request);
+  command.add_option("INPUT", choices->input, "TTGIR, .task or .loop file; - reads standard input")
+      .required();
+  add_kernel_options(command, request, "Only this pool of warp groups [all of the machine]");
+  add_strategies_option(command, choices->strategies);
+  add_choice_options(command, request);
   add_work_limit_option(
-      *command, request,
+      command, request,
       "Units of solver work per strategy after which to take the best schedule known");
-  command->add_flag("--json", choices->json, "Print JSON instead of the table");
-  CLI::Option* page = add_html_options(*command, choices->html);
-  command->get_option("--measured")
-      ->description("Measured cycles per iteration of the kernel, for a row of its own")
-      ->remove_needs(page);
-  command->footer(kCompareFooter);
-  command->callback([choices, command, &session] {
-    choices->given = options_given(*command);
+  command.add_flag("--json", choices->json, "Print JSON instead of the table");
+  const Option page = add_html_options(command, choices->html);
+  command.get_option("--measured")
+      .description("Measured cycles per iteration of the kernel, for a row of its own")
+      .remove_needs(page);
+  command.footer(kCompareFooter);
+  command.callback([choices, command, &session] {
+    choices->given = command.options_given();
     session.command = [choices] { return run(*choices); };
   });
 }

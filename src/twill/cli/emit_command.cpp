@@ -2,15 +2,12 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "twill/cli/commands.h"
 #include "twill/cli/ignored_options.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/normalize_option.h"
 #include "twill/cli/output.h"
 #include "twill/cli/rate_option.h"
-#include "twill/cli/whole_number.h"
 #include "twill/driver/emit_smtlib.h"
 
 namespace twill::cli {
@@ -41,49 +38,49 @@ int run(EmitChoices choices) {
   return printed ? kAnswer : refuse(printed.error());
 }
 
-void add_smtlib(CLI::App& emit, Session& session) {
+void add_smtlib(Command emit, Session& session) {
   auto choices = std::make_shared<EmitChoices>();
-  CLI::App* command = emit.add_subcommand(
+  const Command command = emit.add_subcommand(
       "smtlib", "The question whether a schedule exists, for SMT solvers (SMT-LIB 2, QF_LIA)");
   driver::Request& request = choices->request;
   driver::SmtlibRequest& what = choices->what;
-  const CLI::Validator cycles = whole_number(std::int64_t{1}, problem::kLargestTotal);
-  command->add_option("INPUT", choices->input, "TTGIR, .task or .loop file; - reads standard input")
-      ->required();
-  command->add_option("--ii", what.ii, "Initiation interval to ask for [the loop's MinII]")
-      ->transform(cycles);
-  auto* literal = command->add_flag(
+  command.add_option("INPUT", choices->input, "TTGIR, .task or .loop file; - reads standard input")
+      .required();
+  command.add_option("--ii", what.ii, "Initiation interval to ask for [the loop's MinII]")
+      .whole_number(1, problem::kLargestTotal);
+  const Option literal = command.add_flag(
       "--literal", what.literal, "The paper's model, Figures 4 to 6 as printed, instead of ours");
   command
-      ->add_option("--length", what.length,
-                   "Length L of the paper's model [the longest that its search tries at that II]")
-      ->transform(cycles)
-      ->needs(literal);
-  add_normalize_option(*command, request);
-  add_kernel_options(*command, request, "Pool of warp groups [the machine's first]");
+      .add_option("--length", what.length,
+                  "Length L of the paper's model [the longest that its search tries at that II]")
+      .whole_number(1, problem::kLargestTotal)
+      .needs(literal);
+  add_normalize_option(command, request);
+  add_kernel_options(command, request, "Pool of warp groups [the machine's first]");
   add_rate_option(
-      *command, [choices = choices.get()](machine::Rate rate) { choices->rate = rate; },
+      command, [choices = choices.get()](machine::Rate rate) { choices->rate = rate; },
       "Costs: fastest, or slowest under co-run [slowest]");
-  command->footer(kEmitFooter);
-  command->callback([choices, command, &session] {
-    choices->given = options_given(*command);
+  command.footer(kEmitFooter);
+  command.callback([choices, command, &session] {
+    choices->given = command.options_given();
     session.command = [choices] { return run(*choices); };
   });
 }
 
 }  // namespace
 
-void add_emit_command(CLI::App& app, Session& session) {
-  CLI::App* emit = app.add_subcommand("emit", "Print a loop in a form that other programs take");
-  emit->footer(
+void add_emit_command(Command app, Session& session) {
+  const Command emit =
+      app.add_subcommand("emit", "Print a loop in a form that other programs take");
+  emit.footer(
       "Examples:\n"
       "  twill emit ttgir kernel.ttgir -o planned.ttgir\n"
       "  twill emit cuda kernel.ttgir -o kernel && twill run kernel\n"
       "  twill emit smtlib loops/fig1.loop --ii 2 | z3 -in");
-  emit->require_subcommand(1);
-  add_emit_ttgir(*emit, session);
-  add_emit_cuda(*emit, session);
-  add_smtlib(*emit, session);
+  emit.require_subcommand();
+  add_emit_ttgir(emit, session);
+  add_emit_cuda(emit, session);
+  add_smtlib(emit, session);
 }
 
 }  // namespace twill::cli

@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include <CLI/CLI.hpp>
-
 #include "twill/cli/commands.h"
 #include "twill/cli/interruption.h"
 #include "twill/cli/kernel_options.h"
@@ -153,38 +151,36 @@ int run(EmitCudaChoices choices) {
 
 }  // namespace
 
-void add_emit_cuda(CLI::App& emit, Session& session) {
+void add_emit_cuda(Command emit, Session& session) {
   auto choices = std::make_shared<EmitCudaChoices>();
-  CLI::App* command = emit.add_subcommand(
+  const Command command = emit.add_subcommand(
       "cuda", "The planned kernel as CUDA C++ for Hopper, with the headers it includes");
   driver::Request& request = choices->request;
-  command->add_option("INPUT", choices->input, "TTGIR or .task file; - reads standard input")
-      ->required();
-  add_planning_options(*command, request);
-  CLI::Option* output = command->add_option(
+  command.add_option("INPUT", choices->input, "TTGIR or .task file; - reads standard input")
+      .required();
+  add_planning_options(command, request);
+  const Option output = command.add_option(
       "-o,--output", choices->output,
       "Folder for kernel.cu, runtime/ and status.json [kernel.cu to standard output]");
-  CLI::Option* compile = command->add_flag_callback(
+  const Option compile = command.add_flag_callback(
       "--compile", [choices] { choices->compile = Compile::always; },
       "Compile it; nvcc must be there. Print it again where ptxas does not follow the plan, "
       "else refuse it [where there is an nvcc]");
   command
-      ->add_flag_callback(
+      .add_flag_callback(
           "--no-compile", [choices] { choices->compile = Compile::never; },
           "Print it without a check of spills and machine code")
-      ->excludes(compile);
+      .excludes(compile);
   const std::map<std::string, emit::Stamps> stamps = {{"sections", emit::Stamps::sections},
                                                       {"steps", emit::Stamps::steps}};
   command
-      ->add_option_function<std::string>(
-          "--instrument",
-          [choices, stamps](const std::string& what) { choices->stamps = stamps.at(what); },
+      .add_choice(
+          "--instrument", stamps, [choices](emit::Stamps stamp) { choices->stamps = stamp; },
           "Record the clock at the beginning of every section or step; stamps.json is the legend")
-      ->check(CLI::IsMember(stamps))
-      ->needs(output);
-  command->footer(kEmitCudaFooter);
-  command->callback([choices, command, &session] {
-    check_planning(*command, choices->request);
+      .needs(output);
+  command.footer(kEmitCudaFooter);
+  command.callback([choices, command, &session] {
+    check_planning(command, choices->request);
     session.command = [choices] { return run(*choices); };
   });
 }

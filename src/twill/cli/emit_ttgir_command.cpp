@@ -5,8 +5,6 @@
 #include <string>
 #include <utility>
 
-#include <CLI/CLI.hpp>
-
 #include "twill/cli/commands.h"
 #include "twill/cli/interruption.h"
 #include "twill/cli/kernel_options.h"
@@ -86,35 +84,31 @@ int run_ttgir(TtgirChoices choices) {
 
 }  // namespace
 
-void add_emit_ttgir(CLI::App& emit, Session& session) {
+void add_emit_ttgir(Command emit, Session& session) {
   auto choices = std::make_shared<TtgirChoices>();
-  CLI::App* command = emit.add_subcommand(
+  const Command command = emit.add_subcommand(
       "ttgir", "The planned kernel as warp-specialized TTGIR, which Triton compiles and runs");
   driver::Request& request = choices->request;
-  command->add_option("INPUT", choices->input, "TTGIR or .task file; - reads standard input")
-      ->required();
-  add_planning_options(*command, request);
-  add_ctas_option(*command, request);
-  command->add_option("-o,--output", choices->output, "File for the module [standard output]");
+  command.add_option("INPUT", choices->input, "TTGIR or .task file; - reads standard input")
+      .required();
+  add_planning_options(command, request);
+  add_ctas_option(command, request);
+  command.add_option("-o,--output", choices->output, "File for the module [standard output]");
   const std::map<std::string, dialect::Spelling> spellings = {{"3.6", dialect::Spelling::v3_6},
                                                               {"3.7", dialect::Spelling::v3_6},
                                                               {"3.8", dialect::Spelling::v3_8},
                                                               {"3.9", dialect::Spelling::v3_8}};
-  command
-      ->add_option_function<std::string>(
-          "--triton",
-          [choices, spellings](const std::string& version) {
-            choices->spelling = spellings.at(version);
-          },
-          "Triton that will read the module [the one that made the input]")
-      ->check(CLI::IsMember(spellings));
-  command->add_option(
+  command.add_choice(
+      "--triton", spellings,
+      [choices](dialect::Spelling spelling) { choices->spelling = spelling; },
+      "Triton that will read the module [the one that made the input]");
+  command.add_option(
       "--python", choices->python,
       "Python whose Triton compiles the module: where it spills or serializes products, plan again "
       "with registers to spare [an estimate decides]");
-  command->footer(kTtgirFooter);
-  command->callback([choices, command, &session] {
-    check_planning(*command, choices->request);
+  command.footer(kTtgirFooter);
+  command.callback([choices, command, &session] {
+    check_planning(command, choices->request);
     session.command = [choices] { return run_ttgir(*choices); };
   });
 }

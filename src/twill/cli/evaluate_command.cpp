@@ -1,8 +1,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "twill/cli/commands.h"
 #include "twill/cli/output.h"
 #include "twill/report/summary.h"
@@ -23,19 +21,19 @@ int run_evaluate(const std::string& path) {
 
 }  // namespace
 
-void add_evaluate_command(CLI::App& app, Session& session) {
+void add_evaluate_command(Command app, Session& session) {
   auto path = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand(
+  const Command command = app.add_subcommand(
       "evaluate", "The least initiation interval of a given order, stages and groups");
   command
-      ->add_option("FILE", *path,
-                   "A .loop file with an order (or a schedule, whose order is taken); - reads "
-                   "standard input")
-      ->required();
-  command->footer(
+      .add_option("FILE", *path,
+                  "A .loop file with an order (or a schedule, whose order is taken); - reads "
+                  "standard input")
+      .required();
+  command.footer(
       "Examples:\n"
       "  twill evaluate loops/published/fa3_forward_hopper.loop    the order of Flash Attention 3");
-  command->callback([path, &session] { session.command = [path] { return run_evaluate(*path); }; });
+  command.callback([path, &session] { session.command = [path] { return run_evaluate(*path); }; });
 }
 
 }  // namespace twill::cli

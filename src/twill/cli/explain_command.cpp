@@ -5,8 +5,6 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "twill/cli/commands.h"
 #include "twill/cli/html_option.h"
 #include "twill/cli/ignored_options.h"
@@ -14,7 +12,6 @@
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/cli/rate_option.h"
-#include "twill/cli/whole_number.h"
 #include "twill/driver/explain.h"
 
 namespace twill::cli {
@@ -88,33 +85,33 @@ int run(ExplainChoices choices) {
 
 }  // namespace
 
-void add_explain_command(CLI::App& app, Session& session) {
+void add_explain_command(Command app, Session& session) {
   auto choices = std::make_shared<ExplainChoices>();
-  CLI::App* command =
+  const Command command =
       app.add_subcommand("explain", "Why a loop is no faster, and what would make it faster");
   driver::Request& request = choices->request;
   command
-      ->add_option(
+      .add_option(
           "INPUT", choices->input,
           "TTGIR, .task or .loop file, or the JSON of `twill schedule`; - reads standard input")
-      ->required();
+      .required();
   command
-      ->add_option("--ii", choices->ii,
-                   "Explain why not this II [one less than the least that is possible]")
-      ->transform(whole_number(std::int64_t{1}, problem::kLargestTotal));
-  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
+      .add_option("--ii", choices->ii,
+                  "Explain why not this II [one less than the least that is possible]")
+      .whole_number(1, problem::kLargestTotal);
+  add_kernel_options(command, request, "Only this pool of warp groups [all of the machine]");
   add_rate_option(
-      *command, [choices = choices.get()](machine::Rate rate) { choices->rate = rate; },
+      command, [choices = choices.get()](machine::Rate rate) { choices->rate = rate; },
       "Costs: fastest, or slowest under co-run [fastest]");
   command
-      ->add_option("--work-limit", choices->work_limit,
-                   "Units of solver work after which to answer with what is known")
-      ->transform(whole_number(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
-  command->add_flag("--json", choices->json, "Print JSON instead of text");
-  add_html_options(*command, choices->html);
-  command->footer(kExplainFooter);
-  command->callback([choices, command, &session] {
-    choices->given = options_given(*command);
+      .add_option("--work-limit", choices->work_limit,
+                  "Units of solver work after which to answer with what is known")
+      .whole_number(1, std::numeric_limits<std::int64_t>::max());
+  command.add_flag("--json", choices->json, "Print JSON instead of text");
+  add_html_options(command, choices->html);
+  command.footer(kExplainFooter);
+  command.callback([choices, command, &session] {
+    choices->given = command.options_given();
     session.command = [choices] { return run(*choices); };
   });
 }

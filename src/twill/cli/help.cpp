@@ -103,6 +103,8 @@ class HelpFormatter : public CLI::Formatter {
     std::string name = "  " + make_option_name(option, is_positional);
     if (!is_positional) name += kind_of_value(*option);
     std::string about = option->get_description();
+    const std::string usual = option->get_default_str();
+    if (!usual.empty() && about.find('[') == std::string::npos) about += " [" + usual + "]";
     if (!option->get_needs().empty()) about += " (with " + names_of(option->get_needs()) + ")";
     if (!option->get_excludes().empty()) {
       about += " (not with " + names_of(option->get_excludes()) + ")";
@@ -150,6 +152,7 @@ void use(CLI::App& app, const std::shared_ptr<HelpFormatter>& formatter) {
     if (option->nonpositional()) option->group(group_of(*option));
   }
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    command->group("Commands");
     use(*command, formatter);
   }
 }
@@ -159,7 +162,6 @@ void use(CLI::App& app, const std::shared_ptr<HelpFormatter>& formatter) {
 void format_help(CLI::App& app) {
   const auto formatter = std::make_shared<HelpFormatter>();
   formatter->label("Positionals", "Input");
-  formatter->label("Subcommands", "Commands");
   formatter->label("SUBCOMMAND", "COMMAND");
   use(app, formatter);
 }

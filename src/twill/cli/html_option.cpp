@@ -2,21 +2,19 @@
 
 #include <utility>
 
-#include <CLI/CLI.hpp>
-
 #include "twill/cli/output.h"
 
 namespace twill::cli {
 
-CLI::Option* add_html_options(CLI::App& command, Html& html) {
-  CLI::Option* page = command.add_option("--html", html.file,
+Option add_html_options(Command command, Html& html) {
+  const Option page = command.add_option("--html", html.file,
                                          "Also write a page with charts and tables to this file");
   constexpr double kMost = 1e12;
   command
       .add_option("--measured", html.measured,
                   "Measured cycles per iteration, which the page shows beside the others")
-      ->check(CLI::Range(1e-3, kMost))
-      ->needs(page);
+      .real_range(1e-3, kMost)
+      .needs(page);
   return page;
 }
 

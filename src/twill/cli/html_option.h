@@ -3,12 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "twill/cli/command.h"
 #include "twill/driver/page_of.h"
-
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
 
 namespace twill::cli {
 
@@ -22,7 +18,7 @@ struct Html {
 };
 
 /// --html and --measured; `html` must live as long as the options. Returns the first.
-CLI::Option* add_html_options(CLI::App& command, Html& html);
+Option add_html_options(Command command, Html& html);
 
 /// Runs the plan of an answer for its page, and writes the page to the file, whole or not at all.
 /// Fails if the plan cannot be run or the file cannot be written.

@@ -5,7 +5,6 @@
 #include <span>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "twill/driver/input.h"
@@ -84,14 +83,6 @@ std::string decided_by(const Names& given, const driver::Input& input, Names& op
 }
 
 }  // namespace
-
-std::vector<std::string> options_given(const CLI::App& command) {
-  Names given;
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->count() > 0) given.push_back(option->get_name());
-  }
-  return given;
-}
 
 std::vector<Diagnostic> ignored_options(const std::vector<std::string>& given,
                                         const driver::Input& input) {

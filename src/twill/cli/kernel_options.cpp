@@ -5,30 +5,30 @@
 #include <map>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
-#include "twill/cli/whole_number.h"
-
 namespace twill::cli {
 
-CLI::Option* add_map_option(CLI::App& command, std::string& map) {
+Option add_map_option(Command command, std::string& map) {
   return command.add_option(
-      "--map", map, "Mapping of a .task file: a .map file, or the name of one in it [the first]");
+      "--map", map,
+      "Mapping of a .task file: a .map file, or the name of a mapping in it [its first]");
 }
 
-void add_kernel_options(CLI::App& command, driver::Request& request, const std::string& pool_help) {
+Option add_kernel_option(Command command, std::string& kernel) {
+  return command.add_option("--kernel", kernel,
+                            "Name of the kernel, in a dump with several [the only one]");
+}
+
+void add_kernel_options(Command command, driver::Request& request, const std::string& pool_help) {
   command.add_option("--machine", request.machine,
                      "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
-  command.add_option("--kernel", request.choice.kernel,
-                     "Name of the kernel, in a dump with several [the only one]");
+  add_kernel_option(command, request.choice.kernel);
   add_map_option(command, request.choice.map);
   command.add_option(
       "--loop", request.loop,
       "Which loop: its number in source order from 0, :LINE, or FILE:LINE of the kernel's source "
       "[innermost with the most tensor-core work]");
-  command
-      .add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
-      ->transform(whole_number(0, 65536));
+  command.add_option("--subtile", request.subtile, "Rows of a sub-tile, 0 for none [the machine's]")
+      .whole_number(0, 65536);
   command.add_option("--pool", request.pool, pool_help);
   command.add_flag("--strict", request.strict,
                    "Refuse operations that the machine has no price for, instead of warning");
@@ -36,9 +36,10 @@ void add_kernel_options(CLI::App& command, driver::Request& request, const std::
                    "Assume that two arguments may be one array; refuse a loop where that matters");
   command.add_flag("--already-pipelined", request.already_pipelined,
                    "Take a loop that Triton has pipelined, its rings as single buffers");
-  command.add_flag("--transfer-ops", request.transfers,
-                   "Let values change groups by stores and loads of the problem, not by a delay");
-  command.add_flag("--hand-offs", request.transfers)->group("");  // as it was called
+  command.add_flag(
+      "--transfer-ops", request.transfers,
+      "Schedule the stores and loads by which values change groups [they cost a delay]");
+  command.add_flag("--hand-offs", request.transfers, "As --transfer-ops was called").group("");
   command.add_flag("--load-latency", request.load_latency,
                    "Count the latency of prefetched loads in the schedule "
                    "[where buffers cannot hide it]");
@@ -56,87 +57,84 @@ std::map<std::string, strategy::Strategy> strategies_by_name() {
 
 }  // namespace
 
-void add_strategy_options(CLI::App& command, driver::Request& request) {
-  const auto names = strategies_by_name();
-  command
-      .add_option_function<std::string>(
-          "--strategy",
-          [&request, names](const std::string& name) {
-            request.strategy.strategy = names.at(name);
-          },
-          "Whose order the loop gets [twill: the fastest]")
-      ->check(CLI::IsMember(names));
+void add_strategy_options(Command command, driver::Request& request) {
+  const auto take = [&request](strategy::Strategy it) { request.strategy.strategy = it; };
+  command.add_choice("--strategy", strategies_by_name(), take,
+                     "Whose order the loop gets [twill: the fastest]");
   add_choice_options(command, request);
 }
 
-void add_strategies_option(CLI::App& command, std::vector<strategy::Strategy>& strategies) {
-  const auto names = strategies_by_name();
+void add_strategies_option(Command command, std::vector<strategy::Strategy>& strategies) {
+  const auto strategies_named = strategies_by_name();
+  std::vector<std::string> names;
+  for (const auto& [name, strategy] : strategies_named) names.push_back(name);
   command
       .add_option_function<std::vector<std::string>>(
           "--strategy",
-          [&strategies, names](const std::vector<std::string>& chosen) {
-            for (const std::string& name : chosen) strategies.push_back(names.at(name));
+          [&strategies, strategies_named](const std::vector<std::string>& chosen) {
+            for (const std::string& name : chosen) {
+              strategies.push_back(strategies_named.at(name));
+            }
           },
           "Compare this strategy; repeatable [all]")
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember(names));
+      .allow_extra_args(false)
+      .one_of(names);
 }
 
-void add_choice_options(CLI::App& command, driver::Request& request) {
+void add_choice_options(Command command, driver::Request& request) {
   command
       .add_option("--depth", request.strategy.depth,
-                  "Copies of each load's buffer, for the strategies triton and cypress")
-      ->transform(whole_number(1, 256));
+                  "Copies of each load's buffer, for the strategies triton, triton-plain and "
+                  "cypress")
+      .whole_number(1, 256);
   command.add_flag("--ping-pong", request.strategy.ping_pong,
-                   "Two compute groups take turns, as with Triton's option of that name; for the "
-                   "strategy triton");
+                   "For the strategy triton: its two compute groups take turns, as with Triton's "
+                   "option of that name");
 }
 
-void add_remedy_options(CLI::App& command, driver::Request& request) {
+void add_remedy_options(Command command, driver::Request& request) {
   command
       .add_option("--spare-registers", request.spare_registers,
                   "Registers of each thread to keep from tile data, beyond the machine's overhead")
-      ->transform(whole_number(0, 256));
+      .whole_number(0, 256);
   command.add_flag("--pins", request.pins,
                    "Keep ptxas from moving math over the waits it should overlap with");
 }
 
-void add_ctas_option(CLI::App& command, driver::Request& request) {
+void add_ctas_option(Command command, driver::Request& request) {
   command
       .add_option(
           "--ctas-per-sm", request.ctas_per_sm,
           "CTAs that an SM has at once, 1 or 2, each with its share of memory and registers "
           "[2 where an SM is faster with them, by estimate]")
-      ->transform(whole_number(1, 2));
+      .whole_number(1, 2);
 }
 
-void add_tile_options(CLI::App& command, driver::Request& request) {
+void add_tile_options(Command command, driver::Request& request) {
   const std::map<std::string, driver::TileWalk> walks = {
       {"one", driver::TileWalk::one}, {"persistent", driver::TileWalk::persistent}};
-  command
-      .add_option_function<std::string>(
-          "--tiles", [&request, walks](const std::string& name) { request.tiles = walks.at(name); },
-          "One tile for each CTA, or persistent CTAs that walk them [persistent where possible]")
-      ->check(CLI::IsMember(walks));
+  command.add_choice(
+      "--tiles", walks, [&request](driver::TileWalk walk) { request.tiles = walk; },
+      "One tile for each CTA, or persistent CTAs that walk tiles [persistent where possible]");
   command
       .add_option("--cluster", request.cluster,
                   "Most CTAs that share loads by multicast, 1 or 2 [1]")
-      ->transform(whole_number(1, 2));
+      .whole_number(1, 2);
 }
 
-void add_alternative_option(CLI::App& command, driver::Request& request) {
+void add_alternative_option(Command command, driver::Request& request) {
   command
       .add_option("--alternative", request.alternatives.take,
-                  "Alternative of that number instead of the optimum (see `twill schedule "
+                  "Take this one of the alternatives instead of the optimum (see `twill schedule "
                   "--alternatives`)")
-      ->transform(whole_number(1, driver::kMostAlternatives));
+      .whole_number(1, driver::kMostAlternatives);
   command
       .add_option("--within", request.alternatives.within,
                   "Percent by which the interval of an alternative may be above the optimum's [5]")
-      ->transform(whole_number(0, 1000));
+      .whole_number(0, 1000);
 }
 
-void add_schedule_option(CLI::App& command, driver::Request& request) {
+void add_schedule_option(Command command, driver::Request& request) {
   command
       .add_option_function<std::string>(
           "--schedule",
@@ -145,7 +143,7 @@ void add_schedule_option(CLI::App& command, driver::Request& request) {
           },
           "Your own schedule of the loop: JSON of `twill schedule -o`, or a .loop text with a "
           "schedule or an order")
-      ->excludes(command.get_option("--strategy"), command.get_option("--alternative"));
+      .excludes(command.get_option("--strategy"), command.get_option("--alternative"));
 }
 
 Result<void> read_schedule(driver::Request& request) {
@@ -156,27 +154,27 @@ Result<void> read_schedule(driver::Request& request) {
 
 void check_tiles(const driver::Request& request) {
   if (request.cluster == 1 || request.tiles != driver::TileWalk::one) return;
-  throw CLI::ValidationError("--cluster",
-                             "the CTAs of a cluster walk tiles side by side, so they cannot have "
-                             "one tile each (--tiles one)");
+  refuse_value("--cluster",
+               "the CTAs of a cluster walk tiles side by side, so they cannot have "
+               "one tile each (--tiles one)");
 }
 
-void check_alternatives(const CLI::App& command, const driver::Request& request) {
+void check_alternatives(Command command, const driver::Request& request) {
   const driver::AlternativeChoice& choice = request.alternatives;
   const bool wanted = choice.list > 0 || choice.take > 0;
   if (wanted && request.strategy.strategy != strategy::Strategy::twill) {
-    throw CLI::ValidationError(choice.list > 0 ? "--alternatives" : "--alternative",
-                               "there are alternatives to the optimum, but not to what another "
-                               "strategy makes of a loop");
+    refuse_value(choice.list > 0 ? "--alternatives" : "--alternative",
+                 "there are alternatives to the optimum, but not to what another "
+                 "strategy makes of a loop");
   }
   if (!wanted && command.count("--within") > 0) {
-    throw CLI::ValidationError("--within",
-                               "says how far alternatives may be from the optimum, "
-                               "but none is asked for");
+    refuse_value("--within",
+                 "says how far alternatives may be from the optimum, "
+                 "but none is asked for");
   }
 }
 
-void add_work_limit_option(CLI::App& command, driver::Request& request, const std::string& help) {
+void add_work_limit_option(Command command, driver::Request& request, const std::string& help) {
   command
       .add_option_function<std::int64_t>(
           "--work-limit",
@@ -186,10 +184,10 @@ void add_work_limit_option(CLI::App& command, driver::Request& request, const st
             limits.hurry_after = std::max(limits.hurry_after, limits.work_limit / 5 * 3);
           },
           help)
-      ->transform(whole_number(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+      .whole_number(1, std::numeric_limits<std::int64_t>::max());
 }
 
-void add_planning_options(CLI::App& command, driver::Request& request) {
+void add_planning_options(Command command, driver::Request& request) {
   add_kernel_options(command, request, "Only this pool of warp groups [all of the machine]");
   add_strategy_options(command, request);
   add_alternative_option(command, request);
@@ -200,7 +198,7 @@ void add_planning_options(CLI::App& command, driver::Request& request) {
                         "Units of solver work after which to plan the best schedule known");
 }
 
-void check_planning(const CLI::App& command, const driver::Request& request) {
+void check_planning(Command command, const driver::Request& request) {
   check_alternatives(command, request);
   check_tiles(request);
 }

@@ -1,7 +1,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "twill/cli/commands.h"
@@ -53,25 +52,25 @@ int run(LoopChoices choices) {
 
 }  // namespace
 
-void add_loop_command(CLI::App& app, Session& session) {
+void add_loop_command(Command app, Session& session) {
   auto choices = std::make_shared<LoopChoices>();
-  CLI::App* command =
+  const Command command =
       app.add_subcommand("loop", "Print the scheduling problem of a loop, to read or to edit");
   driver::Request& request = choices->request;
-  command->add_option("INPUT", choices->input, "TTGIR, .task or .loop file; - reads standard input")
-      ->required();
-  add_kernel_options(*command, request, "Pool of warp groups [the machine's first]");
+  command.add_option("INPUT", choices->input, "TTGIR, .task or .loop file; - reads standard input")
+      .required();
+  add_kernel_options(command, request, "Pool of warp groups [the machine's first]");
   add_rate_option(
-      *command, [choices = choices.get()](machine::Rate rate) { choices->rate = rate; },
+      command, [choices = choices.get()](machine::Rate rate) { choices->rate = rate; },
       "Costs: fastest, or slowest under co-run [slowest]");
-  add_normalize_option(*command, request);
-  command->add_flag("--json", choices->json, "Print JSON instead of the .loop text");
-  command->footer(
+  add_normalize_option(command, request);
+  command.add_flag("--json", choices->json, "Print JSON instead of the .loop text");
+  command.footer(
       "Examples:\n"
       "  twill loop kernel.ttgir --machine h200 > k.loop\n"
       "  twill loop kernel.ttgir --rate fastest | twill schedule -");
-  command->callback([choices, command, &session] {
-    choices->given = options_given(*command);
+  command.callback([choices, command, &session] {
+    choices->given = command.options_given();
     session.command = [choices] { return run(*choices); };
   });
 }

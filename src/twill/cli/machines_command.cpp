@@ -1,8 +1,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "twill/cli/commands.h"
 #include "twill/cli/output.h"
 #include "twill/report/machines.h"
@@ -28,16 +26,16 @@ int run_machines(const std::string& name) {
 
 }  // namespace
 
-void add_machines_command(CLI::App& app, Session& session) {
+void add_machines_command(Command app, Session& session) {
   auto name = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("machines", "List the known GPUs, or show one");
-  command->add_option("NAME", *name, "A name from the list, or a machine JSON file");
-  command->footer(
+  const Command command = app.add_subcommand("machines", "List the known GPUs, or show one");
+  command.add_option("NAME", *name, "A name from the list, or a machine JSON file");
+  command.footer(
       "Examples:\n"
       "  twill machines\n"
       "  twill machines h200        units, pipes, pools and cost rules, each number with its "
       "source");
-  command->callback([name, &session] { session.command = [name] { return run_machines(*name); }; });
+  command.callback([name, &session] { session.command = [name] { return run_machines(*name); }; });
 }
 
 }  // namespace twill::cli

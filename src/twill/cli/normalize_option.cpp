@@ -3,8 +3,6 @@
 #include <charconv>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 namespace twill::cli {
 namespace {
 
@@ -20,13 +18,12 @@ bool read(const std::string& text, problem::Normalization& how) {
 
 }  // namespace
 
-void add_normalize_option(CLI::App& command, driver::Request& request) {
+void add_normalize_option(Command command, driver::Request& request) {
   const auto set = [&request](const std::string& text) {
     problem::Normalization how;
     if (!read(text, how)) {
-      throw CLI::ValidationError("--normalize", "'" + text +
-                                                    "' is neither U nor U:paper, with U in 1.." +
-                                                    std::to_string(problem::kLargestBudget));
+      refuse_value("--normalize", "'" + text + "' is neither U nor U:paper, with U in 1.." +
+                                      std::to_string(problem::kLargestBudget));
     }
     request.normalize = how;
   };
@@ -34,7 +31,7 @@ void add_normalize_option(CLI::App& command, driver::Request& request) {
       .add_option_function<std::string>(
           "--normalize", set,
           "Scale all cycle counts down to a sum of at most U; U:paper as the paper does it")
-      ->type_name("U");
+      .type_name("U");
 }
 
 }  // namespace twill::cli

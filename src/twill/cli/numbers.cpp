@@ -2,23 +2,20 @@
 
 #include <cstdio>
 
-#include <CLI/CLI.hpp>
-
 #include "twill/cli/commands.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
-#include "twill/cli/whole_number.h"
 #include "twill/driver/arguments.h"
 
 namespace twill::cli {
 namespace {}  // namespace
 
-void add_number_options(CLI::App& command, NumberOptions& options) {
+void add_number_options(Command command, NumberOptions& options) {
   command
       .add_option("--size", options.wanted.launch.size,
                   "With --numbers: value of the integer arguments of the kernel")
-      ->capture_default_str()
-      ->transform(whole_number(std::int64_t{1}, kLargestSize));
+      .capture_default_str()
+      .whole_number(1, kLargestSize);
   command.add_option("--arg", options.arguments,
                      "NAME=VALUE, with --numbers: value of this argument, or of each "
                      "element of an array: a number, a range, or a file; repeatable");

@@ -5,11 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "twill/cli/command.h"
 #include "twill/driver/numbers_loop.h"
-
-namespace CLI {
-class App;
-}
 
 namespace twill::cli {
 
@@ -23,7 +20,7 @@ struct NumberOptions {
 };
 
 /// --size and --arg. `options` must live as long as the command.
-void add_number_options(CLI::App& command, NumberOptions& options);
+void add_number_options(Command command, NumberOptions& options);
 
 /// Adds each "NAME=VALUE" to the kernel's arguments. Prints what is wrong with one, and returns the
 /// exit code for it.

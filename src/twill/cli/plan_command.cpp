@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "twill/cli/commands.h"
@@ -134,28 +133,28 @@ int show_missing_plan(const driver::PlannedLoop& planned) {
   return kUnverified;
 }
 
-void add_plan_command(CLI::App& app, Session& session) {
+void add_plan_command(Command app, Session& session) {
   auto choices = std::make_shared<PlanChoices>();
-  CLI::App* command =
+  const Command command =
       app.add_subcommand("plan", "Plan the kernel of a loop's schedule, and prove the plan safe");
   driver::Request& request = choices->request;
   command
-      ->add_option("INPUT", choices->input,
-                   "TTGIR, .task or .loop file, or with --check a plan; - reads standard input")
-      ->required();
-  add_planning_options(*command, request);
-  CLI::Option* check =
-      command->add_flag("--check", choices->check, "INPUT is a plan's JSON: prove it again")
-          ->excludes(command->get_option("--schedule"));
-  CLI::Option* json = command->add_flag("--json", choices->json, "Print JSON instead of text");
-  command->add_flag("--timing", choices->timing, "Also print the seconds each step took")
-      ->excludes(json)
-      ->excludes(check);
-  command->add_option("-o,--output", choices->output, "Also write the JSON to this file");
-  command->footer(kPlanFooter);
-  command->callback([choices, command, &session] {
-    check_planning(*command, choices->request);
-    choices->given = options_given(*command);
+      .add_option("INPUT", choices->input,
+                  "TTGIR, .task or .loop file, or with --check a plan; - reads standard input")
+      .required();
+  add_planning_options(command, request);
+  const Option check =
+      command.add_flag("--check", choices->check, "INPUT is a plan's JSON: prove it again")
+          .excludes(command.get_option("--schedule"));
+  const Option json = command.add_flag("--json", choices->json, "Print JSON instead of text");
+  command.add_flag("--timing", choices->timing, "Also print the seconds each step took")
+      .excludes(json)
+      .excludes(check);
+  command.add_option("-o,--output", choices->output, "Also write the JSON to this file");
+  command.footer(kPlanFooter);
+  command.callback([choices, command, &session] {
+    check_planning(command, choices->request);
+    choices->given = command.options_given();
     session.command = [choices] { return run(*choices); };
   });
 }

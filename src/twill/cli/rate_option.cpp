@@ -1,21 +1,16 @@
 #include "twill/cli/rate_option.h"
 
+#include <map>
+#include <string>
 #include <utility>
-
-#include <CLI/CLI.hpp>
 
 namespace twill::cli {
 
-void add_rate_option(CLI::App& command, std::function<void(machine::Rate)> set,
+void add_rate_option(Command command, std::function<void(machine::Rate)> set,
                      const std::string& help) {
-  command
-      .add_option_function<std::string>(
-          "--rate",
-          [set = std::move(set)](const std::string& name) {
-            set(name == "fastest" ? machine::Rate::fastest : machine::Rate::slowest);
-          },
-          help)
-      ->check(CLI::IsMember({"fastest", "slowest"}));
+  const std::map<std::string, machine::Rate> rates = {{"fastest", machine::Rate::fastest},
+                                                      {"slowest", machine::Rate::slowest}};
+  command.add_choice("--rate", rates, std::move(set), help);
 }
 
 }  // namespace twill::cli

@@ -10,14 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "twill/cli/commands.h"
 #include "twill/cli/interruption.h"
 #include "twill/cli/numbers.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
-#include "twill/cli/whole_number.h"
 #include "twill/driver/run_kernel.h"
 #include "twill/driver/run_module.h"
 
@@ -108,13 +105,13 @@ int run(RunChoices choices) {
   return worst;
 }
 
-void add_options(CLI::App& command, RunChoices& choices) {
+void add_options(Command command, RunChoices& choices) {
   driver::RunKernelRequest& request = choices.request;
   command
       .add_option("KERNEL", choices.folders,
                   "Folder of `twill emit cuda`, or TTGIR whose warps have roles; several are run "
                   "one by one")
-      ->required();
+      .required();
   command.add_option("--against", choices.against,
                      "TTGIR of the kernel that the roles must do the work of");
   command
@@ -122,61 +119,57 @@ void add_options(CLI::App& command, RunChoices& choices) {
           "--trips", request.trips,
           "Iterations of the main loop, with commas between: a run for each [0 to 4, and one more "
           "than the deepest ring has slots, or twice as many; of TTGIR all up to there]")
-      ->delimiter(',')
-      ->check(CLI::Range(std::int64_t{0}, kMostTrips));
+      .delimiter(',')
+      .range(0, kMostTrips);
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
   command.add_option("--seed", request.seed, "Seed of sizes, values and the order of threads [1]")
-      ->capture_default_str()
-      ->transform(whole_number(std::int64_t{0}, kAny));
+      .capture_default_str()
+      .whole_number(0, kAny);
   command.add_option("--seeds", request.seeds, "Number of seeds to run, from --seed on [1]")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 100'000));
+      .capture_default_str()
+      .range(1, 100'000);
   const std::map<std::string, std::vector<bool>> alternatives = {
       {"late", {false}}, {"random", {true}}, {"both", {false, true}}};
-  command
-      .add_option_function<std::string>(
-          "--completion",
-          [&request, alternatives](const std::string& name) {
-            request.random = alternatives.at(name);
-          },
-          "When asynchronous work is done: as late as the memory model allows, at random, or a run "
-          "of both [both]")
-      ->check(CLI::IsMember(alternatives));
+  command.add_choice(
+      "--completion", alternatives,
+      [&request](const std::vector<bool>& random) { request.random = random; },
+      "When asynchronous work is done: as late as the memory model allows, at random, or a run "
+      "of both [both]");
   command.add_flag("--interleave", request.switch_at_memory,
                    "Threads take turns at loads and stores, too, not only where they synchronize");
   command.add_option("--sms", request.processors, "CTAs of a persistent kernel")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 132));
+      .capture_default_str()
+      .range(1, 132);
   command
       .add_option("--size", request.given.size,
                   "Value of the integer arguments that drive no loop [by seed]")
-      ->check(CLI::Range(std::int64_t{1}, kLargestSize));
+      .range(1, kLargestSize);
   command.add_option("--arg", choices.arguments,
                      "NAME=VALUE: value of this argument, or of each element of an "
                      "array: a number, a range, or a file; repeatable");
   command.add_option("--grid", choices.grid, "Program ids along x, y and z, as X,Y,Z [by seed]")
-      ->delimiter(',')
-      ->expected(3)
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{64}));
+      .delimiter(',')
+      .expected(3)
+      .range(1, 64);
   command
       .add_option_function<int>(
           "--timeout", [&request](int seconds) { request.limit = std::chrono::seconds(seconds); },
           "Seconds after which a call is stopped [120]")
-      ->check(CLI::Range(1, 86'400));
+      .range(1, 86'400);
   command.add_option("--keep", request.keep, "Keep the program, and its last call, in this folder");
   command.add_flag("--json", choices.json, "Print JSON instead of text");
 }
 
 }  // namespace
 
-void add_run_command(CLI::App& app, Session& session) {
+void add_run_command(Command app, Session& session) {
   auto choices = std::make_shared<RunChoices>();
-  CLI::App* command =
+  const Command command =
       app.add_subcommand("run", "Run kernels on this computer's CPU, and compare with their text");
-  add_options(*command, *choices);
-  command->footer(kRunFooter);
-  command->callback([choices, command, &session] {
-    choices->trips_given = command->count("--trips") > 0;
+  add_options(command, *choices);
+  command.footer(kRunFooter);
+  command.callback([choices, command, &session] {
+    choices->trips_given = command.count("--trips") > 0;
     session.command = [choices] { return run(*choices); };
   });
 }

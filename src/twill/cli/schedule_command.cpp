@@ -6,8 +6,6 @@
 #include <string>
 #include <thread>
 
-#include <CLI/CLI.hpp>
-
 #include "twill/cli/batch.h"
 #include "twill/cli/commands.h"
 #include "twill/cli/html_option.h"
@@ -17,7 +15,6 @@
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/cli/rate_option.h"
-#include "twill/cli/whole_number.h"
 #include "twill/driver/emit_ttgir.h"
 #include "twill/driver/plan_loop.h"
 #include "twill/report/schedule_json.h"
@@ -133,71 +130,72 @@ int run(ScheduleChoices choices) {
 }
 
 /// --alternatives and --alternative, of which only one may be given.
-CLI::Option* add_alternatives_options(CLI::App& command, ScheduleChoices& choices,
-                                      CLI::Option* certificate) {
-  CLI::Option* list =
+Option add_alternatives_options(Command command, ScheduleChoices& choices, Option certificate) {
+  const Option list =
       command
           .add_option("--alternatives", choices.request.alternatives.list,
-                      "Also list so many schedules of other structure, the best first")
-          ->transform(whole_number(1, driver::kMostAlternatives));
+                      "Also list this many schedules of other structure, best first")
+          .whole_number(1, driver::kMostAlternatives);
   add_alternative_option(command, choices.request);
-  CLI::Option* one = command.get_option("--alternative");
-  one->excludes(list, certificate);
+  const Option one = command.get_option("--alternative");
+  one.excludes(list, certificate);
   return list;
 }
 
-CLI::Option* add_batch_options(CLI::App& command, ScheduleChoices& choices) {
-  CLI::Option* batch = command.add_option(
+Option add_batch_options(Command command, ScheduleChoices& choices) {
+  const Option batch = command.add_option(
       "--batch", choices.batch,
       "Schedule all inputs that this file names, one per line; prints a line of JSON for each");
   command.add_option("--jobs", choices.jobs, "Threads for --batch [all cores]")
-      ->transform(whole_number(1, 1024))
-      ->needs(batch);
+      .whole_number(1, 1024)
+      .needs(batch);
   return batch;
 }
 
 }  // namespace
 
-void add_schedule_command(CLI::App& app, Session& session) {
+void add_schedule_command(Command app, Session& session) {
   auto choices = std::make_shared<ScheduleChoices>();
-  CLI::App* command = app.add_subcommand("schedule", "Find the fastest schedule of a loop");
+  const Command command = app.add_subcommand("schedule", "Find the fastest schedule of a loop");
   driver::Request& request = choices->request;
-  CLI::Option* input = command->add_option("INPUT", choices->input,
-                                           "TTGIR, .task or .loop file; - reads standard input");
-  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
-  add_strategy_options(*command, request);
+  const Option input = command.add_option("INPUT", choices->input,
+                                          "TTGIR, .task or .loop file; - reads standard input");
+  add_kernel_options(command, request, "Only this pool of warp groups [all of the machine]");
+  add_strategy_options(command, request);
   add_rate_option(
-      *command, [choices = choices.get()](machine::Rate rate) { choices->request.rate = rate; },
+      command, [choices = choices.get()](machine::Rate rate) { choices->request.rate = rate; },
       "Costs of a kernel: fastest, or slowest under co-run [both, and the faster plan is kept]");
-  add_normalize_option(*command, request);
-  command->add_option("--trips", choices->trips, "Also print the cycles of this many iterations")
-      ->transform(whole_number(std::int64_t{1}, std::int64_t{1'000'000'000}));
-  CLI::Option* timing =
-      command->add_flag("--timing", choices->timing, "Also print the seconds each step took");
-  command->add_flag("-v,--verbose", choices->verbose,
-                    "Also print candidates, loads, groups, buffers and the steady state");
-  add_work_limit_option(*command, request,
+  add_normalize_option(command, request);
+  command.add_option("--trips", choices->trips, "Also print the cycles of this many iterations")
+      .whole_number(1, 1'000'000'000);
+  const Option timing =
+      command.add_flag("--timing", choices->timing, "Also print the seconds each step took");
+  command.add_flag("-v,--verbose", choices->verbose,
+                   "Also print candidates, loads, groups, buffers and the steady state");
+  add_work_limit_option(command, request,
                         "Units of solver work after which to answer with what is known");
-  CLI::Option* json =
-      command->add_flag("--json", choices->json, "Print JSON instead of the summary");
-  command->add_option("-o,--output", choices->output,
-                      "Also write the JSON to this file; with --batch, of each to this folder");
-  CLI::Option* certificate = command->add_option(
+  const Option json =
+      command.add_flag("--json", choices->json, "Print JSON instead of the summary");
+  command.add_option("-o,--output", choices->output,
+                     "Also write the JSON to this file; with --batch, of each to this folder");
+  const Option certificate = command.add_option(
       "--certificate", choices->certificate,
       "Also write, to this folder, what `twill check` needs to check the answer");
-  CLI::Option* alternatives = add_alternatives_options(*command, *choices, certificate);
-  CLI::Option* page = add_html_options(*command, choices->html);
-  CLI::Option* roles = command->add_option(
+  certificate.type_name("FOLDER");
+  const Option alternatives = add_alternatives_options(command, *choices, certificate);
+  const Option page = add_html_options(command, choices->html);
+  const Option roles = command.add_option(
       "--roles", choices->roles,
-      "Also write the ops' roles and dependences to this file: SVG if it ends so, else DOT");
-  add_batch_options(*command, *choices)
-      ->excludes(input, timing, json, certificate, alternatives,
-                 command->get_option("--alternative"), page, roles);
-  command->footer(kScheduleFooter);
-  command->callback([choices, input, command, &session] {
-    check_alternatives(*command, choices->request);
-    choices->given = options_given(*command);
-    if (choices->batch.empty() && input->empty()) throw CLI::RequiredError("INPUT");
+      "Also write the ops' roles and dependences to this file: SVG if its name ends in .svg, "
+      "else DOT");
+  add_batch_options(command, *choices)
+      .excludes(input, timing, json, certificate, alternatives, command.get_option("--alternative"),
+                page, roles);
+  command.footer(kScheduleFooter);
+  command.callback([choices, input, command, &session] {
+    check_alternatives(command, choices->request);
+    choices->given = command.options_given();
+    if (choices->batch.empty() && input.empty()) require("INPUT");
     session.command = [choices] { return run(*choices); };
   });
 }

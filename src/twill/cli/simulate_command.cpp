@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "twill/cli/commands.h"
@@ -14,7 +13,6 @@
 #include "twill/cli/numbers.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
-#include "twill/cli/whole_number.h"
 #include "twill/driver/simulate_loop.h"
 #include "twill/report/story.h"
 #include "twill/simulate/trace.h"
@@ -152,54 +150,55 @@ int run(SimulateChoices choices) {
 
 }  // namespace
 
-void add_simulate_command(CLI::App& app, Session& session) {
+void add_simulate_command(Command app, Session& session) {
   auto choices = std::make_shared<SimulateChoices>();
-  CLI::App* command = app.add_subcommand("simulate", "Run the kernel's plan on a model of the GPU");
+  const Command command =
+      app.add_subcommand("simulate", "Run the kernel's plan on a model of the GPU");
   driver::Request& request = choices->request;
   command
-      ->add_option("INPUT", choices->input,
-                   "TTGIR, .task or .loop file, or a plan's JSON; - reads standard input")
-      ->required();
-  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
-  add_strategy_options(*command, request);
-  add_alternative_option(*command, request);
-  add_schedule_option(*command, request);
-  add_tile_options(*command, request);
-  CLI::Option* trips =
-      command->add_option("--trips", choices->wanted.trips, "Iterations of the loop")
-          ->capture_default_str()
-          ->transform(whole_number(std::int64_t{0}, simulate::kMostTrips));
-  CLI::Option* jitter =
+      .add_option("INPUT", choices->input,
+                  "TTGIR, .task or .loop file, or a plan's JSON; - reads standard input")
+      .required();
+  add_kernel_options(command, request, "Only this pool of warp groups [all of the machine]");
+  add_strategy_options(command, request);
+  add_alternative_option(command, request);
+  add_schedule_option(command, request);
+  add_tile_options(command, request);
+  const Option trips =
+      command.add_option("--trips", choices->wanted.trips, "Iterations of the loop")
+          .capture_default_str()
+          .whole_number(0, simulate::kMostTrips);
+  const Option jitter =
       command
-          ->add_option(
+          .add_option(
               "--jitter", choices->seed,
               "Seed: each load and store takes 1 to 4 times its latency, at random [exactly once]")
-          ->transform(whole_number(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
-  add_work_limit_option(*command, request,
+          .whole_number(0, std::numeric_limits<std::int64_t>::max());
+  add_work_limit_option(command, request,
                         "Units of solver work after which to plan the best schedule known");
-  CLI::Option* trace =
-      command->add_option("--trace", choices->trace,
-                          "Write a timeline of 20 trips, or --trips, to this file, for Perfetto");
-  CLI::Option* numbers =
+  const Option trace =
+      command.add_option("--trace", choices->trace,
+                         "Write a timeline of 20 trips, or --trips, to this file, for Perfetto");
+  const Option numbers =
       command
-          ->add_flag(
+          .add_flag(
               "--numbers", choices->numbers,
               "Run the plan with real numbers and compare them with those of the kernel's text")
-          ->excludes(trips)
-          ->excludes(trace);
-  add_number_options(*command, choices->with);
-  CLI::Option* json = command->add_flag("--json", choices->json, "Print JSON instead of text");
-  add_html_options(*command, choices->html)->excludes(numbers);
-  command->add_flag("--timing", choices->timing, "Also print the seconds each step took")
-      ->excludes(json)
-      ->excludes(numbers);
-  command->footer(kSimulateFooter);
-  command->callback([choices, jitter, trips, command, &session] {
-    check_alternatives(*command, choices->request);
+          .excludes(trips)
+          .excludes(trace);
+  add_number_options(command, choices->with);
+  const Option json = command.add_flag("--json", choices->json, "Print JSON instead of text");
+  add_html_options(command, choices->html).excludes(numbers);
+  command.add_flag("--timing", choices->timing, "Also print the seconds each step took")
+      .excludes(json)
+      .excludes(numbers);
+  command.footer(kSimulateFooter);
+  command.callback([choices, jitter, trips, command, &session] {
+    check_alternatives(command, choices->request);
     check_tiles(choices->request);
-    if (*jitter) choices->wanted.jitter = choices->seed;
-    choices->chose_trips = trips->count() > 0;
-    choices->given = options_given(*command);
+    if (!jitter.empty()) choices->wanted.jitter = choices->seed;
+    choices->chose_trips = trips.count() > 0;
+    choices->given = command.options_given();
     session.command = [choices] { return run(*choices); };
   });
 }

@@ -1,8 +1,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "twill/cli/commands.h"
 #include "twill/cli/kernel_options.h"
 #include "twill/cli/output.h"
@@ -18,6 +16,7 @@ struct TasksChoices {
   bool tree = false;
   bool flow = false;
   bool partitions = false;
+  bool variants = false;
   bool kernel = false;
 };
 
@@ -30,6 +29,7 @@ int run_tasks(const TasksChoices& choices) {
   const driver::TasksView view = choices.tree         ? driver::TasksView::tree
                                  : choices.mapping    ? driver::TasksView::mapping
                                  : choices.partitions ? driver::TasksView::partitions
+                                 : choices.variants   ? driver::TasksView::variants
                                  : choices.flow       ? driver::TasksView::flow
                                  : choices.kernel     ? driver::TasksView::kernel
                                                       : driver::TasksView::text;
@@ -41,32 +41,36 @@ int run_tasks(const TasksChoices& choices) {
 
 }  // namespace
 
-void add_tasks_command(CLI::App& app, Session& session) {
+void add_tasks_command(Command app, Session& session) {
   auto choices = std::make_shared<TasksChoices>();
-  CLI::App* command = app.add_subcommand("tasks", "Check a .task file and print what it says");
+  const Command command = app.add_subcommand("tasks", "Check a .task file and print what it says");
   command
-      ->add_option("INPUT", choices->input,
-                   ".task file, or .map file to be printed; - reads standard input")
-      ->required();
-  CLI::Option* tree =
-      command->add_flag("--tree", choices->tree, "Print the mapping's instances, derived ones too");
-  CLI::Option* mapping = command->add_flag(
+      .add_option("INPUT", choices->input,
+                  ".task file, or .map file to be printed; - reads standard input")
+      .required();
+  const Option tree =
+      command.add_flag("--tree", choices->tree, "Print the mapping's instances, derived ones too");
+  const Option mapping = command.add_flag(
       "--mapping", choices->mapping, "Print the mapping with all that is derived, as a .map file");
-  CLI::Option* partitions = command->add_flag(
+  const Option partitions = command.add_flag(
       "--partitions", choices->partitions,
       "Print the parts of tensors: whether they are disjoint and complete, and who uses them");
-  CLI::Option* flow = command->add_flag(
-      "--flow", choices->flow, "Print copies, calls and events, after each pass over them");
+  const Option flow = command.add_flag("--flow", choices->flow,
+                                       "Print copies, calls and events, after each pass over them");
+  const Option variants =
+      command.add_flag("--variants", choices->variants,
+                       "Run each variant of a task beside the last, which says what the task means");
+  variants.excludes(tree, mapping, partitions, flow);
   command
-      ->add_flag("--kernel", choices->kernel, "Print the TTGIR that the other commands take of it")
-      ->group("Output")
-      ->excludes(tree, flow, mapping, partitions);
-  flow->excludes(tree, mapping, partitions);
-  partitions->excludes(tree, mapping);
-  mapping->excludes(tree);
-  add_map_option(*command, choices->map);
-  command->footer(kTasksFooter);
-  command->callback(
+      .add_flag("--kernel", choices->kernel, "Print the TTGIR that the other commands take of it")
+      .group("Output")
+      .excludes(tree, flow, mapping, partitions, variants);
+  flow.excludes(tree, mapping, partitions);
+  partitions.excludes(tree, mapping);
+  mapping.excludes(tree);
+  add_map_option(command, choices->map);
+  command.footer(kTasksFooter);
+  command.callback(
       [choices, &session] { session.command = [choices] { return run_tasks(*choices); }; });
 }
 

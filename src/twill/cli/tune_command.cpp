@@ -1,8 +1,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "twill/certify/tiles.h"
 #include "twill/cli/commands.h"
 #include "twill/cli/kernel_options.h"
@@ -51,22 +49,24 @@ int run_tune(TuneChoices choices) {
 
 }  // namespace
 
-void add_tune_command(CLI::App& app, Session& session) {
+void add_tune_command(Command app, Session& session) {
   auto choices = std::make_shared<TuneChoices>();
-  CLI::App* command =
+  const Command command =
       app.add_subcommand("tune", "Fill the holes of a mapping, with the tiles of the fastest loop");
-  command->add_option("INPUT", choices->input, ".task file; - reads standard input")->required();
+  command.add_option("INPUT", choices->input, ".task file; - reads standard input").required();
   driver::Request& request = choices->request;
-  add_kernel_options(*command, request, "Only this pool of warp groups [all of the machine]");
-  add_strategy_options(*command, request);
-  add_work_limit_option(*command, request,
+  add_kernel_options(command, request, "Only this pool of warp groups [all of the machine]");
+  add_strategy_options(command, request);
+  add_work_limit_option(command, request,
                         "Units of solver work for a choice, after which to take what is known");
-  command->add_option("-o,--output", choices->output,
-                      "File for the completed mapping [standard output]");
-  command->add_option("--certificate", choices->certificate,
-                      "Write a certificate that no choice is better, for `twill check`");
-  command->footer(kTuneFooter);
-  command->callback(
+  command.add_option("-o,--output", choices->output,
+                     "File for the completed mapping [standard output]");
+  command
+      .add_option("--certificate", choices->certificate,
+                  "Write to this folder a certificate that no choice is better, for `twill check`")
+      .type_name("FOLDER");
+  command.footer(kTuneFooter);
+  command.callback(
       [choices, &session] { session.command = [choices] { return run_tune(*choices); }; });
 }
 

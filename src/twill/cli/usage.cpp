@@ -68,12 +68,12 @@ std::string list_hint(const std::string& path) {
 
 /// `twill shedule K`, `twill K`, `twill emit K`. Precondition: `at` has commands, and none is
 /// named.
-UsageError missing_command(const CLI::App& at, const std::string& path, const std::string& said,
-                           const Words& rest) {
+UsageError missing_command(const CLI::App& at, const std::string& path, const Words& rest) {
   const Words commands = commands_of(at);
   const bool is_top = path.empty();
   const std::string what =
-      is_top ? said : fmt::format("{} what? {}", at.get_name(), fmt::join(commands, " or "));
+      is_top ? "a command is required"
+             : fmt::format("{} what? {}", at.get_name(), fmt::join(commands, " or "));
   const auto word = std::find_if(rest.begin(), rest.end(),
                                  [](const std::string& it) { return !it.starts_with("-"); });
   if (word == rest.end()) return {what, list_hint(path)};
@@ -114,7 +114,7 @@ UsageError usage_error(const CLI::App& app, const CLI::ParseError& error, int co
   const bool is_left_over = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
                             dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   if (is_left_over && !commands_of(at).empty()) {
-    return missing_command(at, path, error.what(), rest);
+    return missing_command(at, path, rest);
   }
   if (is_left_over) {
     if (auto unknown = unknown_option(at, path, rest)) return *std::move(unknown);

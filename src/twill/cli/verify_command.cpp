@@ -1,8 +1,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "twill/cli/commands.h"
 #include "twill/cli/output.h"
 #include "twill/driver/verify_module.h"
@@ -33,28 +31,29 @@ int run_verify(const std::string& path, std::int64_t at_least) {
 
 }  // namespace
 
-void add_verify_command(CLI::App& app, Session& session) {
+void add_verify_command(Command app, Session& session) {
   auto path = std::make_shared<std::string>();
   auto at_least = std::make_shared<std::int64_t>(0);
-  CLI::App* command = app.add_subcommand(
+  const Command command = app.add_subcommand(
       "verify", "Check a schedule against every rule; prove a module whose warps have roles");
   command
-      ->add_option(
+      .add_option(
           "SCHEDULE", *path,
           "A .loop file with a schedule or an order, the JSON of `twill schedule`, or TTGIR "
           "whose warps have roles; - reads standard input")
-      ->required();
+      .required();
   command
-      ->add_option("--at-least", *at_least,
-                   "For TTGIR: only launches in which every loop makes at least so many iterations")
-      ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{64}));
-  command->footer(
+      .add_option(
+          "--at-least", *at_least,
+          "For TTGIR: only launches in which every loop makes at least this many iterations")
+      .capture_default_str()
+      .range(0, 64);
+  command.footer(
       "Examples:\n"
       "  twill verify s.json                what `twill schedule kernel.ttgir -o s.json` wrote\n"
       "  twill verify mine.loop             a .loop text that ends in a schedule or an order\n"
       "  twill verify k.ttgir               no race, no hang, for every trip count");
-  command->callback([path, at_least, &session] {
+  command.callback([path, at_least, &session] {
     session.command = [path, at_least] { return run_verify(*path, *at_least); };
   });
 }

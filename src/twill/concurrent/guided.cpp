@@ -192,7 +192,8 @@ std::optional<Question> Machine::question_of(const Role& role) {
 /// Whether a loop over iterations of all tiles is in the middle of one: then it goes on.
 bool Machine::is_within_tile(const Role& role, const Frame& frame) {
   const auto wrap = options_.guide->wraps.find(frame.op);
-  if (wrap == options_.guide->wraps.end() || holds(role, wrap->second.condition) != false) return false;
+  if (wrap == options_.guide->wraps.end() || holds(role, wrap->second.condition) != false)
+    return false;
   const std::int64_t position = frame.position + frame.step;
   const std::size_t asked = known_about(*frame.quantity, position)->id;
   assume(*quantities_.find(asked), position, true);
@@ -201,7 +202,7 @@ bool Machine::is_within_tile(const Role& role, const Frame& frame) {
 
 bool Machine::knows_operands(const Role& role, ir::OpId id) const {
   const ir::Op& op = program_.op(id);
-  if (!execute::is_pure(op.kind)) return false;
+  if (!execute::can_evaluate(op.kind)) return false;
   return std::none_of(op.operands.begin(), op.operands.end(),
                       [&](ir::ValueId operand) { return is_missing(role.values.value(operand)); });
 }

@@ -42,10 +42,12 @@ std::ptrdiff_t Sketch::releases(const plan::Role& role, plan::ChannelId channel)
   return std::count_if(steps.begin(), steps.end(), is_release);
 }
 
-/// The planned loop's ring of the same descriptor and tile, for each load of a loop behind it;
-/// nothing if one has none, if a channel brings more than the loop loads, or if some reader of it
-/// releases nothing in an iteration.
-Result<std::map<ir::ValueId, OpId>> Sketch::rings_for(ir::OpId loop) const {
+/// The planned loop's ring of the same descriptor and tile, for each load of a loop behind it,
+/// which `roles` carry out. Nothing if a load has none, or if a channel brings more than the loop
+/// loads. Nothing also unless the roles are the channel's readers, and each releases once an
+/// iteration. A reader is none if the loading role learns of its end by another channel.
+Result<std::map<ir::ValueId, OpId>> Sketch::rings_for(
+    ir::OpId loop, const std::vector<plan::RoleId>& roles) const {
   std::map<ir::ValueId, OpId> free = copied_, found;
   std::set<plan::BufferId> used;
   for (const ir::OpId load : loads_of(loop)) {
@@ -72,8 +74,11 @@ Result<std::map<ir::ValueId, OpId>> Sketch::rings_for(ir::OpId loop) const {
     };
     const auto& buffers = channel.buffers;
     const auto& readers = channel.consumers;
+    const bool same_readers =
+        std::is_permutation(readers.begin(), readers.end(), roles.begin(), roles.end());
     if (std::none_of(buffers.begin(), buffers.end(), is_used)) continue;
     if (!std::all_of(buffers.begin(), buffers.end(), is_used)) found.clear();
+    if (!same_readers) found.clear();
     if (!std::all_of(readers.begin(), readers.end(), releases_once)) found.clear();
   }
   return found;
@@ -82,10 +87,11 @@ Result<std::map<ir::ValueId, OpId>> Sketch::rings_for(ir::OpId loop) const {
 /// Finds rings for what loops behind the planned one load. What has none is waited for by the role
 /// that needs it.
 Result<void> Sketch::find_beside() {
-  for (const ir::OpId id : per_tile_ops_) {
+  for (std::size_t i = 0; i < per_tile_ops_.size(); ++i) {
+    const ir::OpId id = per_tile_ops_[i];
     const bool works = ir::is_loop(program_->op(id).kind) && !only_reads(*program_, id);
     if (!works || where(id) == Where::before) continue;
-    TWILL_TRY(const auto rings, rings_for(id));
+    TWILL_TRY(const auto rings, rings_for(id, plan_->kernel->per_tile_ops[i].roles));
     again_.insert(rings.begin(), rings.end());
   }
   return {};

@@ -138,7 +138,7 @@ class Layout {
                               "choose a pool with fewer groups (--pool)");
       }
       const auto tile = sketch_.value_of(op);
-      if (!tile) return sketch_.refuse(blamed, "is handed from group to group, and has no tile");
+      if (!tile) return sketch_.refuse(blamed, "is read by another group, and has no tile");
       const auto uses = sketch_.allocations_of(*tile);
       if (value.format != plan::StagingFormat::operand) {
         TWILL_TRY(const ir::Type type, piece_of(op, *tile));

@@ -94,8 +94,9 @@ struct Pass : Known {
   Nodes* now_ = nullptr;
   std::map<ValueId, ValueId> captures_;
   std::map<std::pair<std::int64_t, ir::Type>, ValueId> constants_;
-  std::vector<Key> in_flight_;  ///< products that are not waited for
-  std::set<Key> consumed_;      ///< products whose result another adds to
+  std::vector<Key> in_flight_;       ///< products that are not waited for
+  std::vector<Key> left_in_flight_;  ///< results of the sections that are not there at their end
+  std::set<Key> consumed_;           ///< products whose result another adds to
   At::From section_ = At::From::tile;
   int part_ = -1;  ///< of the step at hand; -1: of none
   bool behind_loop_ = false;
@@ -176,6 +177,7 @@ class RoleBuilder : Pass {
   Result<ir::Type> type_of(const Thing& thing) const;
   void begin_section(At::From section);
   void enter_section(At::From section, int later);
+  void leave_in_flight(At end);
   std::string name_of(const Thing& thing) const;
 
   // --- Rings (role_rings.cpp) ------------------------------------------------------------------

@@ -51,6 +51,7 @@ Result<void> RoleBuilder::once(const plan::Role& role) {
       now_ = &middle_;
       if (sections.spread == 0) {
         TWILL_TRY_VOID(loop(count));
+        leave_in_flight({At::From::last, 0});
       } else {
         TWILL_TRY(result_values_, branch(0, count));
       }
@@ -58,6 +59,7 @@ Result<void> RoleBuilder::once(const plan::Role& role) {
     now_ = &behind_;
     behind_loop_ = true;
     begin_section(At::From::tile);
+    in_flight_ = left_in_flight_;
     TWILL_TRY_VOID(steps(role.after));
     return load_beside();
   });
@@ -139,6 +141,7 @@ Result<std::vector<ValueId>> RoleBuilder::branch(int trips, ValueId count) {
 /// Values for what follows the sections, as they are at their end.
 Result<std::vector<ValueId>> RoleBuilder::leave(At at, const std::vector<ir::Type>& types) {
   std::vector<ValueId> left;
+  leave_in_flight(at);
   for (std::size_t i = 0; i < types.size(); ++i) {
     const auto& [thing, offset] = results_[i];
     if (thing.kind == Thing::Kind::value) {
@@ -212,6 +215,20 @@ void RoleBuilder::enter_section(At::From section, int later) {
   for (const Key& key : consumed_) consumed.insert(moved(key));
   consumed_ = std::move(consumed);
   begin_section(section);
+}
+
+/// Keeps results of the loop that have to be waited for behind it: products that are in flight when
+/// the sections end. Those of a short trip count, too.
+void RoleBuilder::leave_in_flight(At end) {
+  for (const ir::Carried& it : sketch_.loop().carried) {
+    for (const Key& key : in_flight_) {
+      const bool is_last = key.at == At{end.from, end.offset - 1} && !consumed_.contains(key);
+      if (!is_last || key.thing.value != sketch_.behind_relayouts(it.yielded)) continue;
+      const Key result{{it.argument, key.thing.rows}};
+      auto& left = left_in_flight_;
+      if (std::find(left.begin(), left.end(), result) == left.end()) left.push_back(result);
+    }
+  }
 }
 
 std::string RoleBuilder::name_of(const Thing& thing) const {

@@ -452,8 +452,15 @@ Result<void> RoleBuilder::drain(int pending) {
   for (const Key& key : ready) {
     TWILL_TRY(const ir::Type own, type_of(key.thing));
     const auto known = made_.find(key);
-    node.operands.push_back(known != made_.end() ? known->second
-                                                 : carried({key.thing, key.at.offset}, own));
+    ValueId begun;
+    if (known != made_.end()) {
+      begun = known->second;
+    } else if (section_ == At::From::tile) {
+      TWILL_TRY(begun, left(key.thing, own));
+    } else {
+      begun = carried({key.thing, key.at.offset}, own);
+    }
+    node.operands.push_back(begun);
     node.results.push_back(add_value(name_of(key.thing), own));
   }
   for (std::size_t i = 0; i < ready.size(); ++i) made_[ready[i]] = node.results[i];

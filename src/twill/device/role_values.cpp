@@ -69,7 +69,9 @@ bool RoleBuilder::is_remade(ir::OpId id, ir::ValueId value, Rows rows, ir::Type 
   const bool views = op.kind == OpKind::broadcast || op.kind == OpKind::expand_dims;
   const bool repeats =
       op.kind == OpKind::constant || op.kind == OpKind::splat || op.kind == OpKind::range;
-  const bool computes = ir::class_of(op.kind) == OpClass::elementwise && !sketch_.depends(value);
+  const bool converts = sketch_.depends(value) && type->shape.size() == 1;  // a row, for less
+  const bool computes =
+      ir::class_of(op.kind) == OpClass::elementwise && sketch_.is_light(value) && !converts;
   if (!views && !repeats && !computes) return false;
   const auto own = own_type(value, rows);
   return !own || *own != type;
@@ -268,8 +270,14 @@ RoleBuilder::Want RoleBuilder::result(const ir::Carried& carried_value, Rows row
   if (!behind_loop_ || role_ == nullptr) {
     return sketch_.refuse(sketch_.loop().op, "has results that are wanted before they are there");
   }
+  const Thing thing(carried_value.argument, rows);
+  const auto awaited = made_.find({thing});
+  if (awaited != made_.end()) return relayout(awaited->second, type);
+  if (std::find(in_flight_.begin(), in_flight_.end(), Key{thing}) != in_flight_.end()) {
+    return sketch_.refuse(sketch_.loop().op, "has a product in flight where it is wanted");
+  }
   TWILL_TRY(const ir::Type own, own_type(carried_value.argument, rows));
-  TWILL_TRY(const ValueId value, left({carried_value.argument, rows}, own));
+  TWILL_TRY(const ValueId value, left(thing, own));
   return relayout(value, type);
 }
 
@@ -378,7 +386,7 @@ Result<ir::Attribute> RoleBuilder::stored_layout(const ir::Op& store, Rows rows)
   if (!access || !access->source) return nullptr;
   const ir::ValueId tile = sketch_.behind_relayouts(*access->source);
   for (const ir::ValueId operand : store.operands) {
-    if (operand != *access->source && sketch_.depends(operand)) return nullptr;
+    if (operand != *access->source && !sketch_.is_light(operand)) return nullptr;
   }
   TWILL_TRY(const ir::Type own, own_type(*access->source, rows));
   TWILL_TRY(const ir::Type made, own_type(tile, rows));

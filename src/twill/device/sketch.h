@@ -81,6 +81,9 @@ class Sketch {
   std::optional<ir::OpId> allocation_of(OpId op) const;
   /// Whether a value depends on what is loaded or multiplied.
   bool depends(ir::ValueId value) const { return dependent_.contains(value); }
+  /// Whether it is computed again for next to nothing, in any layout. It depends on nothing, or is a
+  /// tile of indices, addresses or conditions, made of rows that are loaded.
+  bool is_light(ir::ValueId value) const;
   /// The operation that the result is of; nullopt for arguments.
   std::optional<ir::OpId> definition(ir::ValueId value) const;
   const ir::Carried* carried_argument(ir::ValueId value) const;
@@ -160,7 +163,8 @@ class Sketch {
   void find_sources();
   void find_forwarded();
   void find_dependent();
-  Result<std::map<ir::ValueId, OpId>> rings_for(ir::OpId loop) const;
+  Result<std::map<ir::ValueId, OpId>> rings_for(ir::OpId loop,
+                                                const std::vector<plan::RoleId>& roles) const;
   Result<void> find_beside();
   Result<void> find_cuts();
   void find_made_by_part();

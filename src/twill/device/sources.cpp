@@ -286,6 +286,22 @@ void Sketch::find_dependent() {
   }
 }
 
+bool Sketch::is_light(ir::ValueId value) const {
+  if (!depends(value)) return true;
+  const ir::Type type = ir::type_of(*program_, value);
+  const ir::Op* const op = ir::defining_op(*program_, value);
+  if (op == nullptr || !is_tile(type) || type->element->kind == ir::TypeKind::floating) {
+    return false;
+  }
+  const bool views = op->kind == OpKind::broadcast || op->kind == OpKind::expand_dims ||
+                     op->kind == OpKind::relayout;
+  const bool loads = op->kind == OpKind::load && type->shape.size() == 1;
+  if (loads) return true;
+  if (!views && ir::class_of(op->kind) != OpClass::elementwise) return false;
+  return std::all_of(op->operands.begin(), op->operands.end(),
+                     [&](ir::ValueId operand) { return is_light(operand); });
+}
+
 Result<Sketch> Sketch::of(const Parts& parts) {
   Sketch sketch;
   sketch.program_ = &parts.program;

@@ -57,7 +57,7 @@ Result<report::AlternativeSchedule> judged(const Input& input, solve::Alternativ
   if (rates.fastest) {
     out.expected = co_run_interval(problem::residual_of(*rates.fastest, groups).problem, order);
   }
-  if (out.expected) *out.expected += handed_over(*rates.fastest, found.schedule, rates.waiting);
+  if (out.expected) *out.expected += transfer_work(*rates.fastest, found.schedule, rates.waiting);
   if (rates.slowest) {
     out.slowest = kept_interval(problem::residual_of(*rates.slowest, groups).problem, order);
   }
@@ -159,25 +159,38 @@ Result<std::vector<report::Outcome>> equally_fast(const Request& request, const 
   return out;
 }
 
-Result<std::optional<report::Outcome>> best_of_narrower(const Request& request,
-                                                        const Reading& reading,
-                                                        const report::Outcome& outcome,
-                                                        const problem::Problem& narrower) {
+namespace {
+
+/// The claim about schedules with room for transfers, if more is proven than `known` has of all.
+std::string claim_with_room(const schedule::Answer& found, const schedule::Answer& known) {
+  if (found.verdict == schedule::Verdict::infeasible) {
+    return "no schedule has room for its buffers and a copy of each value that it transfers, "
+           "proven";
+  }
+  if (found.lower_bound.value <= known.lower_bound.value) return "";
+  return fmt::format("among schedules with room for transfers, none has an II below {}, proven",
+                     found.lower_bound.value);
+}
+
+}  // namespace
+
+Result<BestOfNarrower> best_of_narrower(const Request& request, const Reading& reading,
+                                        const report::Outcome& outcome,
+                                        const problem::Problem& narrower) {
   schedule::Answer found = solve_with(request.answers, narrower, request.limits);
-  if (!found.schedule) return std::nullopt;
+  BestOfNarrower best;
+  if (request.limits.room_for_staging) best.claim = claim_with_room(found, outcome.answer);
+  if (!found.schedule) return best;
   TWILL_TRY(const OtherRates rates, other_rates(request, reading, outcome));
   report::Outcome out = outcome;
-  solve::AlternativeSchedule best{*std::move(found.schedule), std::move(found.objectives), false};
-  TWILL_TRY(report::AlternativeSchedule taken, judged(request.input, std::move(best), rates, out));
+  solve::AlternativeSchedule other{*std::move(found.schedule), std::move(found.objectives), false};
+  TWILL_TRY(report::AlternativeSchedule taken, judged(request.input, std::move(other), rates, out));
   take(std::move(taken), 0, out);
   out.differences.clear();
   claim_of_other(outcome.answer, out.answer);
-  if (request.limits.room_for_staging && found.lower_bound.value > out.answer.lower_bound.value) {
-    out.notes.push_back(
-        fmt::format("among schedules with room for transfers, none has an II below {}, proven",
-                    found.lower_bound.value));
-  }
-  return out;
+  if (!best.claim.empty()) out.notes.push_back(best.claim);
+  best.outcome = std::move(out);
+  return best;
 }
 
 }  // namespace twill::driver

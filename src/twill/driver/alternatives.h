@@ -23,10 +23,13 @@ Result<std::vector<report::Outcome>> equally_fast(const Request& request, const 
 
 /// The outcome with the best schedule of a narrower Problem (less memory, more rules, the same ops)
 /// in place of its own. Of its claims, the lower bound stays. Where only schedules with room for
-/// transfers were searched, a note has their bound. Empty if none is found.
-Result<std::optional<report::Outcome>> best_of_narrower(const Request& request,
-                                                        const Reading& reading,
-                                                        const report::Outcome& outcome,
-                                                        const problem::Problem& narrower);
+/// transfers were searched, `claim` is what is proven of them, and a note of the outcome.
+struct BestOfNarrower {
+  std::optional<report::Outcome> outcome;  ///< empty if none is found
+  std::string claim;                       ///< empty: no more than of all schedules
+};
+Result<BestOfNarrower> best_of_narrower(const Request& request, const Reading& reading,
+                                        const report::Outcome& outcome,
+                                        const problem::Problem& narrower);
 
 }  // namespace twill::driver

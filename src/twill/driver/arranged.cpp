@@ -152,7 +152,7 @@ class Pools {
       tried.candidate = judged(pool, tried.arranged);
       ArrangedKernel whole = arranged_kernel(tried);
       TWILL_TRY_VOID(judge_candidate(judge_, whole, tried.candidate));
-      tried.trial = std::move(whole.end.trial);
+      tried.trial = std::move(whole.best.trial);
       tried_.push_back(std::move(tried));
       return {};
     }
@@ -205,24 +205,24 @@ class Pools {
   ArrangedKernel arranged_kernel(const Tried& tried) const {
     const strategy::Terms& terms = tried.arranged.terms;
     ArrangedKernel out{BestRate(*tried.pool), tried.arranged.circuit, terms.depth, terms.regions};
-    out.end.rate = at_fastest() ? Rate::fastest : Rate::slowest;
-    out.end.pool.problem = terms.problem;
-    out.end.pool.notes.insert(out.end.pool.notes.end(), terms.notes.begin(), terms.notes.end());
-    out.end.answer = tried.arranged.answer;
-    out.end.pools = {tried.pool->pool};
-    out.end.bracket = bracket(tried.candidate);
-    out.end.warnings = posed().warnings;
-    out.end.live_only = posed().live_only;
+    out.best.rate = at_fastest() ? Rate::fastest : Rate::slowest;
+    out.best.pool.problem = terms.problem;
+    out.best.pool.notes.insert(out.best.pool.notes.end(), terms.notes.begin(), terms.notes.end());
+    out.best.answer = tried.arranged.answer;
+    out.best.pools = {tried.pool->pool};
+    out.best.bracket = bracket(tried.candidate);
+    out.best.warnings = posed().warnings;
+    out.best.live_only = posed().live_only;
     return out;
   }
 
   ArrangedKernel keep(std::size_t chosen) const {
     ArrangedKernel out = arranged_kernel(tried_[chosen]);
-    out.end.trial = tried_[chosen].trial;
-    for (const Tried& it : tried_) out.end.candidates.push_back(it.candidate);
-    report::Candidate& candidate = out.end.candidates[chosen];
+    out.best.trial = tried_[chosen].trial;
+    for (const Tried& it : tried_) out.best.candidates.push_back(it.candidate);
+    report::Candidate& candidate = out.best.candidates[chosen];
     candidate.chosen = candidate.interval.has_value();
-    out.end.candidates.insert(out.end.candidates.end(), refused_.begin(), refused_.end());
+    out.best.candidates.insert(out.best.candidates.end(), refused_.begin(), refused_.end());
     return out;
   }
 

@@ -16,6 +16,7 @@ struct Step {
   std::string among = {};    ///< the restricted set of schedules among which it was found; empty:
                              ///< all
   std::string refused = {};  ///< the stage, and the reason
+  std::string claim = {};    ///< what is proven of schedules that were tried in its place
 };
 
 /// Notes of the plan on its schedule, if that is not the optimum.

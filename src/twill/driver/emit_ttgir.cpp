@@ -23,9 +23,11 @@
 #include "twill/driver/trial.h"
 #include "twill/driver/verify_module.h"
 #include "twill/emit/ttgir.h"
+#include "twill/ir/encoding.h"
 #include "twill/ir/loop.h"
 #include "twill/report/story.h"
 #include "twill/schedule/corun.h"
+#include "twill/support/in_order.h"
 #include "twill/support/text_table.h"
 
 namespace twill::driver {
@@ -167,6 +169,35 @@ void note_missing_registers(const ir::Program& program, const device::Kernel& tr
   }
 }
 
+/// Registers that ptxas wants beside the tile of a product's instruction. For 128 of a tile, it
+/// wants 154 at launch (C7602, the ptxas of Triton 3.6). What setmaxnreg adds does not count.
+constexpr int kBesideInstruction = 26;
+
+/// Registers of a thread that an instruction of the product leaves its result in; 0: not known.
+int instruction_registers(ir::Type result) {
+  const auto layout = ir::mma_encoding(result->encoding);
+  if (!layout || layout->instr_shape.size() < 2) return 0;
+  constexpr std::int64_t kRows = 64, kThreads = 128;
+  const std::int64_t bits = layout->instr_shape[1] * ir::element_bits(result);
+  return static_cast<int>(kRows * bits / (32 * kThreads));
+}
+
+/// Notes a product whose instruction needs more registers than a launch has.
+void note_large_product(const device::Kernel& tree, Printed& printed) {
+  if (tree.registers_at_launch == 0) return;
+  int most = 0;
+  for (const device::Role& role : tree.roles) {
+    device::walk(role.body.nodes, [&](const device::Node& node) {
+      if (node.kind != device::NodeKind::product) return;
+      most = std::max(most, instruction_registers(tree[node.results[0]].type));
+    });
+  }
+  if (most + kBesideInstruction <= tree.registers_at_launch) return;
+  printed.reasons.push_back(fmt::format("a product's instruction takes about {} registers of each "
+                                        "thread, and a launch has {}",
+                                        most + kBesideInstruction, tree.registers_at_launch));
+}
+
 /// Prints a plan, and judges what a compiler makes of it.
 Result<Printed> print(const Reading& reading, const report::Outcome& outcome,
                       const plan::ProvenPlan& plan, const TtgirChoice& choice, int margin) {
@@ -182,6 +213,7 @@ Result<Printed> print(const Reading& reading, const report::Outcome& outcome,
     TWILL_TRY(out.reasons, choice.judge(out.text));
   } else {
     note_missing_registers(program, tree, margin, out);
+    note_large_product(tree, out);
   }
   return out;
 }
@@ -223,8 +255,8 @@ Result<Module> solved_module(const Request& request, const TtgirChoice& choice) 
   return module_of(request, choice, kMargin, {false, &good, true});
 }
 
-/// Values that a group hands to another in the loop.
-std::ptrdiff_t handed_over(const Module& module) {
+/// Number of values that cross groups in the loop.
+std::ptrdiff_t transfers_of(const Module& module) {
   const auto& values = module.planned.plan->plan().values;
   return std::count_if(values.begin(), values.end(),
                        [](const plan::Value& value) { return value.staged.has_value(); });
@@ -238,7 +270,7 @@ bool is_better(const Module& module, const Module& other) {
   if (!a || !b || !a->simulated || !b->simulated) return false;
   if (schedule::kCoRunError * *a->simulated < *b->simulated) return true;
   const bool as_fast = *a->simulated <= schedule::kCoRunError * *b->simulated;
-  return as_fast && handed_over(module) < handed_over(other);
+  return as_fast && transfers_of(module) < transfers_of(other);
 }
 
 /// Numbers of registers to keep free, the likeliest first: as many as are missing, then more, then
@@ -377,7 +409,15 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
                        std::move(module.printed.notes), std::move(module.printed.roles),
                        std::move(module.printed.laid),  {}};
   if (module.printed.plan) emitted.planned.plan = *std::move(module.printed.plan);
-  const PrintedCheck proof = check_printed(emitted.text), compared = check_translation(emitted);
+  // The checks need nothing of each other, and may take longer than all before.
+  PrintedCheck proof, compared;
+  const auto check = [&](std::size_t which) {
+    return which == 0 ? check_printed(emitted.text) : check_translation(emitted);
+  };
+  in_order(2, 2, check, [&](std::size_t which, PrintedCheck found) {
+    (which == 0 ? proof : compared) = std::move(found);
+    return true;
+  });
   for (const PrintedCheck& check : {proof, compared}) {
     emitted.broken += check.broken;
     if (!check.unchecked.empty()) emitted.notes.push_back(check.unchecked);

@@ -18,10 +18,11 @@ Result<bool> add_best_of(const Request& request, const Reading& reading, std::si
                          const std::optional<problem::Problem>& narrower, const char* among,
                          std::vector<Step>& steps) {
   if (!narrower) return false;
-  TWILL_TRY(std::optional<report::Outcome> found,
+  TWILL_TRY(BestOfNarrower found,
             best_of_narrower(request, reading, steps[of].proposal.outcome, *narrower));
-  if (!found || !usable(*found)) return false;
-  Step step{{*std::move(found), {}}};
+  if (!found.claim.empty()) steps[of].claim = std::move(found.claim);
+  if (!found.outcome || !usable(*found.outcome)) return false;
+  Step step{{*std::move(found.outcome), {}}};
   step.among = among;
   steps.push_back(std::move(step));
   return true;

@@ -54,6 +54,13 @@ bool is_better(const Request& request, const PlannedLoop& answer, const PlannedL
   return best_first({*b, *a}, request.rate).front() == 1;
 }
 
+/// The answer, to whose seconds those of another walk are added.
+PlannedLoop counting(PlannedLoop answer, const PlannedLoop::Seconds& other) {
+  answer.seconds.schedule += other.schedule;
+  answer.seconds.plan += other.plan;
+  return answer;
+}
+
 /// Walks the candidates; where loads come too late, again with their latency in the problem.
 Result<PlannedLoop> better_walk(const Request& request, std::shared_ptr<const Reading> reading,
                                 const AnswerChoice& choice) {
@@ -62,10 +69,11 @@ Result<PlannedLoop> better_walk(const Request& request, std::shared_ptr<const Re
   auto with_latency = std::make_shared<Reading>(*reading);
   with_latency->kernel = with_load_latency(*reading->kernel);
   auto other = walk(request, std::move(with_latency), choice);
-  if (!other || !is_better(request, *other, answer)) return answer;
+  if (!other) return answer;
+  if (!is_better(request, *other, answer)) return counting(std::move(answer), other->seconds);
   other->outcome.notes.push_back(
       "readers wait for the latency of loads, since rings cannot hide all of it (--load-latency)");
-  return other;
+  return counting(*std::move(other), answer.seconds);
 }
 
 /// Says that the kernel is not that of the answer, which the door does not print.
@@ -98,10 +106,10 @@ Result<PlannedLoop> answer_for(const Request& request,
   if (printed.plan && !printed.unprinted) {
     printed.outcome.warnings.push_back(
         printed_instead(*std::move(why), answer.outcome, printed.outcome));
-    return printed;
+    return counting(std::move(printed), answer.seconds);
   }
   answer.unprinted = std::move(why);
-  return answer;
+  return counting(std::move(answer), printed.seconds);
 }
 
 }  // namespace
@@ -113,6 +121,7 @@ Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const
   counted.limits.tally = &work;
   Answers answers;  // walks of one input ask for many schedules again
   if (counted.answers == nullptr) counted.answers = &answers;
+  Stopwatch watch;
   auto walked = answer_for(counted, reading, choice);
   if (request.limits.tally != nullptr) *request.limits.tally += work;
   TWILL_TRY(PlannedLoop answer, std::move(walked));
@@ -122,6 +131,8 @@ Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const
     if (why) answer.outcome.warnings.push_back(*std::move(why));
   }
   answer.outcome.work = work;
+  report::Timings& timings = answer.outcome.timings;  // of all walks, as the work is
+  timings.solve = watch.lap() - timings.verify;
   return answer;
 }
 

@@ -70,28 +70,28 @@ Result<report::Outcome> arrange_normalized(const Request& request, const Reading
 
 report::Outcome outcome_of(const Request& request, const Kernel& kernel,
                            const ArrangedKernel& arranged) {
-  const BestRate& end = arranged.end;
-  report::Outcome outcome = described(request.input, end.pool.problem, end.answer);
+  const BestRate& best = arranged.best;
+  report::Outcome outcome = described(request.input, best.pool.problem, best.answer);
   outcome.loop = loop_in_words(kernel);
   outcome.loop_source = loop_source(kernel);
   outcome.machine = kernel.machine->name;
   outcome.machine_measured = kernel.machine->measured;
-  outcome.pool = end.pool.pool;
-  outcome.pools = end.pools;
-  outcome.rate = report::name_of(end.rate);
+  outcome.pool = best.pool.pool;
+  outcome.pools = best.pools;
+  outcome.rate = report::name_of(best.rate);
   outcome.strategy = strategy::name_of(request.strategy.strategy);
   outcome.load_latency = kernel.load_latency;
   outcome.ring_depth = arranged.ring_depth;
   outcome.regions = arranged.regions;
   outcome.order_circuit = arranged.circuit;
-  outcome.candidates = end.candidates;
-  outcome.origins = end.pool.origins;
+  outcome.candidates = best.candidates;
+  outcome.origins = best.pool.origins;
   outcome.lines = source_lines(kernel.program, outcome.origins);
-  outcome.notes = end.pool.notes;
-  outcome.reserved = end.pool.reserved;
-  outcome.bracket = end.bracket;
-  outcome.warnings = end.warnings;
-  outcome.live_only = end.live_only;
+  outcome.notes = best.pool.notes;
+  outcome.reserved = best.pool.reserved;
+  outcome.bracket = best.bracket;
+  outcome.warnings = best.warnings;
+  outcome.live_only = best.live_only;
   return outcome;
 }
 
@@ -118,7 +118,7 @@ Result<std::vector<Proposal>> arrange_all(const Request& request, const Reading&
     report::Outcome outcome = outcome_of(request, *reading.kernel, arranged);
     TWILL_TRY_VOID(check(request.input, outcome));
     outcome.timings = {0, solve, watch.lap()};
-    out.push_back({std::move(outcome), std::move(arranged.end.trial)});
+    out.push_back({std::move(outcome), std::move(arranged.best.trial)});
   }
   return out;
 }

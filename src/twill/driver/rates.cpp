@@ -113,7 +113,7 @@ class Ranking {
   auto operator()(const Candidate& it) const {
     const bool unwanted = wanted_ && it.rate != report::name_of(*wanted_);
     const bool expected_close = expected(it) <= schedule::kCoRunError * expected_;
-    const Cycles slowest = it.slowest ? *it.slowest + it.handed_over : or_most(std::nullopt);
+    const Cycles slowest = it.slowest ? *it.slowest + it.transfer_work : or_most(std::nullopt);
     const bool tied = close_(it) && expected_close;
     return std::tuple(!it.interval, unwanted, !it.simulated, !close_(it), !expected_close,
                       tied ? slowest : 0, tied ? 0 : or_infinite(it.simulated));
@@ -172,12 +172,12 @@ class Rates {
   Result<void> add(Rate rate, const PosedPool& pool, const Answer& answer) {
     Candidate out = candidate_at(rate, pool, answer, fastest_, slowest_, waiting_);
     ArrangedKernel arranged{BestRate(pool)};
-    arranged.end.rate = rate;
-    arranged.end.answer = answer;
-    if (out.interval) arranged.end.bracket = bracket_of(fast_.answer.lower_bound, out);
+    arranged.best.rate = rate;
+    arranged.best.answer = answer;
+    if (out.interval) arranged.best.bracket = bracket_of(fast_.answer.lower_bound, out);
     TWILL_TRY_VOID(judge_candidate(judge_, arranged, out));
     candidates_.push_back(std::move(out));
-    trials_.push_back(std::move(arranged.end.trial));
+    trials_.push_back(std::move(arranged.best.trial));
     return {};
   }
 
@@ -350,7 +350,7 @@ Cycles waiting_of(const machine::Machine& machine) {
   return machine::transfer(machine, 4, Rate::fastest, 1).value_or(0);  // bytes
 }
 
-Cycles handed_over(const problem::Problem& problem, const schedule::Schedule& schedule,
+Cycles transfer_work(const problem::Problem& problem, const schedule::Schedule& schedule,
                    Cycles waiting) {
   std::map<std::pair<problem::OpId, schedule::GroupId>, Cycles> given;
   for (const problem::Dependence& it : problem.dependences()) {
@@ -392,12 +392,12 @@ report::Candidate candidate_at(Rate rate, const PosedPool& pool, const Answer& a
   const schedule::Order order = schedule::order_of(existing.problem(), existing.schedule());
   const PosedPool* fast = pool_named(fastest, pool.pool);
   const PosedPool* slow = pool_named(slowest, pool.pool);
-  out.handed_over =
-      handed_over(slow != nullptr ? slow->problem : pool.problem, *answer.schedule, 0);
+  out.transfer_work =
+      transfer_work(slow != nullptr ? slow->problem : pool.problem, *answer.schedule, 0);
   if (fast != nullptr) {
     out.expected =
         co_run_interval(ResidualSchedule(*answer.schedule, fast->problem).problem(), order);
-    if (out.expected) *out.expected += handed_over(fast->problem, *answer.schedule, waiting);
+    if (out.expected) *out.expected += transfer_work(fast->problem, *answer.schedule, waiting);
   }
   if (rate == Rate::slowest) {
     out.slowest = out.interval;
@@ -427,8 +427,8 @@ report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candida
 Result<void> judge_candidate(const Judge& judge, ArrangedKernel& arranged,
                              report::Candidate& candidate) {
   if (!candidate.interval) return {};
-  TWILL_TRY(arranged.end.trial, judge(arranged));
-  const std::optional<Trial>& trial = arranged.end.trial;
+  TWILL_TRY(arranged.best.trial, judge(arranged));
+  const std::optional<Trial>& trial = arranged.best.trial;
   if (!trial) return {};
   candidate.simulated = trial->interval;
   if (trial->refusal) candidate.refused = "plan: " + trial->refusal->message;

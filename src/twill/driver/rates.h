@@ -34,7 +34,7 @@ struct BestRate {
 
 /// A kernel as a strategy arranges it.
 struct ArrangedKernel {
-  BestRate end;
+  BestRate best;
   std::vector<std::string> circuit = {};
   std::optional<int> ring_depth = {};
   schedule::Regions regions = {};
@@ -48,7 +48,7 @@ Result<void> judge_candidate(const Judge& judge, ArrangedKernel& arranged,
                              report::Candidate& candidate);
 
 /// Candidate for the answer of a pool with every op at that rate: its interval, and the expected
-/// and slowest intervals of its order. `waiting` as in `handed_over`.
+/// and slowest intervals of its order. `waiting` as in `transfer_work`.
 report::Candidate candidate_at(machine::Rate rate, const PosedPool& pool,
                                const schedule::Answer& answer, const PosedKernel& fastest,
                                const PosedKernel& slowest, Cycles waiting);
@@ -78,7 +78,7 @@ Cycles waiting_of(const machine::Machine& machine);
 /// Cycles of an iteration in which the busiest group writes values for others and reads theirs,
 /// each side half of a transfer without `waiting`. In a schedule, and in its co-run, a transfer is
 /// a delay only. But the threads that write and read a tile are busy meanwhile.
-Cycles handed_over(const problem::Problem& problem, const schedule::Schedule& schedule,
+Cycles transfer_work(const problem::Problem& problem, const schedule::Schedule& schedule,
                    Cycles waiting);
 
 /// The order's least II in a loop with every op at its slowest. Empty if no schedule of that II

@@ -30,6 +30,10 @@ Result<std::string> show_tasks(const std::string& path, TasksView view, const st
   TWILL_TRY(const frontend::MappedTasks program, frontend::read_mapped(source));
   if (view == TasksView::text) return tasks::print_tasks(program.text);
   if (view == TasksView::partitions) return tasks::partitions_text(program.text.library);
+  if (view == TasksView::variants) {
+    TWILL_TRY(const auto compared, frontend::variants_of(source, program));
+    return tasks::to_string(compared);
+  }
   TWILL_TRY(const tasks::Tree tree, frontend::tree_of(source, program));
   if (view == TasksView::mapping) return tasks::print_mapping(tasks::completed(tree));
   return view == TasksView::flow ? flows_of(tree) : tasks::to_string(tree);

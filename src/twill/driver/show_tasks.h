@@ -12,6 +12,7 @@ enum class TasksView {
   mapping,     ///< the mapping with all that was derived, as a `.map` text
   tree,        ///< its instances, as a tree
   partitions,  ///< the parts that tensors are cut into, with what is known of them
+  variants,    ///< each run beside what its task means
   flow,        ///< copies, calls and events, after each pass over them
   kernel,      ///< the TTGIR that the rest of Twill takes
 };

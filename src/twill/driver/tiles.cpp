@@ -37,7 +37,7 @@ Result<HoledTasks> read_holed(const std::string& path, const std::string& map) {
   }
   HoledTasks out;
   TWILL_TRY(out.source, task_source(std::move(input), map));
-  TWILL_TRY(out.mapped, frontend::read_mapped(out.source));
+  TWILL_TRY(out.mapped, frontend::read_open(out.source));
   return out;
 }
 
@@ -46,10 +46,10 @@ Result<std::vector<std::vector<std::int64_t>>> choices_of(const tasks::Mapping& 
   std::size_t count = 1;
   for (const tasks::Hole& hole : holes) {
     count *= hole.values.size();
-    if (count <= kMostPoints) continue;
+    if (count <= tasks::kMostChoices) continue;
     return tasks::fail_task("M13", hole.where,
                             fmt::format("the holes up to '{}' have more than {} choices together",
-                                        hole.name, kMostPoints),
+                                        hole.name, tasks::kMostChoices),
                             "give some of them fewer values, as in 64..256 by 32");
   }
   std::vector<std::vector<std::int64_t>> choices(count);

@@ -14,7 +14,7 @@ namespace twill::driver {
 /// Fails for a file that is wrong, or that has no tasks. `map`: as in InputChoice.
 Result<HoledTasks> read_holed(const std::string& path, const std::string& map);
 
-/// All choices of values, the last hole fastest. Fails if there are more than kMostPoints.
+/// All choices of values, the last hole fastest. Fails if there are more than tasks::kMostChoices.
 Result<std::vector<std::vector<std::int64_t>>> choices_of(const tasks::Mapping& mapping);
 
 /// The request with the kernel of a choice as its input. Fails if it is none.

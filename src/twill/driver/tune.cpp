@@ -205,7 +205,8 @@ void add_table(const Tuned& tuned, std::string& out) {
   for (std::size_t i = 0; i < std::min(order.size(), kMostRows); ++i) {
     const TunedPoint& point = tuned.points[order[i]];
     out += fmt::format("#   {}: {:.1f} cycles an iteration, at least {}",
-                       values_in_words(tuned, point), *point.interval, point.bound);
+                       tuned.holes.empty() ? "as stated" : values_in_words(tuned, point),
+                       *point.interval, point.bound);
     if (point.work > 0) out += fmt::format("; {:.0f} FLOP a cycle", point.work / *point.interval);
     out += "\n";
   }

@@ -47,15 +47,13 @@ struct Tuned {
   tasks::Mapping completed;  ///< with the best values, if there is one
 };
 
-/// More choices of values than are looked at.
-inline constexpr std::size_t kMostPoints = 4096;
-
 /// Fills the holes of the mapping of a `.task` file (`request.choice.map`). Of all choices, the
 /// main loop of the best is simulated to take the fewest cycles for its products. Of equal ones the
 /// best has the most work in an iteration. Points are posed, bounded, and solved in the order of
 /// their bounds until the bounds rule the rest out. `request.input` is not read. Fails for a file
-/// that is wrong, more than kMostPoints choices, or if no choice is a kernel. Deterministic. Cost:
-/// an extraction for each choice, and an answer for those that are not ruled out.
+/// that is wrong, more than tasks::kMostChoices choices, or if no choice is a kernel.
+/// Deterministic. Cost: an extraction for each choice, and an answer for those that are not ruled
+/// out.
 Result<Tuned> tune(const std::string& path, const Request& request);
 
 /// The files of a certificate that no choice is better than the best; see certify/tiles.h. Fails if

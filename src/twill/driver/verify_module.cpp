@@ -1,9 +1,11 @@
 #include "twill/driver/verify_module.h"
 
+#include <optional>
 #include <utility>
 
 #include "twill/driver/input.h"
 #include "twill/driver/run_module.h"
+#include "twill/support/in_order.h"
 
 namespace twill::driver {
 
@@ -37,9 +39,19 @@ PrintedCheck check_printed(const std::string& text) {
   RunModuleRequest request;
   request.module = {"printed.ttgir", text};
   request.tiles = false;
-  const auto ran = run_module(request);
+  std::optional<Result<RanModule>> runs;
+  std::optional<Result<VerifiedModule>> proofs;
+  in_order(
+      2, 2,
+      [&](std::size_t which) {
+        if (which == 0) runs.emplace(run_module(request));
+        if (which == 1) proofs.emplace(verify_module(request.module));
+        return true;
+      },
+      [](std::size_t, bool) { return true; });
+  const Result<RanModule>& ran = *runs;
+  const Result<VerifiedModule>& verified = *proofs;
   if (ran && !run::agrees(ran->report)) return {{}, run::to_text(ran->report, ran->program)};
-  const auto verified = verify_module(request.module);
   if (verified && run::is_proven(verified->proof)) return {};
   if (verified && run::is_broken(verified->proof)) {
     return {{}, run::to_text(verified->proof, verified->program)};

@@ -273,9 +273,9 @@ class Walk {
     if (kernel_of(*reading_, *first_) == nullptr) return {};
     for (const std::string& pool : reading_->kernel->pools) {
       const bool both = solved_.contains({pool, "fastest"}) && solved_.contains({pool, "slowest"});
-      const bool has_ends = request_.strategy.strategy == strategy::Strategy::twill;
+      const bool has_both_rates = request_.strategy.strategy == strategy::Strategy::twill;
       const bool one = solved_.contains({pool, "fastest"}) || solved_.contains({pool, "slowest"});
-      if (both || (one && (!has_ends || request_.rate))) continue;
+      if (both || (one && (!has_both_rates || request_.rate))) continue;
       if (one && !has_room_beside(steps_, pool, kShares.back())) continue;
       if (cannot_win(pool)) continue;
       Reading of_pool = *reading_;
@@ -385,6 +385,7 @@ class Walk {
     std::vector<report::Candidate> all = candidates();
     report::Outcome outcome = std::move(steps_[at].proposal.outcome);
     outcome.candidates = std::move(all);
+    if (!best_) add_claims(outcome);
     if (request_.alternatives.take == 0) {
       TWILL_TRY_VOID(add_alternatives(request_, *reading_, outcome));
     }
@@ -404,6 +405,13 @@ class Walk {
     if (!best_) out.refusal = refused();
     out.seconds.plan += watch_.lap();
     return out;
+  }
+
+  /// Adds what is proven of schedules that were tried in the place of refused ones.
+  void add_claims(report::Outcome& outcome) const {
+    for (const Step& step : steps_) {
+      if (!step.claim.empty()) outcome.notes.push_back(step.claim);
+    }
   }
 
   Diagnostic refused() const {

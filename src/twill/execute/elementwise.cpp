@@ -9,11 +9,11 @@
 
 #include "twill/execute/assembly.h"
 #include "twill/execute/evaluate.h"
+#include "twill/execute/formula.h"
 #include "twill/execute/integers.h"
 #include "twill/execute/rounding.h"
 #include "twill/execute/values.h"
 #include "twill/ir/operands.h"
-#include "twill/ir/user_function.h"
 
 namespace twill::execute {
 namespace {
@@ -318,7 +318,7 @@ Result<Tile> call(const ir::Program& program, ir::OpId id, const Elements& in,
     std::vector<float> numbers(operands);
     return in.numbers([&](std::size_t i) {
       for (std::size_t k = 0; k < operands; ++k) numbers[k] = in.number(k, i);
-      return user->meaning.run(numbers);
+      return run(user->meaning, numbers);
     });
   }
   const auto name = ir::device_function(program.op(id)).value_or("");

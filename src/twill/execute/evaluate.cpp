@@ -292,7 +292,7 @@ bool keeps_rank(OpKind kind) {
 
 }  // namespace
 
-bool is_pure(OpKind kind) {
+bool can_evaluate(OpKind kind) {
   switch (kind) {
     case OpKind::constant:
     case OpKind::range:

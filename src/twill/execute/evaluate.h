@@ -12,10 +12,11 @@ namespace twill::execute {
 /// True for ops whose results follow from their operands alone: arithmetic, conversions, views,
 /// ranges, constants, reductions, and products of tiles in registers. False for products of tensor
 /// memory and ops that read or write memory.
-bool is_pure(ir::OpKind kind);
+bool can_evaluate(ir::OpKind kind);
 
 /// The part of operand `operand` from which the part `box` of the op's results is computed.
-/// Precondition: is_pure(op.kind), or a transposition or reshape of memory, whose contents count.
+/// Precondition: can_evaluate(op.kind), or a transposition or reshape of memory, whose contents
+/// count.
 Box operand_box(const ir::Program& program, ir::OpId op, std::size_t operand, const Box& box);
 
 /// The part `box` of result `result`, from the parts of the operands that `operand_box` names.

@@ -300,7 +300,7 @@ Result<void> Interpreter::run_block(ir::BlockId block) {
 Result<void> Interpreter::step(ir::OpId id) {
   if (++steps_ > kMostSteps) return cannot(program_, id, "comes after too many others");
   const ir::Op& op = program_.op(id);
-  if (is_pure(op.kind)) return compute(id);
+  if (can_evaluate(op.kind)) return compute(id);
   if (changes_nothing(op.kind)) return {};
   if (works_in_tile_memory(op.kind)) return access_tile_memory(id);
   switch (op.kind) {

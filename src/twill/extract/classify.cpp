@@ -180,7 +180,7 @@ std::optional<Elementwise> function(std::string_view name) {
 
 /// A function of the user's, as if it did what it means and no more.
 Elementwise priced(const ir::Formula& meaning) {
-  const ir::Formula::Count count = meaning.count();
+  const ir::FormulaCount count = ir::count_of(meaning);
   if (count.special == 0) return core("fma", "user", std::max<std::int64_t>(1, count.others));
   std::vector<Piece> pieces = {{"special", 32, count.special, ""}};
   if (count.others > 0) pieces.push_back({"fma", 32, count.others, ""});

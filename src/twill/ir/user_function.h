@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,35 +15,64 @@ namespace twill::ir {
 inline constexpr std::string_view kUserLibrary = "twill.user";
 inline constexpr std::string_view kMeaning = "twill.meaning";
 
-/// Meaning of a function, as steps on a stack of f32 numbers: "x0 x1 add" is the sum of the first
-/// two operands. Other words are numbers; sub mul div max min neg exp exp2 log log2 sqrt rsqrt tanh
-/// erf abs; lt le gt ge eq ne and or not, whose conditions are 0 and 1. There are select of a
-/// condition and two numbers, and f16 and bf16, which round.
-class Formula {
- public:
-  /// nullopt if a word is not known, or operands or results are too few or too many.
-  static std::optional<Formula> read(std::string_view text, std::size_t operands);
-
-  float run(std::span<const float> operands) const;
-
-  /// Steps on the unit of special functions, and all other arithmetic.
-  struct Count {
-    std::int64_t special = 0;
-    std::int64_t others = 0;
-  };
-  Count count() const;
-
- private:
-  using Function = float (*)(float, float, float);
-  struct Step {
-    Function function = nullptr;  ///< null: pushes an operand or a number
-    std::size_t arity = 0;
-    std::optional<std::size_t> operand;
-    float number = 0;
-    bool special = false;
-  };
-  std::vector<Step> steps_;
+/// Steps on a stack of f32 numbers. Conditions are 0 and 1.
+enum class FormulaWord {
+  operand,  ///< pushes an operand
+  number,   ///< pushes a number
+  add,
+  sub,
+  mul,
+  div,
+  max,  ///< of a number and NaN the number
+  min,
+  neg,
+  exp,
+  exp2,
+  log,
+  log2,
+  sqrt,
+  rsqrt,
+  tanh,
+  erf,
+  abs,
+  lt,
+  le,
+  gt,
+  ge,
+  eq,
+  ne,
+  both,
+  either,
+  opposite,
+  select,  ///< of a condition and two numbers
+  f16,     ///< rounds to it
+  bf16,
 };
+/// Its name in text, and how many numbers it takes off the stack.
+std::string_view name_of(FormulaWord word);
+std::size_t arity_of(FormulaWord word);
+
+struct FormulaStep {
+  FormulaWord word = FormulaWord::number;
+  std::size_t operand = 0;
+  float number = 0;
+};
+
+/// Meaning of a function: every step finds its numbers on the stack, and one is left.
+struct Formula {
+  std::vector<FormulaStep> steps;
+};
+
+/// Reads "x0 x1 add", which is the sum of the first two operands; words that have no name are
+/// numbers. nullopt if a word is not known, or operands or results are too few or too many.
+std::optional<Formula> read_formula(std::string_view text, std::size_t operands);
+
+/// Steps on the unit of special functions, and all other arithmetic.
+struct FormulaCount {
+  std::int64_t special = 0;
+  std::int64_t others = 0;
+};
+FormulaCount count_of(const Formula& formula);
 
 struct UserFunction {
   std::string_view name;  ///< "mine::gelu"

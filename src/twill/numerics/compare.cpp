@@ -39,11 +39,11 @@ class Running {
 
  private:
   Result<void> run_loop(const Meaning& meaning, execute::Interpreter& interpreter) {
-    LoopContext around(meaning, kernel_.plan, interpreter);
-    TWILL_TRY_VOID(around.start());
-    Worker worker(around, out_.hazards);
+    LoopContext context(meaning, kernel_.plan, interpreter);
+    TWILL_TRY_VOID(context.start());
+    Worker worker(context, out_.hazards);
     simulate::Setting setting = setting_.run;
-    setting.trips = around.trips();
+    setting.trips = context.trips();
     setting.listener = &worker;
     ++out_.runs;
     out_.trips += setting.trips;
@@ -78,9 +78,9 @@ Result<std::int64_t> trips(const Kernel& kernel, const Setting& setting) {
     execute::Interpreter interpreter(program, memory, setting.launch, id);
     bool came = false;
     interpreter.stand_in_for(kernel.loop, [&](const ir::Loop&) -> Result<void> {
-      LoopContext around(meaning, kernel.plan, interpreter);
-      TWILL_TRY_VOID(around.start());
-      all += around.trips();
+      LoopContext context(meaning, kernel.plan, interpreter);
+      TWILL_TRY_VOID(context.start());
+      all += context.trips();
       came = true;
       return fail({}, "enough");  // nothing behind it is of interest
     });

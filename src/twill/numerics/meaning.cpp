@@ -47,8 +47,8 @@ Result<Meaning> Meaning::of(const Kernel& kernel) {
   }
   TWILL_TRY(meaning.cut_, extract::cut_dimensions(kernel.program, kernel.loop));
   meaning.find_absorbed();
-  meaning.find_impure();
-  if (meaning.condition_ && !meaning.is_pure(*meaning.condition_)) {
+  meaning.find_unknown();
+  if (meaning.condition_ && !meaning.is_known(*meaning.condition_)) {
     return refuse(kernel.program, kernel.loop, "goes on or ends by what it computes");
   }
   meaning.find_others();
@@ -107,25 +107,25 @@ bool Meaning::is_fixed_load(ir::OpId id) const {
          });
 }
 
-void Meaning::find_impure() {
-  const auto spoil = [&](ir::ValueId value) { return impure_.insert(value).second; };
+void Meaning::find_unknown() {
+  const auto spoil = [&](ir::ValueId value) { return unknown_.insert(value).second; };
   for (bool changed = true; changed;) {
     changed = false;
     for (const ir::OpId id : ops_) {
       const ir::Op& op = program_->op(id);
-      bool pure = execute::is_pure(op.kind) || is_fixed_load(id);
+      bool known = execute::can_evaluate(op.kind) || is_fixed_load(id);
       for (const ir::ValueId operand : op.operands) {
         const bool memory = ir::type_of(*program_, operand)->kind == ir::TypeKind::memdesc;
-        pure = pure && !memory && is_pure(operand);
+        known = known && !memory && is_known(operand);
       }
-      if (pure) continue;
+      if (known) continue;
       for (const ir::ValueId result : op.results) changed = spoil(result) || changed;
     }
     for (const ir::Carried& carried : loop().carried) {
-      if (!is_pure(carried.yielded)) changed = spoil(carried.argument) || changed;
+      if (!is_known(carried.yielded)) changed = spoil(carried.argument) || changed;
     }
     for (const ir::Forwarded& forwarded : loop().forwarded) {
-      if (!is_pure(forwarded.passed)) changed = spoil(forwarded.argument) || changed;
+      if (!is_known(forwarded.passed)) changed = spoil(forwarded.argument) || changed;
     }
   }
 }
@@ -213,9 +213,9 @@ Result<void> Meaning::find_things() {
   for (std::size_t v = 0; v < origins_.size(); ++v) {
     for (const ir::OpId made : made_[v]) add_things(OpId(v), made);
     // A pure thing, which any reader can compute, is kept only where the op has no other.
-    const auto real = [&](Thing thing) { return !is_pure(thing); };
+    const auto real = [&](Thing thing) { return !is_known(thing); };
     if (std::any_of(things_[v].begin(), things_[v].end(), real)) {
-      std::erase_if(things_[v], [&](Thing thing) { return is_pure(thing); });
+      std::erase_if(things_[v], [&](Thing thing) { return is_known(thing); });
     }
     if (!origins_[v].forwards) continue;
     for (const Input& input : inputs_[v]) {  // ops stand in an order of what they read

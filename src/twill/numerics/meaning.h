@@ -96,7 +96,7 @@ class Meaning {
 
   /// Computed from arguments, ranges, constants, and single values or indices of arrays that the
   /// loop does not write: known without the plan's ops.
-  bool is_pure(ir::ValueId value) const { return !impure_.contains(value); }
+  bool is_known(ir::ValueId value) const { return !unknown_.contains(value); }
   bool is_outside(ir::ValueId value) const;
   const ir::Carried* carried(ir::ValueId argument) const;
   /// The value of a tile at its definition, behind views that keep the shape, and carried values.
@@ -117,7 +117,7 @@ class Meaning {
   void note_other(Thing thing, ir::ValueId value);
   void find_two_sided(const plan::Plan& plan);
   ir::OpId outermost_branch(ir::OpId op) const;
-  void find_impure();
+  void find_unknown();
   Result<void> find_things();
   void add_things(OpId op, ir::OpId made);
 
@@ -127,12 +127,12 @@ class Meaning {
   std::optional<ir::ValueId> condition_;
   std::map<Thing, ir::ValueId> other_;
   std::map<ir::OpId, TwoSided> two_sided_;  ///< by outermost branch
-  std::set<ir::OpId> absorbed_;  ///< loads of indices, which no op leaves anywhere
+  std::set<ir::OpId> absorbed_;             ///< loads of indices, which no op leaves anywhere
   std::span<const extract::OpOrigin> origins_;
   std::vector<std::set<ir::OpId>> made_;
   std::vector<std::vector<Thing>> things_;
   std::vector<std::vector<Input>> inputs_;
-  std::set<ir::ValueId> impure_;
+  std::set<ir::ValueId> unknown_;
   std::set<ir::ValueId> written_;
   std::map<ir::ValueId, std::size_t> cut_;  ///< dimension along which parts are cut
 };

@@ -63,7 +63,7 @@ Result<TilePtr> Reader::value(ir::ValueId value, int distance, const Box& box) {
 Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
   if (meaning_.is_outside(value)) return context_.before(value, box);
   if (const ir::Carried* it = meaning_.carried(value)) {
-    if (!meaning_.is_pure(value)) return carried(*it, distance, box);
+    if (!meaning_.is_known(value)) return carried(*it, distance, box);
   }
   const auto made = meaning_.program().value(value).op;
   if (const auto passed = meaning_.renamed(value); passed && !made) {
@@ -77,7 +77,7 @@ Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
   }
   const std::vector<Input> from = holders(value, distance);
   if (!from.empty()) return gather(value, from, box);
-  if (meaning_.is_pure(value)) {
+  if (meaning_.is_known(value)) {
     if (distance > iteration_) return lost(value);
     TWILL_TRY(const TilePtr tile, context_.pure(value, iteration_ - distance));
     return share(execute::crop(*tile, box));
@@ -126,7 +126,7 @@ Result<TilePtr> Reader::computed(ir::OpId made, ir::ValueId value, int distance,
   if (access && access->space == ir::AccessSpace::global) return load(made, distance, box);
   // A product that no op of the plan stands for is on another side of a branch.
   const bool multiplies = ir::mma_operands(op).has_value();
-  if ((multiplies && !on_other_side_) || !execute::is_pure(op.kind)) return lost(value);
+  if ((multiplies && !on_other_side_) || !execute::can_evaluate(op.kind)) return lost(value);
   std::vector<TilePtr> operands;
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     const Box part = execute::operand_box(program, made, i, box);

@@ -71,11 +71,11 @@ struct Reading {
 /// Reads the operands of one execution of an op, or without an op those after the last iteration.
 class Reader {
  public:
-  Reader(LoopContext& around, const Slots& slots, std::optional<OpId> op, std::int64_t iteration,
+  Reader(LoopContext& context, const Slots& slots, std::optional<OpId> op, std::int64_t iteration,
          Queue queue)
-      : context_(around),
+      : context_(context),
         slots_(slots),
-        meaning_(around.meaning()),
+        meaning_(context.meaning()),
         op_(op),
         iteration_(iteration),
         queue_(queue) {}

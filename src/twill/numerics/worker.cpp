@@ -17,11 +17,11 @@ constexpr double kSlack = 2e-6;  ///< of a cycle: the simulated machine's slack,
 
 }  // namespace
 
-Worker::Worker(LoopContext& around, std::vector<std::string>& hazards)
-    : context_(around),
-      meaning_(around.meaning()),
-      plan_(around.plan()),
-      slots_(around.plan()),
+Worker::Worker(LoopContext& context, std::vector<std::string>& hazards)
+    : context_(context),
+      meaning_(context.meaning()),
+      plan_(context.plan()),
+      slots_(context.plan()),
       hazards_(hazards) {
   std::map<std::pair<std::size_t, plan::Mechanism>, Queue> numbers;
   for (std::size_t v = 0; v < plan_.problem.ops().size(); ++v) {

@@ -13,7 +13,7 @@ namespace twill::numerics {
 
 class Worker final : public simulate::Listener {
  public:
-  Worker(LoopContext& around, std::vector<std::string>& hazards);
+  Worker(LoopContext& context, std::vector<std::string>& hazards);
 
   void begins(OpId op, std::int64_t iteration, double now) override;
   void ends(OpId op, std::int64_t iteration, double read, double done) override;

@@ -99,7 +99,7 @@ Result<void> Worker::leave_while(Reader& reader,
     const ir::ValueId passed = meaning_.behind_renaming(forwarded.passed);
     const ir::Carried* carried = meaning_.carried(passed);
     TilePtr tile;
-    if (meaning_.is_pure(passed)) {
+    if (meaning_.is_known(passed)) {
       TWILL_TRY(tile, context_.pure(passed, context_.trips()));
     } else if (carried != nullptr && context_.trips() > 0) {
       TWILL_TRY(tile, reader.value(carried->yielded, 0, box));

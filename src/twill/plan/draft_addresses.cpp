@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/plan/buffers.h"
 #include "twill/plan/draft.h"
 
 namespace twill::plan {
@@ -129,10 +130,7 @@ std::pair<Amount, std::optional<std::size_t>> lay_out_in_order(Space& space) {
     for (const Amount offset : candidates) {
       space.at(id).offset = offset;
       const bool free = std::none_of(placed.begin(), placed.end(), [&](BufferId other) {
-        const Buffer& there = space.at(other);
-        const bool overlap =
-            offset < there.offset + total(there) && there.offset < offset + total(space.at(id));
-        return overlap && meet(space.draft, id, other);
+        return share_addresses(space.at(id), space.at(other)) && meet(space.draft, id, other);
       });
       if (free) break;
     }
@@ -160,9 +158,7 @@ Amount lay_out_sharing(Space& space) {
   }
   for (std::size_t i = 0; i < order.size(); ++i) {
     for (std::size_t j = i + 1; j < order.size(); ++j) {
-      const Buffer& a = space.at(order[i]);
-      const Buffer& b = space.at(order[j]);
-      if (a.offset < b.offset + total(b) && b.offset < a.offset + total(a)) {
+      if (share_addresses(space.at(order[i]), space.at(order[j]))) {
         space.draft.aliases.push_back(std::minmax(order[i], order[j]));
       }
     }
@@ -401,27 +397,44 @@ std::vector<BufferId> staging_in(const Space& space) {
   return found;
 }
 
-/// Puts the staging of all roles one after the other into the largest ring. False if it is too
-/// small.
-bool lay_staging_in_ring(Space& space) {
-  std::optional<BufferId> largest;
+/// A ring, and where in it there is room.
+struct Room {
+  BufferId ring;
+  Amount next = 0;
+};
+
+/// Rings in a memory whose waits tell that all is there, the largest first.
+std::vector<Room> rings_in(Space& space) {
+  std::vector<Room> rooms;
   for (const std::vector<OpId>& ring : space.draft.rings) {
     for (const OpId op : ring) {
       const BufferId id = *space.draft.home(op);
-      const bool read = !readers_of(space.draft, op).empty();  // whose waits tell that all is there
-      if (space.at(id).memory != space.memory || !read) continue;
-      if (!largest || total(space.at(id)) > total(space.at(*largest))) largest = id;
+      const bool read = !readers_of(space.draft, op).empty();
+      if (space.at(id).memory == space.memory && read) rooms.push_back({id, space.at(id).offset});
     }
   }
-  if (!largest) return false;
-  const Buffer& ring = space.at(*largest);
-  Amount next = ring.offset;
+  std::stable_sort(rooms.begin(), rooms.end(), [&](const Room& a, const Room& b) {
+    return total(space.at(a.ring)) > total(space.at(b.ring));
+  });
+  return rooms;
+}
+
+/// Puts the staging of all roles into rings, each into the first that has room behind what is there
+/// already. False if there is none.
+bool lay_staging_in_rings(Space& space) {
+  std::vector<Room> rooms = rings_in(space);
   for (const BufferId id : staging_in(space)) {
-    space.at(id).offset = space.round_up(next, id);
-    next = space.at(id).offset + space.at(id).size;
-    space.draft.overlays.emplace_back(id, *largest);
+    const auto fits = [&](const Room& room) {
+      const Buffer& ring = space.at(room.ring);
+      return space.round_up(room.next, id) + space.at(id).size <= ring.offset + total(ring);
+    };
+    const auto room = std::find_if(rooms.begin(), rooms.end(), fits);
+    if (room == rooms.end()) return false;
+    space.at(id).offset = space.round_up(room->next, id);
+    room->next = space.at(id).offset + space.at(id).size;
+    space.draft.overlays.emplace_back(id, room->ring);
   }
-  return next <= ring.offset + total(ring);
+  return true;
 }
 
 /// Whether a ring in the memory has too few copies to hide the latency of its loads.
@@ -459,7 +472,7 @@ Result<void> fill_beside_staging(Space& space, Amount reserved, const Setting& s
   Draft overlaid = before;
   Space other{overlaid, space.memory, all, space.buffers, space.alignment};
   other.capacity = place_invariant_buffers(other, reserved, true);
-  if (!fill(other, setting) || !lay_staging_in_ring(other)) return apart;
+  if (!fill(other, setting) || !lay_staging_in_rings(other)) return apart;
   if (apart && copies_of_rings(overlaid) <= copies_of_rings(draft)) return apart;
   draft = std::move(overlaid);
   return {};

@@ -57,14 +57,14 @@ class Checker {
       if (Complaint bad = check_ids(parts_.transfers[index_])) return bad;
     }
     transfer_ops_ = transfer_ops_among(parts_);
-    std::vector<bool> handed(parts_.ops.size(), false);
+    std::vector<bool> transferred(parts_.ops.size(), false);
     for (index_ = 0; index_ < parts_.transfers.size(); ++index_) {
       const Transfer& it = parts_.transfers[index_];
-      if (handed[it.value.index()]) {
-        return complain(name(it.value) + " is handed over twice",
+      if (transferred[it.value.index()]) {
+        return complain(name(it.value) + " is transferred twice",
                         "name all its loads in one transfer");
       }
-      handed[it.value.index()] = true;
+      transferred[it.value.index()] = true;
       if (Complaint bad = check_ends(it)) return bad;
     }
     if (Complaint bad = check_dependences()) return bad;
@@ -131,11 +131,12 @@ class Checker {
   Complaint check_ordinary(OpId id) const {
     if (transfer_ops_[id.index()]) {
       return complain(name(id) + " is itself the store or load of a transfer",
-                      "hand over values of ops that are always there");
+                      "transfer values of ops that are always there");
     }
     if (!op(id).variable_latency) return {};
-    return complain(name(id) + " has variable latency, so no group of threads hands over its value",
-                    "a load group brings values to memory, where every group reads them");
+    return complain(
+        name(id) + " has variable latency, so no group of threads can transfer its value",
+        "a load group brings values to memory, where every group reads them");
   }
 
   /// Checks a transfer op beside the op whose group it shares.
@@ -165,8 +166,8 @@ class Checker {
       }
       if (it.carries_value) ++count;
       if (it.in_place && share_memory(value, reader)) {
-        return complain(edge + " updates a memory in place and is handed over",
-                        "hand over what is in registers only, or drop 'in-place'");
+        return complain(edge + " updates a memory in place and is transferred",
+                        "transfer values in registers only, or drop 'in-place'");
       }
       if (it.in_place && share_memory(load.op, reader)) {
         return complain(edge + " is in place, and the load " + name(load.op) +
@@ -175,7 +176,7 @@ class Checker {
       }
     }
     if (value == reader) {
-      return complain(name(value) + " is handed over to itself", "it never leaves its group");
+      return complain(name(value) + " is transferred to itself", "it never leaves its group");
     }
     if (op(value).warps != op(reader).warps) {
       return complain(edge + " leads to another width", "groups of one width hand over registers");

@@ -38,17 +38,22 @@ std::string line_of(const Output& it) {
     return text + fmt::format("{} differ by rounding, by at most {:g} (allowed: {} units of {})\n",
                               it.rounded, it.largest, it.allowed.units, it.allowed.type);
   }
-  text += fmt::format("{} differ, by up to {:g}", it.differing, it.largest);
+  std::vector<std::string> faults;
+  if (it.differing > 0) {
+    faults.push_back(fmt::format("{} differ, by up to {:g}", it.differing, it.largest));
+  }
   if (it.example) {
-    text += fmt::format("; element {} is {:g}, not {:g}", it.example->index, it.example->found,
-                        it.example->expected);
+    faults.push_back(fmt::format("element {} is {:g}, not {:g}", it.example->index,
+                                 it.example->found, it.example->expected));
   }
-  if (it.stray > 0) text += fmt::format("; {} that the text leaves alone were written", it.stray);
+  if (it.stray > 0) {
+    faults.push_back(fmt::format("{} that the text leaves alone were written", it.stray));
+  }
   if (it.scattered) {
-    text += fmt::format("; differences of {:g} of the numbers' size are more than roundings",
-                        it.spread);
+    faults.push_back(
+        fmt::format("differences of {:g} of the numbers' size are more than roundings", it.spread));
   }
-  return text + "\n";
+  return text + fmt::format("{}\n", fmt::join(faults, "; "));
 }
 
 std::string text_of(const Report& report, const Trial& trial, const std::string& folder) {

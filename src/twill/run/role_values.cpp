@@ -213,15 +213,15 @@ std::string RoleSteps::check_computed(const Placed& placed) {
     auto found = std::find_if(computed_.begin(), computed_.end(), [&](const Computed& it) {
       return is_of_shape(it.shape, type->shape) && is_it(it);
     });
-    if (found == computed_.end()) found = std::find_if(computed_.begin(), found, is_it);
     const bool in_parts = all_.what.origins[step.op->index()].part >= 0;
     const auto once = std::pair(source.op, placed.instance);
+    if (found == computed_.end() && in_parts && for_all_parts_.contains(once)) continue;
+    if (found == computed_.end()) found = std::find_if(computed_.begin(), found, is_it);
     if (found != computed_.end()) {
       if (in_parts && found->shape == type->shape) for_all_parts_.insert(once);
       computed_.erase(found);
       continue;
     }
-    if (in_parts && for_all_parts_.contains(once)) continue;
     return "the plan has \"" + words(placed) + "\" here, and the text has no " + op.name +
            " of that iteration";
   }

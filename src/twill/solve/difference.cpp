@@ -9,10 +9,13 @@ namespace {
 
 constexpr std::uint32_t index_of(Node node) { return static_cast<std::uint32_t>(node.index()); }
 
+/// The least of so few is found by a scan, which is cheaper than to keep a heap.
+constexpr std::size_t kFewQueued = 16;
+
 }  // namespace
 
 Node DifferenceGraph::add_node() {
-  TWILL_CHECK(distances_.empty(), "nodes come before atoms and edges");
+  TWILL_CHECK(longest_.empty(), "nodes come before atoms and edges");
   const auto node = static_cast<std::uint32_t>(potential_.size());
   if (blocks_.empty() || node == block_begin_) blocks_.push_back({node, node});
   blocks_.back().end = node + 1;
@@ -27,7 +30,7 @@ Node DifferenceGraph::add_node() {
 }
 
 void DifferenceGraph::make_tables() {
-  if (!distances_.empty()) return;
+  if (!longest_.empty()) return;
   std::size_t cells = 0;
   for (const Block& block : blocks_) {
     const std::size_t nodes = block.end - block.begin;
@@ -36,10 +39,13 @@ void DifferenceGraph::make_tables() {
     }
     cells += nodes * nodes;
   }
-  distances_.assign(cells, {});
+  tails_.resize(potential_.size());
+  heads_.resize(potential_.size());
+  longest_.assign(cells, kUnreached);
+  decisive_.assign(cells, kNever);
   pair_at_.assign(cells, kNone);
   for (std::uint32_t node = 0; node < rows_.size(); ++node) {
-    distances_[cell(node, node)].longest = 0;
+    longest_[cell(node, node)] = 0;
   }
 }
 
@@ -80,8 +86,7 @@ std::pair<Literal, bool> DifferenceGraph::add_atom(const Difference& difference,
 /// Notes that a path of that length decides an atom. Paths that exist already are found by
 /// decide_all_atoms.
 void DifferenceGraph::watch_for(std::size_t cell, std::int64_t length) {
-  Distance& distance = distances_[cell];
-  if (length > distance.longest) distance.decisive = std::min(distance.decisive, length);
+  if (length > longest_[cell]) decisive_[cell] = std::min(decisive_[cell], length);
 }
 
 std::optional<Literal> DifferenceGraph::implied_atom(const Difference& difference) const {
@@ -119,7 +124,7 @@ bool DifferenceGraph::assert_edge(const Difference& difference, Literal cause) {
   const std::uint32_t from = index_of(difference.y);
   const std::uint32_t to = index_of(difference.x);
   TWILL_CHECK(block_of_[from] == block_of_[to], "a difference is of nodes of one block");
-  if (distances_[cell(from, to)].longest >= difference.bound) return true;
+  if (longest_[cell(from, to)] >= difference.bound) return true;
   const auto edge = static_cast<std::uint32_t>(edges_.size());
   edges_.push_back({from, to, difference.bound, cause, changes_.size()});
   if (!repair(edge)) {
@@ -135,7 +140,9 @@ void DifferenceGraph::backtrack(std::size_t edge_count) {
   if (edges_.size() <= edge_count) return;
   const std::size_t kept = edges_[edge_count].changes;
   while (changes_.size() > kept) {
-    distances_[changes_.back().cell] = changes_.back().before;
+    const Change& last = changes_.back();
+    longest_[last.cell] = last.longest;
+    decisive_[last.cell] = last.decisive;
     changes_.pop_back();
   }
   while (edges_.size() > edge_count) {
@@ -144,17 +151,32 @@ void DifferenceGraph::backtrack(std::size_t edge_count) {
   }
 }
 
-void DifferenceGraph::push(std::int64_t key, std::uint32_t node) {
-  queue_.push_back({key, node});
-  std::push_heap(queue_.begin(), queue_.end(), [](const QueueEntry& a, const QueueEntry& b) {
-    return a.key != b.key ? a.key > b.key : a.node > b.node;
-  });
+bool DifferenceGraph::is_after(const QueueEntry& a, const QueueEntry& b) {
+  return a.key != b.key ? a.key > b.key : a.node > b.node;
 }
 
+void DifferenceGraph::clear_queue() {
+  queue_.clear();
+  is_heap_ = false;
+}
+
+void DifferenceGraph::push(std::int64_t key, std::uint32_t node) {
+  queue_.push_back({key, node});
+  if (is_heap_) {
+    std::push_heap(queue_.begin(), queue_.end(), is_after);
+  } else if (queue_.size() > kFewQueued) {
+    std::make_heap(queue_.begin(), queue_.end(), is_after);
+    is_heap_ = true;
+  }
+}
+
+/// Takes the entry with the least key, of these the one with the least node.
 DifferenceGraph::QueueEntry DifferenceGraph::pop() {
-  std::pop_heap(queue_.begin(), queue_.end(), [](const QueueEntry& a, const QueueEntry& b) {
-    return a.key != b.key ? a.key > b.key : a.node > b.node;
-  });
+  if (is_heap_) {
+    std::pop_heap(queue_.begin(), queue_.end(), is_after);
+  } else {
+    std::iter_swap(std::max_element(queue_.begin(), queue_.end(), is_after), queue_.end() - 1);
+  }
   const QueueEntry entry = queue_.back();
   queue_.pop_back();
   return entry;
@@ -168,7 +190,7 @@ bool DifferenceGraph::repair(std::uint32_t new_edge) {
   if (missing <= 0) return true;
   ++run_;
   restored_.clear();
-  queue_.clear();
+  clear_queue();
   const auto raise = [this](std::uint32_t node, std::int64_t by, std::uint32_t edge) {
     seen_[node] = run_;
     label_[node] = by;
@@ -210,36 +232,47 @@ void DifferenceGraph::build_conflict(std::uint32_t new_edge) {
 /// Updates the distances of all pairs whose longest path now runs through the new edge, and decides
 /// the atoms between them.
 void DifferenceGraph::lengthen(std::uint32_t new_edge) {
-  const Edge added = edges_[new_edge];
-  const Block& block = blocks_[block_of_[added.from]];
-  tails_.clear();
-  heads_.clear();
-  for (std::uint32_t node = block.begin; node < block.end; ++node) {
-    const std::int64_t to_edge = distances_[cell(node, added.from)].longest;
-    if (to_edge != kUnreached &&
-        to_edge + added.weight > distances_[cell(node, added.to)].longest) {
-      tails_.push_back({node, to_edge + added.weight});
-    }
-    const std::int64_t from_edge = distances_[cell(added.to, node)].longest;
-    if (from_edge != kUnreached &&
-        from_edge + added.weight > distances_[cell(added.from, node)].longest) {
-      heads_.push_back({node, from_edge});
-    }
-  }
-  work_ += (block.end - block.begin + tails_.size() * heads_.size()) / 8;
-  for (const Step& tail : tails_) {
-    for (const Step& head : heads_) {
-      const std::size_t at = cell(tail.node, head.node);
-      Distance& distance = distances_[at];
+  const auto [tails, heads] = around(edges_[new_edge]);
+  for (const Step& tail : tails) {
+    const std::size_t row = cell(tail.node, 0);
+    for (const Step& head : heads) {
+      const std::size_t at = row + head.node;
       const std::int64_t longer = tail.distance + head.distance;
-      if (longer <= distance.longest) continue;
+      if (longer <= longest_[at]) continue;
       ++work_;
-      changes_.push_back({at, distance});
-      distance.longest = longer;
-      if (longer < distance.decisive) continue;
-      distance.decisive = decide(pairs_[pair_at_[at]], head.node, longer);
+      changes_.push_back({at, longest_[at], decisive_[at]});
+      longest_[at] = longer;
+      if (longer < decisive_[at]) continue;
+      decisive_[at] = decide(pairs_[pair_at_[at]], head.node, longer);
     }
   }
+}
+
+/// Nodes whose path to the end of the edge gets longer by it, with the new lengths; and those whose
+/// path from its start gets longer, with their distance from its end. Without branches, since these
+/// would be mispredicted.
+std::pair<std::span<const DifferenceGraph::Step>, std::span<const DifferenceGraph::Step>>
+DifferenceGraph::around(const Edge& edge) {
+  const Block& block = blocks_[block_of_[edge.from]];
+  const std::size_t from_start = cell(edge.from, 0);
+  const std::size_t from_end = cell(edge.to, 0);
+  std::size_t tails = 0;
+  std::size_t heads = 0;
+  for (std::uint32_t node = block.begin; node < block.end; ++node) {
+    const std::size_t row = cell(node, 0);
+    const std::int64_t to_start = longest_[row + edge.from];
+    const std::int64_t through = to_start + edge.weight;
+    const bool is_tail = (to_start != kUnreached) & (through > longest_[row + edge.to]);
+    tails_[tails] = {node, through};
+    tails += is_tail ? 1 : 0;
+    const std::int64_t onwards = longest_[from_end + node];
+    const bool is_head =
+        (onwards != kUnreached) & (edge.weight + onwards > longest_[from_start + node]);
+    heads_[heads] = {node, onwards};
+    heads += is_head ? 1 : 0;
+  }
+  work_ += (block.end - block.begin + tails * heads) / 8;
+  return {std::span(tails_).first(tails), std::span(heads_).first(heads)};
 }
 
 /// The node `higher` of the pair is at least `bound` above the other one. Atoms of a pair imply
@@ -273,8 +306,8 @@ std::int64_t DifferenceGraph::decide(const Pair& pair, std::uint32_t higher, std
 void DifferenceGraph::decide_all_atoms() {
   implied_.clear();
   for (const Pair& pair : pairs_) {
-    const std::int64_t up = distances_[cell(pair.y, pair.x)].longest;
-    const std::int64_t down = distances_[cell(pair.x, pair.y)].longest;
+    const std::int64_t up = longest_[cell(pair.y, pair.x)];
+    const std::int64_t down = longest_[cell(pair.x, pair.y)];
     if (up != kUnreached) decide(pair, pair.x, up);
     if (down != kUnreached) decide(pair, pair.y, down);
   }
@@ -289,10 +322,10 @@ void DifferenceGraph::explain(Literal literal, std::size_t edge_limit,
   // implies the literal stays within `allowed`, and even the longest one on from a node must.
   const std::int64_t allowed = potential_[goal] - potential_[start] - wanted.bound;
   ++run_;
-  queue_.clear();
+  clear_queue();
   const auto visit = [&](std::uint32_t node, std::int64_t slack, std::uint32_t edge) {
     if (seen_[node] == run_ && slack >= label_[node]) return;
-    const std::int64_t onwards = distances_[cell(node, goal)].longest;
+    const std::int64_t onwards = longest_[cell(node, goal)];
     if (onwards == kUnreached) return;
     if (slack + potential_[goal] - potential_[node] - onwards > allowed) return;
     seen_[node] = run_;
@@ -322,12 +355,11 @@ void DifferenceGraph::explain(Literal literal, std::size_t edge_limit,
 }
 
 std::size_t DifferenceGraph::memory_for(std::size_t node_count) {
-  return node_count * node_count * (sizeof(Distance) + sizeof(std::uint32_t));
+  return node_count * node_count * kBytesOfCell;
 }
 
 std::size_t DifferenceGraph::memory() const {
-  return distances_.size() * (sizeof(Distance) + sizeof(std::uint32_t)) +
-         changes_.capacity() * sizeof(Change) +
+  return longest_.size() * kBytesOfCell + changes_.capacity() * sizeof(Change) +
          edges_.capacity() * (sizeof(Edge) + 2 * sizeof(Arc)) + atoms_.capacity() * sizeof(Atom) +
          atom_count_ * sizeof(AtomOfPair) * 2 + pairs_.capacity() * sizeof(Pair);
 }

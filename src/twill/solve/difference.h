@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -82,7 +83,8 @@ class DifferenceGraph {
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
-  static constexpr std::int64_t kUnreached = std::numeric_limits<std::int64_t>::min();
+  /// Below every length; a weight may be added to it.
+  static constexpr std::int64_t kUnreached = std::numeric_limits<std::int64_t>::min() / 2;
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
   struct Edge {
@@ -112,16 +114,12 @@ class DifferenceGraph {
     std::uint32_t y = kNone;
     std::int64_t bound = 0;
   };
-  /// Longest path between two nodes, and the least length that decides another atom between them.
-  /// Shorter paths need no look at the atoms.
-  struct Distance {
-    std::int64_t longest = kUnreached;
-    std::int64_t decisive = kNever;
-  };
   struct Change {
     std::size_t cell;
-    Distance before;
+    std::int64_t longest;   ///< before
+    std::int64_t decisive;  ///< before
   };
+  static constexpr std::size_t kBytesOfCell = 2 * sizeof(std::int64_t) + sizeof(std::uint32_t);
   struct QueueEntry {
     std::int64_t key;
     std::uint32_t node;
@@ -144,7 +142,10 @@ class DifferenceGraph {
   bool repair(std::uint32_t new_edge);
   void build_conflict(std::uint32_t new_edge);
   void lengthen(std::uint32_t new_edge);
+  std::pair<std::span<const Step>, std::span<const Step>> around(const Edge& edge);
   std::int64_t decide(const Pair& pair, std::uint32_t higher, std::int64_t bound);
+  static bool is_after(const QueueEntry& a, const QueueEntry& b);
+  void clear_queue();
   void push(std::int64_t key, std::uint32_t node);
   QueueEntry pop();
 
@@ -155,10 +156,13 @@ class DifferenceGraph {
   std::size_t block_begin_ = 0;          ///< of the block to which nodes are added
   std::vector<std::uint32_t> block_of_;  ///< by node, in `blocks_`
   std::vector<Block> blocks_;
-  std::vector<std::size_t> rows_;       ///< by node: its cell for node 0, if that were of its block
-  std::vector<Distance> distances_;     ///< by cell; empty before the first use
+  std::vector<std::size_t> rows_;      ///< by node: its cell for node 0, if that were of its block
+  std::vector<std::int64_t> longest_;  ///< path, by cell; empty before the first use
+  /// By cell, the least length that decides another atom between the nodes. Shorter paths need no
+  /// look at the atoms. Apart from `longest_`, which is read far more often.
+  std::vector<std::int64_t> decisive_;
   std::vector<std::uint32_t> pair_at_;  ///< by cell: index in `pairs_` or kNone
-  std::vector<Change> changes_;         ///< of `distances_`, to be undone
+  std::vector<Change> changes_;         ///< of the two, to be undone
   std::vector<Atom> atoms_;             ///< by variable; x is kNone if the variable is no atom
   std::vector<Pair> pairs_;
   std::size_t atom_count_ = 0;
@@ -169,10 +173,11 @@ class DifferenceGraph {
   std::vector<std::uint32_t> final_;
   std::vector<std::uint32_t> parent_;  ///< edge by which a node was reached
   std::uint32_t run_ = 0;
-  std::vector<QueueEntry> queue_;
+  std::vector<QueueEntry> queue_;  ///< a heap if `is_heap_`, else in no order
+  bool is_heap_ = false;
   std::vector<std::pair<std::uint32_t, std::int64_t>> restored_;  ///< node, potential before
-  std::vector<Step> tails_;                                       ///< nodes before the new edge
-  std::vector<Step> heads_;                                       ///< nodes behind it
+  std::vector<Step> tails_;  ///< nodes before the new edge; as long as there are nodes
+  std::vector<Step> heads_;  ///< nodes behind it, as well
 
   std::vector<Literal> conflict_;
   std::vector<Literal> implied_;

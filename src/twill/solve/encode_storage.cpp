@@ -70,6 +70,13 @@ void Encoding::count_read(std::size_t value, const Read& read, std::size_t event
   }
 }
 
+/// True if `here` is and any of the others is false.
+Literal Encoding::staged_from(const Guards& shared, Literal here) {
+  const Literal staged = engine_.add_consequence();
+  for (const Literal one : shared) add_clause({}, {one, ~here, staged});
+  return staged;
+}
+
 /// Bytes of the memory in which values wait that change groups, all the time. These literals have
 /// no meaning in a proof, since none is written then.
 std::vector<Term> Encoding::staged_terms(std::size_t memory) {
@@ -82,10 +89,19 @@ std::vector<Term> Encoding::staged_terms(std::size_t memory) {
       shared.push_back(same_group(value, read.reader));
     }
     std::erase(shared, kTrue);
-    if (shared.empty()) continue;
-    const Literal staged = engine_.add_consequence();
-    for (const Literal one : shared) add_clause({}, {one, staged});
-    terms.push_back({instance_.tasks[value].staged, staged});
+    const std::vector<std::size_t>& groups = instance_.tasks[value].groups;
+    if (shared.empty() || groups.empty()) continue;
+    const auto bytes = [&](std::size_t group) { return staged_bytes(instance_, value, group); };
+    const bool alike = std::all_of(groups.begin(), groups.end(), [&](std::size_t group) {
+      return bytes(group) == bytes(groups.front());
+    });
+    if (alike) {
+      terms.push_back({bytes(groups.front()), staged_from(shared, kTrue)});
+      continue;
+    }
+    for (const std::size_t group : groups) {
+      terms.push_back({bytes(group), staged_from(shared, in_group_[value][group])});
+    }
   }
   return terms;
 }

@@ -124,7 +124,7 @@ void fill_staging(Instance& out) {
   for (std::size_t i = 0; i < out.op_count(); ++i) {
     const Op& op = out.problem->ops()[i];
     const bool held = op.registers > 0 && op.footprint.empty() && !out.reads[i].empty();
-    if (held) out.tasks[i].staged = problem::staged_bytes(op, op.warps);
+    if (held) out.tasks[i].staged = problem::staged_bytes(op, 1);
   }
 }
 
@@ -241,6 +241,10 @@ Instance instance_of(const Problem& problem, bool room_for_staging) {
   find_accumulators(out);
   if (room_for_staging) fill_staging(out);
   return out;
+}
+
+std::int64_t staged_bytes(const Instance& instance, std::size_t value, std::size_t group) {
+  return instance.tasks[value].staged * instance.problem->groups()[group].warps;
 }
 
 bool is_staged(const Instance& instance, const schedule::Schedule& schedule, std::size_t value) {

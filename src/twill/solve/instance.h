@@ -24,7 +24,8 @@ struct Task {
   std::int64_t registers = 0;
   bool waits = false;               ///< blocking whatever the groups
   std::vector<std::size_t> groups;  ///< that may run it, ascending
-  std::int64_t staged = 0;  ///< bytes in the memory `staging` if a reader is in another group
+  std::int64_t staged = 0;  ///< bytes in the memory `staging` for each warp of its group, if a
+                            ///< reader is in another one
   std::size_t home = 0;     ///< the op whose group it shares: itself, or that of its transfer op
   /// For transfer ops, which exist iff the groups of one of these pairs differ. Else empty.
   std::vector<std::pair<std::size_t, std::size_t>> moves;
@@ -101,7 +102,9 @@ struct Instance {
 /// `room_for_staging` as in Options.
 Instance instance_of(const problem::Problem& problem, bool room_for_staging = false);
 
-/// Whether the value waits in `staging`, as some reader is in another group.
+/// Bytes in which the value waits in `staging` if that group makes it and another one reads it.
+std::int64_t staged_bytes(const Instance& instance, std::size_t value, std::size_t group);
+/// Whether the value waits there, as some reader is in another group.
 bool is_staged(const Instance& instance, const schedule::Schedule& schedule, std::size_t value);
 
 /// The least II, at least 1, at which the loads of units and pipes fit and no op alone is too long.

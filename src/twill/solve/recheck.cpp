@@ -79,7 +79,8 @@ std::int64_t staged_in(const Instance& instance, const Schedule& schedule, std::
   std::int64_t sum = 0;
   if (instance.staging != memory) return sum;
   for (std::size_t op = 0; op < instance.op_count(); ++op) {
-    if (is_staged(instance, schedule, op)) sum += instance.tasks[op].staged;
+    if (!is_staged(instance, schedule, op)) continue;
+    sum += staged_bytes(instance, op, schedule.ops[op].group.index());
   }
   return sum;
 }

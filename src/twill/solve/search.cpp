@@ -277,9 +277,9 @@ Outcome Search::try_interval(Cycles ii, const Effort& effort) {
     for (const Schedule& it : exclusion_.structures) encoding.rule_out(it);
     if (!may_go_on(encoding)) return Outcome::stopped;
     if (const auto& known = found_ ? found_ : unplaced_) encoding.suggest(*known);
-    teach(encoding, ii);
+    give_clauses(encoding, ii);
     const Outcome outcome = encoding.solve(kTrue, budget_, effort);
-    keep_lessons(encoding, ii, outcome);
+    keep_clauses(encoding, ii, outcome);
     if (outcome != Outcome::satisfied) return outcome;
     if (!accept(encoding, std::nullopt)) continue;
     TWILL_CHECK(found_->initiation_interval <= ii, "a structure fits the II it was taken from");
@@ -288,15 +288,15 @@ Outcome Search::try_interval(Cycles ii, const Effort& effort) {
 }
 
 /// Gives the encoding the clauses learned at the nearest II above or equal.
-void Search::teach(Encoding& encoding, Cycles ii) const {
+void Search::give_clauses(Encoding& encoding, Cycles ii) const {
   const auto at = learned_.lower_bound(ii);
   if (at != learned_.end()) encoding.follow(at->second);
 }
 
 /// Drops learned clauses that no later question can use. The clauses of an II include those it was
 /// given.
-void Search::keep_lessons(Encoding& encoding, Cycles ii, Outcome outcome) {
-  if (!may_hand_on()) return;
+void Search::keep_clauses(Encoding& encoding, Cycles ii, Outcome outcome) {
+  if (!may_keep_clauses()) return;
   if (outcome == Outcome::refuted) {
     learned_.erase(learned_.begin(), learned_.upper_bound(ii));
     return;
@@ -416,7 +416,7 @@ Outcome Search::try_limit(Cycles ii, Limit limit, const Effort& effort) {
       encoding_ =
           std::make_unique<Encoding>(instance_, sub_tiles_, ii, copies_, budget_.memory_limit(),
                                      proof_, "objectives at II " + std::to_string(ii), placed_);
-      teach(*encoding_, ii);
+      give_clauses(*encoding_, ii);
       for (const Limit& done : fixed_) encoding_->fix(literal_of(done));
       for (const Schedule& it : exclusion_.structures) encoding_->rule_out(it);
     }

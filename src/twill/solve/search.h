@@ -76,9 +76,9 @@ class Search {
   void descend(Interval& interval);
   Outcome try_interval(Cycles ii, const Effort& effort);
   bool find_in_turn(Cycles ii);
-  void teach(Encoding& encoding, Cycles ii) const;
-  void keep_lessons(Encoding& encoding, Cycles ii, Outcome outcome);
-  bool may_hand_on() const { return proof_ == nullptr && exclusion_.structures.empty(); }
+  void give_clauses(Encoding& encoding, Cycles ii) const;
+  void keep_clauses(Encoding& encoding, Cycles ii, Outcome outcome);
+  bool may_keep_clauses() const { return proof_ == nullptr && exclusion_.structures.empty(); }
   bool may_go_on(const Encoding& encoding);
   bool accept(const Encoding& encoding, std::optional<Cycles> ii);
   static schedule::Schedule earliest(const Instance& instance, const schedule::Schedule& schedule,

@@ -282,10 +282,10 @@ std::vector<Wait> waits_of(const Instance& instance, const Schedule& schedule) {
     const Precedence& it = instance.precedences[i];
     const problem::Dependence& dependence = problem.dependences()[i];
     const bool crosses = schedule.ops[it.from].group != schedule.ops[it.to].group;
-    const bool handed_over =
+    const bool transferred =
         crosses && dependence.carries_value && instance.tasks[it.from].registers > 0;
     const bool awaited =
-        dependence.blocking || handed_over || problem[dependence.from].variable_latency;
+        dependence.blocking || transferred || problem[dependence.from].variable_latency;
     if (!awaited || it.from == it.to) continue;
     const Cycles least = it.delay + (crosses ? it.transfer : 0);
     waits.push_back({it.from, it.to, least - it.distance * schedule.initiation_interval});

@@ -216,7 +216,10 @@ class InnerCheck {
       return fail_task("T05", launch.where,
                        fmt::format("'{}' {} '{}', but '{}' only {} '{}'", callee.name,
                                    name_of(argument.privilege), argument.name, task_.name,
-                                   name_of(known.privilege), piece.tensor));
+                                   name_of(known.privilege), piece.tensor),
+                       known.privilege == Privilege::writes
+                           ? "compute in a tensor that is made here, and write that at the end"
+                           : "");
     }
     if (argument.privilege == Privilege::writes || known.written) return {};
     return fail_task("T06", launch.where,
@@ -431,6 +434,24 @@ Result<void> check_signature(const TaskValue& task) {
   return {};
 }
 
+Result<void> check_leaf(const TaskValue& task, const Variant& variant) {
+  const Leaf& leaf = std::get<Leaf>(variant.body);
+  TWILL_TRY_VOID(types_of(task, leaf));
+  if (leaf.external) {
+    TWILL_TRY_VOID(element_arguments(task, leaf));
+  }
+  for (const Argument& argument : task.arguments) {
+    const bool written =
+        std::any_of(leaf.outputs.begin(), leaf.outputs.end(),
+                    [&](const Output& output) { return output.argument == argument.name; });
+    if (written || argument.privilege != Privilege::writes) continue;
+    return fail_task("T14", variant.where,
+                     fmt::format("'{}' writes '{}', but '{}.{}' assigns nothing to it", task.name,
+                                 argument.name, task.name, variant.name));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check(const Library& library) {
@@ -450,11 +471,7 @@ Result<void> check(const Library& library) {
             fmt::format("'{}' has two variants {}", task.name, in_quotes(variant.name)));
       }
       if (variant.is_leaf()) {
-        const Leaf& leaf = std::get<Leaf>(variant.body);
-        TWILL_TRY_VOID(types_of(task, leaf));
-        if (leaf.external) {
-          TWILL_TRY_VOID(element_arguments(task, leaf));
-        }
+        TWILL_TRY_VOID(check_leaf(task, variant));
       } else {
         TWILL_TRY_VOID(InnerCheck(library, task, variant).run());
       }

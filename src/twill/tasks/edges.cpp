@@ -16,10 +16,12 @@ constexpr std::size_t kMostLaunches = 20'000;
 
 /// Content of a tile in a dimension beyond the edge of the tensor that it is a block of.
 enum class Beyond {
-  nothing,  ///< there is no edge
+  all_zero,  ///< as all of the tile
+  nothing,   ///< there is no edge
   zeros,
   others,
 };
+bool is_zero(Beyond what) { return what == Beyond::all_zero || what == Beyond::zeros; }
 
 struct Side {
   Beyond what = Beyond::nothing;
@@ -37,7 +39,12 @@ Side as_others(Side side) {
 /// Zeros and zeros are zeros; zeros and what has no edge are not.
 Side added(const Side& a, const Side& b) {
   const Side both = worse_of(a, b);
+  if (a.what == Beyond::all_zero || b.what == Beyond::all_zero) return both;
   return a.what == b.what ? both : as_others(both);
+}
+
+bool is_zero_number(const Node& node) {
+  return node.function == Function::constant && node.number == 0;
 }
 
 /// The sides of all nodes of a leaf.
@@ -95,7 +102,7 @@ class LeafSides {
   Result<Sides> product(const Node& node) const {
     const Sides& a = operand(node, 0);
     const Sides& b = operand(node, 1);
-    const bool zeros = a[1].what == Beyond::zeros || b[0].what == Beyond::zeros;
+    const bool zeros = is_zero(a[1].what) || is_zero(b[0].what);
     const Side along = worse_of(a[1], b[0]);
     if (along.what == Beyond::others && !zeros) return refuse(node, along);
     Sides made{a[0], b[1]};
@@ -131,18 +138,16 @@ class LeafSides {
     for (const std::size_t it : node.operands) {
       const bool is_number = all_[it].empty();
       const Side side = is_number ? Side() : all_[it][d];
-      const bool is_zero =
-          leaf_.nodes[it].function == Function::constant && leaf_.nodes[it].number == 0;
-      const bool zero = is_number ? is_zero : side.what == Beyond::zeros;
+      const bool zero = is_number ? is_zero_number(leaf_.nodes[it]) : is_zero(side.what);
       sides.push_back(side);
       any_zero = any_zero || zero;
       all_zero = all_zero && zero;
       most = worse_of(most, side);
     }
-    if (most.what == Beyond::nothing) return most;
+    if (most.what < Beyond::zeros) return Side();
     const bool keeps = node.function == Function::mul ? any_zero
                        : node.function == Function::div
-                           ? sides[0].what == Beyond::zeros && sides[1].what == Beyond::nothing
+                           ? is_zero(sides[0].what) && sides[1].what == Beyond::nothing
                            : all_zero && keeps_zero(node.function);
     most.what = keeps ? Beyond::zeros : Beyond::others;
     return most;
@@ -244,7 +249,8 @@ class EdgeWalk {
       const KnownSides& known = frame.tensors.at(output.argument);
       if (known.is_global) continue;  // what is beyond its edge is not written
       Sides made = sides[output.node];
-      made.resize(cells_[known.cell].size());  // of a number: as if there were no edge
+      made.resize(cells_[known.cell].size(),  // of a number: as if there were no edge
+                  {is_zero_number(leaf.nodes[output.node]) ? Beyond::all_zero : Beyond::nothing});
       for (std::size_t d = 0; output.adds && d < made.size(); ++d) {
         made[d] = added(made[d], cells_[known.cell][d]);
       }

@@ -133,9 +133,11 @@ class FlowRun {
     }
     Window found = whole_of(storage);
     for (const Block& block : ref.blocks) {
-      const auto part = part_of(block, sizes_);
+      const auto part = with_values(block, sizes_);
       if (!part) return fail_task("T13", where, part.error());
-      if (const auto misfit = misfit_of(found, *part)) return fail_task("T11", where, *misfit);
+      if (block.cut == Cut::mma) {
+        TWILL_TRY_VOID(check_fragment(*part, found.shape(), where));
+      }
       found = part_of(found, *part);
     }
     return found;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "twill/support/check.h"
+#include "twill/tasks/instantiate.h"
 
 namespace twill::tasks {
 namespace {
@@ -41,6 +42,20 @@ std::vector<Hole> holes_of(const Mapping& mapping) {
         {std::move(name), setting.values.empty() ? any_size() : setting.values, setting.where});
   });
   return holes;
+}
+
+Result<Mapping> opened(const Library& library, Mapping mapping) {
+  constexpr std::int64_t kLeast = 2, kMost = 256;
+  std::vector<std::int64_t> any;
+  for (const Hole& hole : holes_of(mapping)) any.push_back(hole.values.front());
+  TWILL_TRY(const std::vector<std::string> names, unstated_tunables(library, filled(mapping, any)));
+  Setting unstated{{}, {}, mapping.where};
+  for (std::int64_t size = kLeast; size <= kMost; size *= 2) unstated.values.push_back(size);
+  for (const std::string& name : names) {
+    unstated.tunable = name;
+    mapping.tunables.push_back(unstated);
+  }
+  return mapping;
 }
 
 Mapping filled(Mapping mapping, const std::vector<std::int64_t>& values) {

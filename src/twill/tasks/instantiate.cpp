@@ -48,8 +48,10 @@ std::set<std::string> product_operands(const Leaf& leaf, std::size_t side) {
 
 class Instantiation {
  public:
-  Instantiation(const Library& library, const Mapping& mapping)
-      : library_(library), mapping_(mapping) {}
+  /// `unstated`: where to put the names of tunables that are not stated; null: that fails.
+  Instantiation(const Library& library, const Mapping& mapping,
+                std::vector<std::string>* unstated = nullptr)
+      : library_(library), mapping_(mapping), unstated_(unstated) {}
 
   Result<TreeNode> run() {
     TWILL_TRY_VOID(check_names());
@@ -308,11 +310,20 @@ class Instantiation {
       for (std::size_t s = 0; it.instance != nullptr && s < it.instance->tunables.size(); ++s) {
         if (it.instance->tunables[s].tunable == name) found = &it.instance->tunables[s];
       }
+      if (found == nullptr && unstated_ != nullptr) {
+        values[name] = 1;
+        const bool is_known =
+            std::find(unstated_->begin(), unstated_->end(), name) != unstated_->end();
+        if (!is_known) unstated_->push_back(name);
+        continue;
+      }
       if (found == nullptr) {
         return fail_task("M03", it.instance != nullptr ? it.instance->where : mapping_.where,
                          fmt::format("'{}.{}' needs a value of its tunable '{}'", it.task->name,
                                      it.variant->name, name),
-                         fmt::format("add a line `{} = ...` to the mapping", name));
+                         fmt::format("add a line `{} = ...` to the mapping, or have `twill tune` "
+                                     "choose a value",
+                                     name));
       }
       if (found->values.size() != 1) return is_hole(*found);
       if (found->values[0] < 1) {
@@ -416,6 +427,7 @@ class Instantiation {
 
   const Library& library_;
   const Mapping& mapping_;
+  std::vector<std::string>* unstated_;
   std::vector<Chosen> above_;
   std::size_t count_ = 0;
 };
@@ -458,6 +470,12 @@ Result<Tree> instantiate(Library library, const Mapping& mapping) {
   TWILL_TRY(tree.specialize, specialize_of(mapping));
   TWILL_TRY_VOID(check_edges(tree));
   return tree;
+}
+
+Result<std::vector<std::string>> unstated_tunables(const Library& library, const Mapping& mapping) {
+  std::vector<std::string> names;
+  TWILL_TRY_VOID(Instantiation(library, mapping, &names).run());
+  return names;
 }
 
 std::string to_string(const Tree& tree) {

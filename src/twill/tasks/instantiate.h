@@ -43,6 +43,10 @@ struct Tree {
 /// Precondition: check(library).
 Result<Tree> instantiate(Library library, const Mapping& mapping);
 
+/// Tunables of the tree that the mapping does not state, in its order; else as `instantiate`.
+/// Precondition: a mapping without holes.
+Result<std::vector<std::string>> unstated_tunables(const Library& library, const Mapping& mapping);
+
 /// A mapping that states all of the tree, what was derived too: it makes an equal tree, but for
 /// names that were no words. Instances that state the same are one.
 Mapping completed(const Tree& tree);

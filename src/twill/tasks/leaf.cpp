@@ -159,9 +159,6 @@ class Typing {
     for (const Output& output : leaf_.outputs) {
       TWILL_TRY_VOID(check_output(output));
     }
-    for (const Argument& argument : task_.arguments) {
-      TWILL_TRY_VOID(check_written(argument));
-    }
     return types_;
   }
 
@@ -381,16 +378,6 @@ class Typing {
                      "'" + argument->name + "' is " +
                          extents_text({argument->shape.begin(), argument->shape.end()}) +
                          ", and what is assigned is " + in_words(type));
-  }
-
-  Result<void> check_written(const Argument& argument) const {
-    const bool written =
-        std::any_of(leaf_.outputs.begin(), leaf_.outputs.end(),
-                    [&](const Output& output) { return output.argument == argument.name; });
-    if (written || argument.privilege != Privilege::writes) return {};
-    return fail_task("T14", argument.where,
-                     "'" + task_.name + "' writes '" + argument.name +
-                         "', but one of its leaves assigns nothing to it");
   }
 
   const TaskValue& task_;

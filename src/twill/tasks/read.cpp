@@ -199,7 +199,12 @@ class TextReader {
     TWILL_TRY(std::string name, cursor_.word("a launch, a range or a tensor"));
     if (cursor_.take("=")) {
       Make make{std::move(name), Scalar::f32, {}, where};
-      TWILL_TRY_VOID(cursor_.expect("tensor"));
+      if (!cursor_.is("tensor")) {
+        return fail_task("T09", where,
+                         "an inner variant makes tensors and launches tasks, and computes nothing",
+                         "give a task a leaf that says it, and launch that");
+      }
+      cursor_.next();
       TWILL_TRY(make.scalar, cursor_.scalar());
       TWILL_TRY_VOID(cursor_.expect("["));
       TWILL_TRY(make.shape, cursor_.sizes("]"));

@@ -21,6 +21,10 @@ class LeafReader {
       const Where where = cursor_.here();
       TWILL_TRY(const std::string name, cursor_.word("a tensor or a name"));
       const bool adds = cursor_.is("+=");
+      if (cursor_.is("(")) {
+        return fail_task("T09", where, "a leaf computes, and launches nothing",
+                         "an inner variant launches tasks");
+      }
       if (!adds && !cursor_.is("=")) return cursor_.unexpected("'=' or '+='");
       cursor_.next();
       TWILL_TRY(std::size_t node, comparison());
@@ -144,8 +148,12 @@ class LeafReader {
     TWILL_TRY_VOID(cursor_.expect(")"));
     const Spelling& spelling = spelling_of(*function);
     if (operands.size() < spelling.least || operands.size() > spelling.most) {
+      const std::string least = std::to_string(spelling.least);
+      const bool ranges = spelling.most > spelling.least;
       return fail_task("T01", where,
-                       "'" + name + "' takes " + std::to_string(spelling.least) + " values, not " +
+                       "'" + name + "' takes " + least +
+                           (ranges ? " or " + std::to_string(spelling.most) : "") +
+                           (spelling.most == 1 ? " value, not " : " values, not ") +
                            std::to_string(operands.size()));
     }
     if (to) return builder_.cast(*to, operands[0], where);

@@ -1,12 +1,12 @@
 #include <cstdint>
 #include <utility>
 
+#include "twill/tasks/holes.h"
 #include "twill/tasks/read_parts.h"
 
 namespace twill::tasks {
 namespace {
 
-constexpr std::size_t kMostValues = 4096;  // of a hole
 constexpr std::int64_t kMostShared = std::int64_t{1} << 30;
 
 class MappingReader {
@@ -64,9 +64,9 @@ class MappingReader {
     if (cursor_.take("by")) {
       TWILL_TRY(step, cursor_.whole_number());
     }
-    if (step < 1 || last < first || (last - first) / step >= std::int64_t{kMostValues}) {
+    if (step < 1 || last < first || (last - first) / step >= std::int64_t{kMostChoices}) {
       return cursor_.wrong(
-          at, "is no end of a range of up to " + std::to_string(kMostValues) + " values");
+          at, "is no end of a range of up to " + std::to_string(kMostChoices) + " values");
     }
     for (std::int64_t next = first; next <= last - step;) made.values.push_back(next += step);
     return made;

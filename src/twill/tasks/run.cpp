@@ -22,6 +22,13 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 28;
 
 std::string lengths_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
+/// Precondition: a block with values.
+std::string index_text(const Block& block) {
+  std::vector<std::string> index;
+  for (const Size& at : block.index) index.push_back(to_string(at));
+  return fmt::format("{}", fmt::join(index, ", "));
+}
+
 /// Names of a variant that runs, with their meaning.
 struct Frame {
   const TreeNode* node = nullptr;
@@ -155,7 +162,7 @@ class Run {
   Result<Window> window_of(const Piece& piece, const Frame& frame) const {
     Window window = frame.tensors.at(piece.tensor);
     for (const Block& block : piece.blocks) {
-      const auto part = part_of(block, frame.sizes);
+      const auto part = with_values(block, frame.sizes);
       if (!part) {
         const bool divides = part.error().find("remainder") != std::string::npos;
         return fail_task(divides ? "T11" : "T13", piece.where, part.error());
@@ -163,13 +170,14 @@ class Run {
       const Shape shape = window.shape();
       const bool divides = block.edge == Edge::exact && block.cut == Cut::blocks;
       for (std::size_t d = 0; divides && d < shape.size(); ++d) {
-        if (part->tile[d] > 0 && shape[d] % part->tile[d] == 0) continue;
-        return fail_task("T11", piece.where,
-                         fmt::format("blocks of {} do not divide the {} of '{}'", part->tile[d],
-                                     shape[d], piece.tensor));
+        const std::int64_t tile = *part->tile[d].constant();
+        if (tile > 0 && shape[d] % tile == 0) continue;
+        return fail_task(
+            "T11", piece.where,
+            fmt::format("blocks of {} do not divide the {} of '{}'", tile, shape[d], piece.tensor));
       }
-      if (const auto misfit = misfit_of(window, *part)) {
-        return fail_task("T11", piece.where, *misfit);
+      if (block.cut == Cut::mma) {
+        TWILL_TRY_VOID(check_fragment(*part, shape, piece.where));
       }
       const bool inside =
           block.cut == Cut::pick || (block.cut == Cut::windows && block.edge == Edge::exact);
@@ -177,7 +185,7 @@ class Run {
         return fail_task(
             "T13", piece.where,
             fmt::format("{} at [{}] goes beyond '{}', which is {} there", to_string(piece),
-                        fmt::join(part->index, ", "), piece.tensor, lengths_text(shape)));
+                        index_text(*part), piece.tensor, lengths_text(shape)));
       }
       window = part_of(window, *part);
     }

@@ -41,88 +41,52 @@ Window whole_of(std::shared_ptr<Storage> storage) {
 
 namespace {
 
-tl::expected<execute::Shape, std::string> numbers_of(
-    const std::vector<Size>& sizes, const std::map<std::string, std::int64_t>& names, bool any) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 28;
-  execute::Shape numbers;
-  for (const Size& size : sizes) {
-    const auto value = value_of(size, names);
-    if (!value) return tl::unexpected(to_string(size) + ": " + value.error());
-    if (*value > kMost || *value < (any ? -kMost : 0)) {
-      return tl::unexpected(to_string(size) + " is " + std::to_string(*value));
-    }
-    numbers.push_back(*value);
-  }
-  return numbers;
-}
+/// Precondition: a size of a block with values.
+std::int64_t number(const Size& size) { return *size.constant(); }
 
 /// Where a part of one dimension begins in it.
-std::int64_t begin_of(const PartNumbers& part, std::size_t dimension) {
-  const auto& step = part.cut == Cut::windows ? part.step : part.tile;
-  return part.cut == Cut::pick ? part.index[0] : part.index[dimension] * step[dimension];
+std::int64_t begin_of(const Block& block, std::size_t dimension) {
+  const auto& step = block.cut == Cut::windows ? block.step : block.tile;
+  if (block.cut == Cut::pick) return number(block.index[0]);
+  return number(block.index[dimension]) * number(step[dimension]);
 }
 
 /// Dimensions of the tensor that a part of the window has, in the order of the part's.
-std::vector<std::size_t> dimensions_of(const Window& window, const PartNumbers& part) {
+std::vector<std::size_t> dimensions_of(const Window& window, const Block& block) {
   std::vector<std::size_t> dimensions;
   for (std::size_t d = 0; d < window.extents.size(); ++d) {
     if (!window.extents[d].picked) dimensions.push_back(d);
   }
-  if (part.cut == Cut::pick) return {dimensions[part.picked]};
+  if (block.cut == Cut::pick) return {dimensions[block.picked]};
   return dimensions;
 }
 
 }  // namespace
 
-tl::expected<PartNumbers, std::string> part_of(const Block& block,
-                                               const std::map<std::string, std::int64_t>& names) {
-  PartNumbers part{block.cut, {}, {}, {}, block.picked, block};
-  TWILL_TRY(part.tile, numbers_of(block.tile, names, false));
-  TWILL_TRY(part.step, numbers_of(block.step, names, false));
-  TWILL_TRY(part.index, numbers_of(block.index, names, block.cut == Cut::windows));
-  return part;
-}
-
-Window part_of(const Window& window, const PartNumbers& part) {
+Window part_of(const Window& window, const Block& block) {
   Window out = window;
-  const std::vector<std::size_t> dimensions = dimensions_of(window, part);
+  const std::vector<std::size_t> dimensions = dimensions_of(window, block);
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     const Window::Extent& of = window.extents[dimensions[i]];
-    const bool picks = part.cut == Cut::pick;
+    const bool picks = block.cut == Cut::pick;
     Window::Extent& made = out.extents[dimensions[i]];
-    if (part.cut == Cut::mma) {
-      made.size = of.size / cuts_of(part.fragment, i);
-      made.levels.push_back({lanes_of(part.fragment, i, part.index[0]), of.size});
+    if (block.cut == Cut::mma) {
+      made.size = of.size / cuts_of(block, i);
+      made.levels.push_back({lanes_of(block, i, number(block.index[0])), of.size});
       continue;
     }
-    made.size = picks ? 1 : part.tile[i];
+    made.size = picks ? 1 : number(block.tile[i]);
     made.picked = picks;
-    made.levels.push_back({{1, 1, begin_of(part, i)}, of.size});
+    made.levels.push_back({{1, 1, begin_of(block, i)}, of.size});
   }
   return out;
 }
 
-std::optional<std::string> misfit_of(const Window& window, const PartNumbers& part) {
-  if (part.cut != Cut::mma) return std::nullopt;
-  if (part.index[0] >= parts_of(part.fragment)) {
-    return "'mma' has " + std::to_string(parts_of(part.fragment)) + " parts, and this is number " +
-           std::to_string(part.index[0]);
-  }
-  const execute::Shape shape = window.shape();
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    const std::int64_t granule = granule_of(part.fragment, d);
-    if (shape[d] % granule == 0) continue;
-    return "'mma' cuts multiples of " + std::to_string(granule) + " in dimension " +
-           std::to_string(d) + ", and there are " + std::to_string(shape[d]);
-  }
-  return std::nullopt;
-}
-
-bool is_within(const Window& window, const PartNumbers& part) {
-  const std::vector<std::size_t> dimensions = dimensions_of(window, part);
+bool is_within(const Window& window, const Block& block) {
+  const std::vector<std::size_t> dimensions = dimensions_of(window, block);
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
-    const std::int64_t begin = begin_of(part, i);
-    const std::int64_t size = part.cut == Cut::pick ? 1 : part.tile[i];
+    const std::int64_t begin = begin_of(block, i);
+    const std::int64_t size = block.cut == Cut::pick ? 1 : number(block.tile[i]);
     if (begin < 0 || begin + size > window.extents[dimensions[i]].size) return false;
   }
   return true;

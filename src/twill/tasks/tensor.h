@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <tl/expected.hpp>
-
 #include "twill/execute/tile.h"
 #include "twill/tasks/values.h"
 
@@ -47,24 +45,10 @@ struct Window {
 std::shared_ptr<Storage> make_storage(std::string name, Scalar scalar, execute::Shape shape);
 Window whole_of(std::shared_ptr<Storage> storage);
 
-/// The numbers of a part.
-struct PartNumbers {
-  Cut cut = Cut::blocks;
-  execute::Shape tile, index, step;
-  std::size_t picked = 0;
-  Block fragment = {};  ///< of `mma`
-};
-/// The sizes of `block` with the names' values. Fails, with the reason, for a size without a value,
-/// a negative tile, or a negative index of what is no window.
-tl::expected<PartNumbers, std::string> part_of(const Block& block,
-                                               const std::map<std::string, std::int64_t>& names);
-
-/// The part of the window. Precondition: it has the part's rank.
-Window part_of(const Window& window, const PartNumbers& part);
-/// Why `mma` has no such part of the window, if there is a reason.
-std::optional<std::string> misfit_of(const Window& window, const PartNumbers& part);
+/// The part of the window. Precondition: it has the block's rank, and the block has values.
+Window part_of(const Window& window, const Block& block);
 /// Whether the whole part is within the window.
-bool is_within(const Window& window, const PartNumbers& part);
+bool is_within(const Window& window, const Block& block);
 
 /// Elements that iterations of a prange touch, of tensors that were there before it.
 class Touches {

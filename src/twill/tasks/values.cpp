@@ -4,8 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "twill/tasks/partitions.h"
-
 namespace twill::tasks {
 namespace {
 
@@ -36,91 +34,6 @@ bool may_give(Privilege have, Privilege give) {
   return have == give || (have == Privilege::updates);
 }
 
-std::string_view name_of(Fragment fragment) {
-  switch (fragment) {
-    case Fragment::a:
-      return "a";
-    case Fragment::b:
-      return "b";
-    case Fragment::b_transposed:
-      return "bt";
-    case Fragment::c:
-      break;
-  }
-  return "c";
-}
-
-std::optional<Fragment> fragment_named(std::string_view name) {
-  for (const Fragment it : {Fragment::a, Fragment::b, Fragment::b_transposed, Fragment::c}) {
-    if (name_of(it) == name) return it;
-  }
-  return std::nullopt;
-}
-
-namespace {
-
-/// Dimension of an operand in which its rows are those of the sums, and columns theirs.
-bool has_rows(const Block& block, std::size_t d) {
-  return d == 0 && (block.fragment == Fragment::a || block.fragment == Fragment::c);
-}
-bool has_columns(const Block& block, std::size_t d) {
-  return block.fragment == Fragment::b_transposed ? d == 0
-                                                  : d == 1 && block.fragment != Fragment::a;
-}
-
-}  // namespace
-
-std::int64_t parts_of(const Block& block) { return block.level == Level::thread ? 32 : 4; }
-
-std::int64_t cuts_of(const Block& block, std::size_t d) {
-  if (has_rows(block, d)) return block.level == Level::thread ? 8 : 4;
-  return block.level == Level::thread && has_columns(block, d) ? 4 : 1;
-}
-
-std::int64_t granule_of(const Block& block, std::size_t d) {
-  if (has_rows(block, d)) return block.level == Level::thread ? 16 : 64;
-  return has_columns(block, d) ? 8 : 1;
-}
-
-Lanes lanes_of(const Block& block, std::size_t d, std::int64_t index) {
-  if (has_rows(block, d)) {
-    return block.level == Level::thread ? Lanes{1, 8, index / 4} : Lanes{16, 64, 16 * index};
-  }
-  if (block.level == Level::thread && has_columns(block, d)) return {2, 8, 2 * (index % 4)};
-  return {};
-}
-
-PartAxes axes_of(const Block& block, std::size_t rank) {
-  std::vector<Axis> axes(rank, Axis::all);
-  for (std::size_t d = 0; d < rank; ++d) {
-    if (block.cut != Cut::mma) {
-      axes[d] = d == 0 ? Axis::rows : Axis::all;
-    } else if (cuts_of(block, d) > 1) {
-      axes[d] = has_rows(block, d) ? Axis::rows : Axis::columns;
-    }
-  }
-  return {std::move(axes), is_disjoint(block) == Fact::yes};
-}
-
-tl::expected<std::optional<Block>, std::string> united(Block block, const std::string& index,
-                                                       const Size& count) {
-  const bool chosen = block.index[0] == Size::named(index);
-  if (block.cut == Cut::mma) {
-    if (!chosen) return tl::unexpected("its index is " + to_string(block.index[0]));
-    if (count == Size(parts_of(block))) return std::nullopt;
-    return tl::unexpected("'mma' has " + std::to_string(parts_of(block)) +
-                          " parts, and there are " + to_string(count) + " iterations");
-  }
-  if (block.cut != Cut::blocks || !chosen)
-    return tl::unexpected(std::string("it is no block of rows"));
-  block.tile[0] = block.tile[0] * count;
-  block.index[0] = Size(0);
-  for (const Size& at : block.index) {
-    if (names_in(at).count(index) > 0) return tl::unexpected(std::string("it is no block of rows"));
-  }
-  return block;
-}
-
 std::vector<Size> shape_of(const Block& block, const std::vector<Size>& shape) {
   if (block.cut == Cut::mma) {
     std::vector<Size> part = shape;
@@ -147,6 +60,23 @@ bool fits_rank(const Block& block, std::size_t rank) {
 Block substituted(Block block, const SizeMap& by) {
   for (auto* sizes : {&block.tile, &block.index, &block.step}) {
     for (Size& size : *sizes) size = substituted(size, by);
+  }
+  return block;
+}
+
+tl::expected<Block, std::string> with_values(Block block,
+                                             const std::map<std::string, std::int64_t>& names) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 28;
+  for (auto* sizes : {&block.tile, &block.step, &block.index}) {
+    const bool any = sizes == &block.index && block.cut == Cut::windows;
+    for (Size& size : *sizes) {
+      const auto value = value_of(size, names);
+      if (!value) return tl::unexpected(to_string(size) + ": " + value.error());
+      if (*value > kMost || *value < (any ? -kMost : 0)) {
+        return tl::unexpected(to_string(size) + " is " + std::to_string(*value));
+      }
+      size = Size(*value);
+    }
   }
   return block;
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "twill/support/diagnostic.h"
+#include "twill/tasks/fragments.h"
 #include "twill/tasks/size.h"
 #include "twill/tasks/vocabulary.h"
 
@@ -22,6 +24,10 @@ struct Where {
   Location at;
   friend bool operator==(const Where&, const Where&) { return true; }
 };
+
+/// A failed Result: "T05: MESSAGE" at the place.
+tl::unexpected<Diagnostic> fail_task(const char* code, const Where& where,
+                                     const std::string& message, std::string hint = {});
 
 /// Use that a task makes of an argument. `writes`: all of it is new, and what was there is not
 /// read. `reduces`: numbers are added to what is there, which is neither read nor replaced.
@@ -53,19 +59,6 @@ enum class Cut {
   mma,      ///< of an operand of a product what a warp or a thread of a warpgroup needs of it
 };
 
-/// Operands of a product whose sums lie in registers as the tensor core leaves them.
-enum class Fragment {
-  a,             ///< [M, K]: the rows that the sums have
-  b,             ///< [K, N]: the columns that the sums have
-  b_transposed,  ///< [N, K]
-  c,             ///< [M, N]: the sums
-};
-/// Level of a part: a warp has one of a tile, a thread one of its warp's.
-enum class Level { warp, thread };
-/// "a", "b", "bt" or "c".
-std::string_view name_of(Fragment fragment);
-std::optional<Fragment> fragment_named(std::string_view name);
-
 /// Content of a block beyond the edge of its tensor. Writes beyond it are dropped, but for `exact`.
 enum class Edge {
   zero,   ///< zeros: right for sums
@@ -92,42 +85,12 @@ struct Block {
 std::vector<Size> shape_of(const Block& block, const std::vector<Size>& shape);
 /// Whether a tensor with `rank` dimensions has such parts.
 bool fits_rank(const Block& block, std::size_t rank);
-/// Elements of dimension `d` that a part by `mma` has: `run` side by side, `stride` apart, from
-/// `offset` on. All of them: a stride of 1.
-struct Lanes {
-  std::int64_t run = 1;
-  std::int64_t stride = 1;
-  std::int64_t offset = 0;
-};
-/// Precondition: a block of `mma`, d < 2, and an index below `parts_of`.
-Lanes lanes_of(const Block& block, std::size_t d, std::int64_t index);
-/// How many parts `mma` makes: 4 warps, or 32 threads.
-std::int64_t parts_of(const Block& block);
-/// In how many parts `mma` cuts dimension d.
-std::int64_t cuts_of(const Block& block, std::size_t d);
-/// Extents of dimension d are multiples of this.
-std::int64_t granule_of(const Block& block, std::size_t d);
-
-/// Difference between two parts of a tensor in a dimension.
-enum class Axis {
-  all,      ///< nothing: each part has all of it
-  rows,     ///< rows of the sums of a product, or of whatever is cut into rows
-  columns,  ///< columns of the sums
-};
-/// Difference between the parts of a tensor.
-struct PartAxes {
-  std::vector<Axis> axes;    ///< by dimension; empty: all parts are the whole
-  bool is_disjoint = false;  ///< no two parts share an element
-};
-/// Parts of a tensor whose block the index of a range chooses, of `blocks` in the first dimension.
-PartAxes axes_of(const Block& block, std::size_t rank);
-/// The block that all `count` iterations of a prange with that index touch together. It is nullopt
-/// for parts by `mma`, which together are the whole. Fails if they are nothing simple.
-tl::expected<std::optional<Block>, std::string> united(Block block, const std::string& index,
-                                                       const Size& count);
-
 /// With the names of `by` replaced.
 Block substituted(Block block, const SizeMap& by);
+/// With numbers for all sizes. Fails, with the reason, for a size without a value, a negative tile,
+/// or a negative index of what is no window.
+tl::expected<Block, std::string> with_values(Block block,
+                                             const std::map<std::string, std::int64_t>& names);
 
 /// A tensor, or a part of it, or a part of that, and so on.
 struct Piece {
@@ -282,9 +245,5 @@ const Argument* find_argument(const TaskValue& task, std::string_view name);
 Result<Leaf> external_leaf(const TaskValue& task, External external);
 /// Whether the task has a position of that name.
 bool has_position(const TaskValue& task, std::string_view name);
-
-/// A failed Result: "T05: MESSAGE" at the place.
-tl::unexpected<Diagnostic> fail_task(const char* code, const Where& where,
-                                     const std::string& message, std::string hint = {});
 
 }  // namespace twill::tasks

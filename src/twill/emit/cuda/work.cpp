@@ -60,7 +60,7 @@ std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text
   const bool words = shape && is_staged_in_words(type, *shape);
   if (!words || (its.format != plan::StagingFormat::fragment &&
                  its.format != plan::StagingFormat::row_vector)) {
-    wrong_ = view_.refuse(value, "is handed to another role in a form that is not printed").value();
+    wrong_ = view_.refuse(value, "is read by another role, in a form that is not printed").value();
     return std::nullopt;
   }
   const std::string name = "from_" + identifier(plan_[*its.staged].name);
@@ -431,7 +431,7 @@ Result<void> RolePrinter::stage_value(Text& text, const Step& step, const Point&
   if (!words || (its.format != plan::StagingFormat::fragment &&
                  its.format != plan::StagingFormat::row_vector)) {
     return view_.refuse(view_.origin(*step.op).sources.front().op,
-                        "is handed to another role in a form that is not printed");
+                        "is read by another role, in a form that is not printed");
   }
   Text prelude(text.depth());
   const auto found =

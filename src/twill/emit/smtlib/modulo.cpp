@@ -99,7 +99,7 @@ class Modulo {
 
   /// The value is transferred: where the two groups differ, the reader has a load and does not read
   /// the value itself.
-  bool is_handed_over(const Dependence& it) const {
+  bool is_transferred(const Dependence& it) const {
     return std::any_of(
         problem_.transfers().begin(), problem_.transfers().end(), [&](const Transfer& transfer) {
           return transfer.value == it.from && it.carries_value &&
@@ -229,7 +229,7 @@ class Modulo {
     for (const Dependence& it : problem_.dependences()) {
       if (it.to.index() != v) continue;
       if (it.blocking) return kTrue;
-      if (!it.carries_value || problem_[it.from].registers == 0 || is_handed_over(it)) continue;
+      if (!it.carries_value || problem_[it.from].registers == 0 || is_transferred(it)) continue;
       any.push_back(negation(same_group(it.from.index(), v)));
     }
     return any_of(any);
@@ -284,7 +284,7 @@ class Modulo {
     for (const Dependence& it : problem_.dependences()) {
       if (it.from.index() != w || !it.carries_value) continue;
       const std::size_t u = it.to.index();
-      const Term here = is_handed_over(it) ? same_group(w, u) : kTrue;
+      const Term here = is_transferred(it) ? same_group(w, u) : kTrue;
       for (const Alternative& alternative : op(u).alternatives) {
         const auto [quotient, rest] = split(read_hold_of(it, op(u), alternative));
         const Term since = difference(slot(v), slot(u));

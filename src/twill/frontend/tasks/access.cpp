@@ -374,13 +374,18 @@ Result<void> Lowering::store(const Place& place, const std::string& tile, const 
   const std::string box_text = descriptor_text(box);
   std::string value = tile;
   if (box.shape != type.shape) {
+    TileLayouts& layouts = state_.text.layouts();
     TileType laid = type;
-    laid.layout = state_.text.layouts().loaded(type.shape, bytes_of(type.scalar));
-    box.layout = state_.text.layouts().loaded(box.shape, bytes_of(box.scalar));
-    value = state_.text.once(scope, "y",
-                             fmt::format("ttg.convert_layout {} : {} -> {}", value,
-                                         tensor_text(type), tensor_text(laid)),
-                             where);
+    if (const auto unmoved = layouts.reshaped(type.layout, type.shape, box.shape)) {
+      box.layout = *unmoved;
+    } else {
+      laid.layout = layouts.loaded(type.shape, bytes_of(type.scalar));
+      box.layout = layouts.loaded(box.shape, bytes_of(box.scalar));
+      value = state_.text.once(scope, "y",
+                               fmt::format("ttg.convert_layout {} : {} -> {}", value,
+                                           tensor_text(type), tensor_text(laid)),
+                               where);
+    }
     value = state_.text.once(
         scope, "g",
         fmt::format("tt.reshape {} : {} -> {}", value, tensor_text(laid), tensor_text(box)), where);

@@ -2,38 +2,72 @@
 
 #include <fmt/format.h>
 
+#include "twill/ir/user_function.h"
+#include "twill/support/check.h"
+
 namespace twill::frontend::from_tasks {
 namespace {
 
+using ir::FormulaWord;
 using tasks::Function;
 using tasks::Scalar;
 
-std::string_view word_of(Function function) {
+/// Precondition: an element-wise function, and no cast.
+FormulaWord word_of(Function function) {
   switch (function) {
     case Function::add:
-      return "add";
+      return FormulaWord::add;
     case Function::sub:
-      return "sub";
+      return FormulaWord::sub;
     case Function::mul:
-      return "mul";
+      return FormulaWord::mul;
     case Function::div:
-      return "div";
+      return FormulaWord::div;
+    case Function::max:
+      return FormulaWord::max;
+    case Function::min:
+      return FormulaWord::min;
     case Function::neg:
-      return "neg";
+      return FormulaWord::neg;
+    case Function::exp:
+      return FormulaWord::exp;
+    case Function::exp2:
+      return FormulaWord::exp2;
+    case Function::log:
+      return FormulaWord::log;
+    case Function::log2:
+      return FormulaWord::log2;
+    case Function::sqrt:
+      return FormulaWord::sqrt;
+    case Function::rsqrt:
+      return FormulaWord::rsqrt;
+    case Function::tanh:
+      return FormulaWord::tanh;
+    case Function::erf:
+      return FormulaWord::erf;
+    case Function::abs:
+      return FormulaWord::abs;
     case Function::less:
-      return "lt";
+      return FormulaWord::lt;
     case Function::less_equal:
-      return "le";
+      return FormulaWord::le;
     case Function::greater:
-      return "gt";
+      return FormulaWord::gt;
     case Function::greater_equal:
-      return "ge";
+      return FormulaWord::ge;
     case Function::equal:
-      return "eq";
+      return FormulaWord::eq;
     case Function::unequal:
-      return "ne";
+      return FormulaWord::ne;
+    case Function::both:
+      return FormulaWord::both;
+    case Function::either:
+      return FormulaWord::either;
+    case Function::opposite:
+      return FormulaWord::opposite;
     default:
-      return tasks::spelling_of(function).name;
+      TWILL_CHECK(function == Function::select, "meanings are made of element-wise functions");
+      return FormulaWord::select;
   }
 }
 
@@ -60,7 +94,7 @@ class FormulaText {
     const tasks::Node& node = leaf_.nodes[index];
     if (++count_ > kMostWords) {
       return tasks::fail_task("T15", leaf_.external ? leaf_.external->where : node.where,
-                              "its meaning has more than 4096 functions");
+                              fmt::format("its meaning has more than {} functions", kMostWords));
     }
     for (std::size_t a = 0; a < arguments_.size(); ++a) {
       if (arguments_[a].node != index) continue;
@@ -79,7 +113,7 @@ class FormulaText {
       TWILL_TRY_VOID(add(operand));
       if (types_[operand].is_constant) out_ += of_numbers;
     }
-    if (node.function != Function::cast) out_ += std::string(word_of(node.function)) + " ";
+    if (node.function != Function::cast) out_ += std::string(name_of(word_of(node.function))) + " ";
     out_ += rounding_of(types_[index].scalar);
     return {};
   }

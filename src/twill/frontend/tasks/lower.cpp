@@ -5,6 +5,7 @@
 #include "twill/frontend/tasks/lowering.h"
 #include "twill/support/spelling.h"
 #include "twill/tasks/check.h"
+#include "twill/tasks/holes.h"
 
 namespace twill::frontend {
 
@@ -78,8 +79,20 @@ Result<MappedTasks> read_mapped(const TaskSource& source) {
   return with_line(program_of(source), source);
 }
 
+Result<MappedTasks> read_open(const TaskSource& source) {
+  TWILL_TRY(MappedTasks program, read_mapped(source));
+  TWILL_TRY(program.mapping,
+            with_line(tasks::opened(program.text.library, std::move(program.mapping)), source));
+  return program;
+}
+
 Result<tasks::Tree> tree_of(const TaskSource& source, const MappedTasks& program) {
   return with_line(tasks::instantiate(program.text.library, program.mapping), source);
+}
+
+Result<std::vector<tasks::ComparedVariant>> variants_of(const TaskSource& source,
+                                                        const MappedTasks& program) {
+  return with_line(tasks::compare_variants(program.text.library), source);
 }
 
 Result<std::string> lower_task_text(const TaskSource& source) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "twill/tasks/instantiate.h"
 #include "twill/tasks/text.h"
+#include "twill/tasks/variants.h"
 
 /// From tasks to what the rest of Twill takes.
 namespace twill::frontend {
@@ -35,6 +37,12 @@ struct MappedTasks {
 /// Fails, with the line of the text or of the mapping, for what is wrong with tasks, or if there is
 /// no such mapping.
 Result<MappedTasks> read_mapped(const TaskSource& source);
+/// The same, with each tunable that the mapping does not state as a hole.
+Result<MappedTasks> read_open(const TaskSource& source);
+/// The program's variants, each run beside what its task means. Fails as
+/// `tasks::compare_variants`, with the line.
+Result<std::vector<tasks::ComparedVariant>> variants_of(const TaskSource& source,
+                                                        const MappedTasks& program);
 /// The tree of the mapping. Fails as `tasks::instantiate`, with the line.
 Result<tasks::Tree> tree_of(const TaskSource& source, const MappedTasks& program);
 

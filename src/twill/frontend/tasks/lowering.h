@@ -94,6 +94,8 @@ class Lowering {
   Result<void> grid(const tasks::Range& range, Frame& frame);
   Result<void> loop(const tasks::Range& range, Frame& frame);
   Result<void> parts(const tasks::Range& range, Frame& frame);
+  Result<void> check_instruction(const tasks::Block& block, const tasks::Piece& of,
+                                 const Frame& frame);
   Result<void> check_parts(const Frame& frame, const tasks::Where& where) const;
   Result<void> branch(const tasks::Range& range, Frame& frame);
   Result<std::vector<std::size_t>> changed_by(const std::vector<tasks::Statement>& body,

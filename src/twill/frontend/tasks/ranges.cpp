@@ -22,22 +22,6 @@ using tasks::Where;
 
 namespace {
 
-/// Warpgroups have products of 64 rows, up to 256 columns by 8, and a depth of 16.
-Result<void> check_instruction(const tasks::Block& block, const SizeMap& sizes,
-                               const tasks::Piece& piece) {
-  std::vector<std::int64_t> numbers;
-  for (const Size& size : block.tile) {
-    numbers.push_back(value_of(substituted(size, sizes), {}).value_or(0));
-  }
-  const bool known = numbers[0] == 64 && numbers[1] >= 8 && numbers[1] <= 256 &&
-                     numbers[1] % 8 == 0 && numbers[2] == 16;
-  if (known) return {};
-  return fail_task("M09", piece.where,
-                   fmt::format("there is no instruction of {} rows, {} columns and depth {}",
-                               numbers[0], numbers[1], numbers[2]),
-                   "it has 64 rows, columns are a multiple of 8 up to 256, and the depth is 16");
-}
-
 /// Bodies of loops are walked twice, those within them four times, and so on.
 constexpr std::size_t kMostLoops = 6;
 
@@ -84,6 +68,27 @@ void Lowering::split(const tasks::Range& range, const std::string& counter, Fram
   }
 }
 
+/// Checks the instruction of a part by `mma` of a piece.
+Result<void> Lowering::check_instruction(const tasks::Block& block, const tasks::Piece& of,
+                                         const Frame& frame) {
+  TWILL_TRY(const Place place, place_of(of, frame));
+  const tasks::Block known = substituted(block, frame.sizes);
+  for (const Size& size : known.tile) {
+    if (size.constant()) continue;
+    return fail_task("M09", of.where,
+                     fmt::format("an instruction has numbers, and {} is known only when the "
+                                 "kernel runs",
+                                 to_string(size)));
+  }
+  TWILL_TRY(TileType type, type_of(place.extent, tasks::Scalar::f32, of.tensor, of.where));
+  for (const Axes& around : frame.parts) {
+    const auto cut = around.find(of.tensor);
+    if (cut == around.end()) continue;
+    for (std::size_t d = 0; d < type.shape.size(); ++d) type.shape[d] /= cut->second.cuts[d];
+  }
+  return check_fragment(known, type.shape, of.where);
+}
+
 /// A prange within a block: parts for several warpgroups, for warps or for threads. Leaves that go
 /// by these parts are carried out on all of them at once. Warpgroups get theirs later, with proof,
 /// and warps and threads as the tensor core has them.
@@ -107,18 +112,18 @@ Result<void> Lowering::parts(const tasks::Range& range, Frame& frame) {
       tasks::Piece& piece = whole.pieces[p];
       if (piece.blocks.empty()) continue;
       const tasks::Block block = piece.blocks.back();
-      if (block.cut == tasks::Cut::mma) {
-        TWILL_TRY_VOID(check_instruction(block, frame.sizes, piece));
-      }
       auto all = united(block, index, count);
       if (!all && block.cut == tasks::Cut::mma) {
         return fail_task("M10", piece.where, to_string(piece) + ": " + all.error());
       }
       if (!all) return refuse(to_string(piece));
       piece.blocks.pop_back();
+      if (block.cut == tasks::Cut::mma) {
+        TWILL_TRY_VOID(check_instruction(block, piece, frame));
+      }
       if (*all) piece.blocks.push_back(**std::move(all));
       const tasks::Argument& argument = child.task->arguments[p];
-      cut[argument.name] = axes_of(block, argument.shape.size());
+      cut[argument.name] = axes_of(block, argument.shape.size(), count);
     }
     for (const Size& position : whole.positions) {
       if (names_in(position).count(index) > 0) return refuse(to_string(position));

@@ -28,6 +28,27 @@ std::int64_t columns_of_instruction(std::int64_t columns) {
   return most;
 }
 
+/// Bases of a linear layout: by bit of a register's, lane's or warp's number, the coordinates of an
+/// element.
+using Bases = std::vector<Extents>;
+
+std::string text_of(const Bases& bases) {
+  std::vector<std::string> texts;
+  for (const Extents& basis : bases) texts.push_back(fmt::format("[{}]", fmt::join(basis, ", ")));
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+
+/// The same elements, in a tile of another shape.
+Bases reshaped(Bases bases, const Extents& from, const Extents& to) {
+  for (Extents& basis : bases) {
+    std::int64_t element = 0;
+    for (std::size_t d = 0; d < from.size(); ++d) element = element * from[d] + basis[d];
+    basis.assign(to.size(), 0);
+    for (std::size_t d = to.size(); d-- > 0; element /= to[d]) basis[d] = element % to[d];
+  }
+  return bases;
+}
+
 }  // namespace
 
 bool TileLayouts::is_of_products(std::int64_t rows, std::int64_t columns) const {
@@ -93,6 +114,31 @@ std::string TileLayouts::left_operand(std::int64_t columns) {
 
 std::string TileLayouts::without(int dimension, const std::string& parent) {
   return fmt::format("#ttg.slice<{{dim = {}, parent = {}}}>", dimension, parent);
+}
+
+std::optional<std::string> TileLayouts::reshaped(const std::string& layout, const Extents& from,
+                                                 const Extents& to) {
+  const auto is_power = [](std::int64_t extent) { return extent == power_within(extent); };
+  if (from.size() != 2 || !std::all_of(from.begin(), from.end(), is_power)) return std::nullopt;
+  if (!std::all_of(to.begin(), to.end(), is_power) || !is_power(products_.warps)) {
+    return std::nullopt;
+  }
+  if (!is_of_products(from[0], from[1]) || layout != product(from[1])) return std::nullopt;
+  // A thread has two neighbours of a row and those eight rows below, then more columns and rows.
+  // PTX ISA, "Matrix fragments for wgmma".
+  Bases registers = {{0, 1}, {8, 0}}, lanes = {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}}, warps;
+  const std::int64_t rows_of_warps = kRowsOfWarp * products_.warps;
+  for (std::int64_t c = kColumns; c < from[1]; c *= 2) registers.push_back({0, c});
+  for (std::int64_t r = rows_of_warps; r < from[0]; r *= 2) registers.push_back({r, 0});
+  for (std::int64_t r = kRowsOfWarp; r < rows_of_warps; r *= 2) warps.push_back({r, 0});
+  std::string name = fmt::format("#linear{}_{}", fmt::join(from, "x"), fmt::join(to, "x"));
+  const auto text = [&](Bases& bases) {
+    return text_of(from_tasks::reshaped(std::move(bases), from, to));
+  };
+  definitions_.insert(
+      fmt::format("{} = #ttg.linear<{{register = {}, lane = {}, warp = {}, block = []}}>", name,
+                  text(registers), text(lanes), text(warps)));
+  return name;
 }
 
 }  // namespace twill::frontend::from_tasks

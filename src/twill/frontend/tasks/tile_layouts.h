@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,6 +39,10 @@ class TileLayouts {
   std::string product(std::int64_t columns);
   std::string left_operand(std::int64_t columns);
   static std::string without(int dimension, const std::string& parent);
+  /// The layout of a product's tile once it has another shape and no element has moved. nullopt if
+  /// `layout` is none of a product, or an extent no power of two.
+  std::optional<std::string> reshaped(const std::string& layout, const Extents& from,
+                                      const Extents& to);
 
   const std::set<std::string>& definitions() const { return definitions_; }
 

@@ -24,7 +24,7 @@ bool is_reduction(ir::OpKind kind) { return ir::class_of(kind) == ir::OpClass::r
 /// Whether an op, without its regions, may change what loads of global memory read.
 bool may_write(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
-  if (is_pure(program, id) || mma_operands(op)) return false;
+  if (is_repeatable(program, id) || mma_operands(op)) return false;
   if (const auto access = memory_access(op)) {
     return access->space == ir::AccessSpace::global && access->writes;
   }
@@ -235,7 +235,7 @@ std::size_t count_of(const Classes& classes) {
 
 }  // namespace
 
-bool is_pure(const ir::Program& program, ir::OpId id) {
+bool is_repeatable(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
   if (is_computation(op) || is_pure_call(op)) return true;
   if (!is_reduction(op.kind)) return false;

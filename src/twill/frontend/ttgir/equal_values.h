@@ -27,7 +27,7 @@ inline constexpr int kMostPasses = 64;
 
 /// Whether an op only computes its results from its operands: `is_computation`, reductions and
 /// scans, and calls of functions marked as pure.
-bool is_pure(const ir::Program& program, ir::OpId op);
+bool is_repeatable(const ir::Program& program, ir::OpId op);
 
 /// A load of global memory that may be dropped without readers, or made once for two.
 bool is_plain_load(const ir::Op& op);

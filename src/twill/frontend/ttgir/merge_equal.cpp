@@ -96,7 +96,7 @@ class Finder {
 
   bool is_candidate(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
-    return !op.results.empty() && !is_no_work(op.kind) && is_pure(program_, id) &&
+    return !op.results.empty() && !is_no_work(op.kind) && is_repeatable(program_, id) &&
            std::all_of(op.results.begin(), op.results.end(),
                        [&](ir::ValueId result) { return is_floating_tile(program_, result); });
   }

@@ -51,7 +51,7 @@ class Remover {
   bool is_needed_anyway(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
     if (op.results.empty()) return true;
-    return !is_pure(program_, id) && !is_plain_load(op);
+    return !is_repeatable(program_, id) && !is_plain_load(op);
   }
 
   /// An op with its operands and all that its regions need; of loops that may lose values, the

@@ -68,8 +68,8 @@ bool MixedTrips::decided() const {
     return std::all_of(relation.from.begin(), relation.from.end(),
                        [&](Ways from) { return (from & relation.to) != 0; });
   };
-  const auto handed_over = [](const auto& entry) { return entry.second.leads(); };
-  return decided_ && std::all_of(of_tensor_.begin(), of_tensor_.end(), handed_over) &&
+  const auto leads = [](const auto& entry) { return entry.second.leads(); };
+  return decided_ && std::all_of(of_tensor_.begin(), of_tensor_.end(), leads) &&
          std::all_of(of_buffer_.begin(), of_buffer_.end(), led) &&
          std::all_of(of_full_.begin(), of_full_.end(), led) &&
          std::all_of(of_empty_.begin(), of_empty_.end(), led);

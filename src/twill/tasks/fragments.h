@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "twill/support/diagnostic.h"
+#include "twill/tasks/size.h"
+
+/// Parts by `mma`: what warps and threads need of the operands of a tensor core's product.
+namespace twill::tasks {
+
+struct Block;
+struct Where;
+
+/// Operands of a product whose sums lie in registers as the tensor core leaves them.
+enum class Fragment {
+  a,             ///< [M, K]: the rows that the sums have
+  b,             ///< [K, N]: the columns that the sums have
+  b_transposed,  ///< [N, K]
+  c,             ///< [M, N]: the sums
+};
+/// Level of a part: a warp has one of a tile, a thread one of its warp's.
+enum class Level { warp, thread };
+/// "a", "b", "bt" or "c".
+std::string_view name_of(Fragment fragment);
+std::optional<Fragment> fragment_named(std::string_view name);
+
+/// Elements of dimension `d` that a part by `mma` has: `run` side by side, `stride` apart, from
+/// `offset` on. All of them: a stride of 1.
+struct Lanes {
+  std::int64_t run = 1;
+  std::int64_t stride = 1;
+  std::int64_t offset = 0;
+};
+/// Precondition: a block of `mma`, d < 2, and an index below `parts_of`.
+Lanes lanes_of(const Block& block, std::size_t d, std::int64_t index);
+/// How many parts `mma` makes: 4 warps, or 32 threads.
+std::int64_t parts_of(const Block& block);
+/// In how many parts `mma` cuts dimension d.
+std::int64_t cuts_of(const Block& block, std::size_t d);
+/// Checks that there is such an instruction (M09). Instructions have to divide a tile with these
+/// extents, and an index that is a number has to be one of a part (T11). Precondition: a block of
+/// `mma` whose instruction is three numbers, and two extents.
+Result<void> check_fragment(const Block& block, const std::vector<std::int64_t>& extents,
+                            const Where& where);
+
+/// Difference between two parts of a tensor in a dimension.
+enum class Axis {
+  all,      ///< nothing: each part has all of it
+  rows,     ///< rows of the sums of a product, or of whatever is cut into rows
+  columns,  ///< columns of the sums
+};
+/// Difference between the parts of a tensor.
+struct PartAxes {
+  std::vector<Axis> axes;          ///< by dimension; empty: all parts are the whole
+  std::vector<std::int64_t> cuts;  ///< by dimension: how many times a part the whole is
+  bool is_disjoint = false;        ///< no two parts share an element
+};
+/// Parts of a tensor whose block the index of a range with that extent chooses, of `blocks` in the
+/// first dimension.
+PartAxes axes_of(const Block& block, std::size_t rank, const Size& extent);
+/// The block that all `count` iterations of a prange with that index touch together. It is nullopt
+/// for parts by `mma`, which together are the whole. Fails if they are nothing simple.
+tl::expected<std::optional<Block>, std::string> united(Block block, const std::string& index,
+                                                       const Size& count);
+
+}  // namespace twill::tasks

@@ -1,0 +1,243 @@
+#include "twill/tasks/variants.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "twill/tasks/run.h"
+
+namespace twill::tasks {
+namespace {
+
+using Arrays = std::map<std::string, execute::Tile>;
+using Numbers = std::map<std::string, std::int64_t>;
+
+constexpr int kRuns = 4;                                   // of a variant, that have to agree
+constexpr int kDraws = 400;                                // of sizes
+constexpr std::int64_t kMostWork = std::int64_t{1} << 18;  // product of the sizes of a task
+
+/// Small sizes, sizes of small tiles, and sizes that instructions divide.
+constexpr std::array<std::array<std::int64_t, 6>, 3> kSizes = {
+    {{1, 2, 3, 4, 5, 7}, {4, 6, 8, 12, 16, 24}, {16, 32, 64, 64, 128, 128}}};
+constexpr std::array kOrders = {Order::shuffled, Order::forward, Order::backward};
+constexpr std::array<std::int64_t, 8> kTunables = {1, 2, 2, 3, 4, 8, 16, 32};
+
+/// Difference that roundings explain, of the larger of a number and the root mean square of all.
+double tolerance(Scalar scalar) {
+  return scalar == Scalar::f32 ? 1e-3 : scalar == Scalar::f16 ? 1e-2 : 6e-2;
+}
+
+/// Decisions of one draw.
+struct Draw {
+  Numbers sizes;     ///< of the signature
+  Numbers tunables;  ///< of all variants
+  std::vector<Size> positions;
+  Arrays arrays;
+};
+
+class Comparing {
+ public:
+  Comparing(const Library& library, const TaskValue& task) : library_(library), task_(task) {
+    TaskValue around;  // a name that no task has, since it is no word
+    around.name = "all of " + task.name;
+    around.arguments = task.arguments;
+    around.where = task.where;
+    library_.tasks.push_back(std::move(around));
+    for (const TaskValue& it : library.tasks) {
+      for (const Variant& variant : it.variants) {
+        const auto* inner = std::get_if<Inner>(&variant.body);
+        if (inner != nullptr) tunables_.insert(inner->tunables.begin(), inner->tunables.end());
+      }
+    }
+  }
+
+  Result<ComparedVariant> with(const Variant& variant, const Variant& meaning) {
+    ComparedVariant out{task_.name + "." + variant.name, task_.name + "." + meaning.name, {}, 0};
+    std::mt19937_64 random(1);
+    for (int draw = 0; draw < kDraws && out.runs < kRuns; ++draw) {
+      const auto drawn = drawn_by(random, static_cast<std::size_t>(draw) % kSizes.size());
+      if (!drawn) continue;
+      const Order order = kOrders[static_cast<std::size_t>(out.runs) % kOrders.size()];
+      TWILL_TRY(const auto found, run_one(variant, *drawn, order));
+      if (!found) continue;  // as most draws, which costs little
+      TWILL_TRY(const auto expected, run_one(meaning, *drawn, Order::forward));
+      if (!expected) continue;
+      TWILL_TRY_VOID(compare(variant, meaning, *drawn, *expected, *found));
+      out.sizes = text_of(*drawn);
+      ++out.runs;
+    }
+    return out;
+  }
+
+ private:
+  template <class Values>
+  static std::int64_t one_of(const Values& values, std::mt19937_64& random) {
+    return values[random() % values.size()];
+  }
+
+  /// nullopt if that would be too much work.
+  std::optional<Draw> drawn_by(std::mt19937_64& random, std::size_t kind) const {
+    Draw draw;
+    std::int64_t work = 1;
+    for (const Argument& argument : task_.arguments) {
+      for (const Size& size : argument.shape) {
+        const bool is_new = !size.constant() && draw.sizes.count(size.name()) == 0;
+        if (is_new) draw.sizes[size.name()] = one_of(kSizes[kind], random);
+        if (is_new) work *= draw.sizes[size.name()];
+      }
+    }
+    for (const std::string& name : tunables_) {
+      const auto size = draw.sizes.find(name);
+      const std::int64_t any = one_of(kTunables, random);
+      draw.tunables[name] = size == draw.sizes.end() ? any : size->second;
+    }
+    for (std::size_t p = 0; p < task_.positions.size(); ++p) {
+      draw.positions.emplace_back(one_of(kSizes[kind], random) - 1);
+    }
+    if (work > kMostWork) return std::nullopt;
+    for (const Argument& argument : task_.arguments) {
+      execute::Shape shape;
+      for (const Size& size : argument.shape) shape.push_back(*value_of(size, draw.sizes));
+      execute::Tile tile{std::move(shape), {}};
+      execute::Numbers numbers(tile.size());
+      for (float& it : numbers) it = static_cast<float>(random() % 2001) / 1000 - 1;
+      tile.data = std::move(numbers);
+      draw.arrays[argument.name] = std::move(tile);
+    }
+    return draw;
+  }
+
+  /// Contents that the variant leaves; nullopt if it does not run with these sizes and tunables.
+  Result<std::optional<Arrays>> run_one(const Variant& variant, const Draw& draw, Order order) {
+    TaskValue& around = library_.tasks.back();
+    Launch launch{task_.name, {}, task_.where, draw.positions};
+    for (const Argument& argument : task_.arguments) {
+      launch.pieces.push_back({argument.name, {}, argument.where});
+    }
+    around.variants = {{"all", Inner{{}, {{std::move(launch)}}}, task_.where}};
+    Mapping mapping;
+    mapping.name = "compared";
+    mapping.task = around.name;
+    mapping.where = variant.where;
+    for (const auto& [name, value] : draw.tunables) {
+      mapping.tunables.push_back({name, {value}, variant.where});
+    }
+    mapping.instances.resize(2);
+    Instance& entry = mapping.instances[0];
+    entry.entry = true;
+    entry.name = "all";
+    entry.task = around.name;
+    entry.variant = "all";
+    entry.calls = {"it"};
+    mapping.instances[1].name = "it";
+    mapping.instances[1].task = task_.name;
+    mapping.instances[1].variant = variant.name;
+    const auto tree = instantiate(library_, mapping);
+    if (!tree) return std::nullopt;
+    auto left = run(*tree, draw.arrays, {order, 1});
+    if (left) return std::optional(*std::move(left));
+    for (const char* code : {"T06", "T07", "T14"}) {
+      if (!left.error().message.starts_with(code)) continue;
+      left.error().message += ", with " + text_of(draw);
+      return tl::unexpected(left.error());
+    }
+    return std::nullopt;
+  }
+
+  Result<void> compare(const Variant& variant, const Variant& meaning, const Draw& draw,
+                       const Arrays& expected, const Arrays& found) const {
+    for (const Argument& argument : task_.arguments) {
+      if (!may_write(argument.privilege)) continue;
+      const auto& wanted = expected.at(argument.name).numbers();
+      const auto& got = found.at(argument.name).numbers();
+      double squares = 0;
+      for (const float it : wanted)
+        squares += std::isfinite(it) ? std::pow(static_cast<double>(it), 2) : 0;
+      const double size =
+          std::sqrt(squares / std::max<double>(1, static_cast<double>(wanted.size())));
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const auto a = static_cast<double>(wanted[i]), b = static_cast<double>(got[i]);
+        const double room = tolerance(argument.scalar) * std::max(std::fabs(a), size);
+        if (a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= room) continue;
+        return fail_task(
+            "T16", variant.where,
+            fmt::format("'{0}.{1}' is not what '{0}.{2}' is: element {3} of '{4}' is {5:g}, and "
+                        "{6:g} there, with {7}",
+                        task_.name, variant.name, meaning.name, i, argument.name, b, a,
+                        text_of(draw)),
+            "variants of a task leave the same; what leaves something else is another task");
+      }
+    }
+    return {};
+  }
+
+  static std::string text_of(const Draw& draw) {
+    std::vector<std::string> texts;
+    for (const auto* numbers : {&draw.sizes, &draw.tunables}) {
+      for (const auto& [name, value] : *numbers) {
+        if (numbers == &draw.tunables && draw.sizes.count(name) > 0) continue;
+        texts.push_back(fmt::format("{} = {}", name, value));
+      }
+    }
+    for (const Size& position : draw.positions) texts.push_back("at " + to_string(position));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
+
+  Library library_;  ///< with a task that launches the compared one alone
+  const TaskValue& task_;
+  std::set<std::string> tunables_;
+};
+
+bool is_external(const Variant& variant) {
+  const auto* leaf = std::get_if<Leaf>(&variant.body);
+  return leaf != nullptr && leaf->external;
+}
+
+}  // namespace
+
+Result<std::vector<ComparedVariant>> compare_variants(const Library& library) {
+  std::vector<ComparedVariant> all;
+  for (const TaskValue& task : library.tasks) {
+    // The last first: outer variants launch inner ones, whose faults would be theirs.
+    const Variant* meaning = nullptr;
+    std::vector<ComparedVariant> of_task;
+    for (auto variant = task.variants.rbegin(); variant != task.variants.rend(); ++variant) {
+      if (is_external(*variant)) continue;
+      if (meaning == nullptr) {
+        meaning = &*variant;
+        of_task.push_back({task.name + "." + variant->name, {}, {}, 0});
+        continue;
+      }
+      TWILL_TRY(ComparedVariant compared, Comparing(library, task).with(*variant, *meaning));
+      of_task.push_back(std::move(compared));
+    }
+    all.insert(all.end(), of_task.rbegin(), of_task.rend());
+  }
+  return all;
+}
+
+std::string to_string(const std::vector<ComparedVariant>& compared) {
+  std::string out;
+  for (const ComparedVariant& it : compared) {
+    out += it.variant + ": ";
+    if (it.with.empty()) {
+      out += "says what its task means\n";
+    } else if (it.runs == 0) {
+      out += fmt::format("not compared with {}: no small sizes are known with which both run\n",
+                         it.with);
+    } else {
+      out += fmt::format("as {}, in {} runs, the last with {}\n", it.with, it.runs, it.sizes);
+    }
+  }
+  return out;
+}
+
+}  // namespace twill::tasks

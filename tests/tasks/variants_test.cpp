@@ -1,0 +1,83 @@
+#include "twill/tasks/variants.h"
+
+#include "programs.h"
+
+namespace twill::tasks {
+namespace {
+
+Result<std::vector<ComparedVariant>> compared(const std::string& text) {
+  return compare_variants(must_read(text).library);
+}
+
+class Variants : public testing::TestWithParam<const char*> {};
+
+// Protects: whatever a mapping chooses, the result is the same. All variants of bundled programs
+// run at some small sizes.
+TEST_P(Variants, MeanTheSame) {
+  const auto all = compared(bundled(GetParam()));
+  ASSERT_TRUE(all) << to_string(all.error());
+  for (const ComparedVariant& it : *all) {
+    EXPECT_TRUE(it.with.empty() || it.runs > 0) << it.variant << " was not run";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Variants,
+                         testing::Values("gemm.task", "gemm_gelu.task", "attention.task",
+                                         "attention_causal.task", "attention_fa3.task",
+                                         "batched_gemm.task", "conv.task", "split_k.task",
+                                         "gemm_rowsum.task"));
+
+constexpr const char* kGemm = R"(
+task gemm(writes C: f32[M, N], reads A: f16[M, K], reads B: f16[K, N])
+inner gemm.rows tunable U { prange i < cdiv(M, U) { gemm(blocks(C, U, N)[i, 0], blocks(A, U, K)[i, 0], B) } }
+inner gemm.deep tunable W { srange k < cdiv(K, W) { LAUNCH } }
+leaf gemm.all { C = mma(A, B) }
+)";
+
+// Protects: a variant that does something else is named, with an element and the sizes. Here it is
+// the paper's own mistake: it overwrites C in each step along K where it has to add.
+TEST(Variants, WhatMeansSomethingElseIsNamed) {
+  std::string text = kGemm;
+  const std::string from = "LAUNCH";
+  text.replace(text.find(from), from.size(),
+               "gemm(C, blocks(A, M, W)[0, k], blocks(B, W, N)[k, 0])");
+  const auto wrong = compared(text);
+  ASSERT_FALSE(wrong);
+  const std::string message = wrong.error().message;
+  EXPECT_EQ(message.find("T16: 'gemm.deep' is not what 'gemm.all' is: element "), 0U) << message;
+  EXPECT_NE(message.find("of 'C'"), std::string::npos) << message;
+  EXPECT_NE(message.find("W = "), std::string::npos) << message;
+  EXPECT_EQ(wrong.error().location.line, 4);
+}
+
+// Protects: what only numbers can tell is said with the sizes that show it.
+TEST(Variants, ElementsLeftUnwrittenAreFound) {
+  const auto wrong = compared(R"(
+task copy(writes To: f16[M], reads From: f16[M])
+inner copy.halves { prange i < M / 2 { copy(blocks(To, 1)[i], blocks(From, 1)[i]) } }
+leaf copy.all { To = From }
+)");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message.find("T14: "), 0U) << wrong.error().message;
+  EXPECT_NE(wrong.error().message.find(", with M = "), std::string::npos) << wrong.error().message;
+}
+
+// Protects: a task with one variant has nothing to be compared with, and one whose sizes are never
+// drawn is said not to be.
+TEST(Variants, SaysWhatWasNotCompared) {
+  const auto all = compared(R"(
+task one(writes To: f16[M])
+task odd(writes To: f16[M])
+leaf one.all { To = 0 }
+inner odd.exact { prange i < M / 4099 { odd(blocks(To, 4099)[i]) } }
+leaf odd.all { To = 1 }
+)");
+  ASSERT_TRUE(all) << to_string(all.error());
+  EXPECT_EQ(to_string(*all),
+            "one.all: says what its task means\n"
+            "odd.exact: not compared with odd.all: no small sizes are known with which both run\n"
+            "odd.all: says what its task means\n");
+}
+
+}  // namespace
+}  // namespace twill::tasks
