@@ -24,7 +24,8 @@ std::int64_t shared_bytes(const Kernel& kernel) {
     walk(role.body.nodes, [&](const Node& node) {
       if (node.kind != NodeKind::relayout) return;
       const ir::Type from = kernel[node.operands[0]].type, to = kernel[node.results[0]].type;
-      if (ir::dot_operand_encoding(to->encoding)) return;
+      const bool is_operand = dialect::is_of_operand(to->encoding);
+      if (is_operand && dialect::is_of_product(from->encoding)) return;  // stays in registers
       const auto in_warps = dialect::scratch_in_warps(from->encoding, to->encoding);
       const std::int64_t all = ir::byte_size(to);
       scratch = std::max(scratch, std::min(all, in_warps.value_or(all)));

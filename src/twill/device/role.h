@@ -82,6 +82,7 @@ using Nodes = std::vector<Node>;
 /// Values that nodes made, as far as the block at hand may use them.
 struct Known {
   std::map<Key, ValueId> made_;
+  std::set<Key> written_;  ///< of these, what the role has put into shared memory, too
   /// In that block: copies of rings, and tiles in another layout.
   std::map<std::tuple<ValueId, At, ir::Type, const Nodes*>, ValueId> derived_;
 };

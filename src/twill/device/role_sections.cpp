@@ -196,11 +196,12 @@ ValueId RoleBuilder::carried(const Carry& carry, ir::Type type) {
 
 /// Begins a section, in which no value is known that was made in another one.
 void RoleBuilder::begin_section(At::From section) {
-  section_ = section;
-  std::erase_if(made_, [](const auto& it) {
-    const At::From from = it.first.at.from;
+  const auto is_of_sections = [](At::From from) {
     return from == At::From::first || from == At::From::window || from == At::From::last;
-  });
+  };
+  section_ = section;
+  std::erase_if(made_, [&](const auto& it) { return is_of_sections(it.first.at.from); });
+  std::erase_if(written_, [&](const Key& it) { return is_of_sections(it.at.from); });
 }
 
 /// Enters a section from another one, `later` windows on: products in flight, and those consumed,

@@ -230,6 +230,7 @@ Result<void> RoleBuilder::write_part(OpId id, ir::ValueId value,
   TWILL_TRY(const ValueId tile, want(value, rows, at));
   const ValueId one = copy(ring, at, plan_.problem[id].name);
   emit(NodeKind::write, {tile, ring.joint ? rows_of(one, rows) : one});
+  written_.insert({{value, rows}, at});
   return {};
 }
 

@@ -142,7 +142,13 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
                                        ir::Type type) {
   const Key key{{value, rows}, at};
   const auto known = made_.find(key);
-  if (known != made_.end()) return relayout(known->second, type);
+  if (known != made_.end()) {
+    // A change of layout through shared memory, where the tile lies there already.
+    const bool is_operand = type != nullptr && dialect::is_of_operand(type->encoding);
+    const bool moves = is_operand && !dialect::is_of_product(type_of(known->second)->encoding);
+    const auto lies = moves && written_.contains(key) ? placed(value, rows, at) : std::nullopt;
+    return lies ? read(value, *lies, rows, type) : relayout(known->second, type);
+  }
   const std::vector<OpId>& makers = sketch_.makers_of(value);
   const bool is_moved = std::any_of(makers.begin(), makers.end(),
                                     [&](OpId maker) { return sketch_.moved_by(maker) == value; });

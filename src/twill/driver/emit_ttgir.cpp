@@ -418,9 +418,9 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
     (which == 0 ? proof : compared) = std::move(found);
     return true;
   });
-  for (const PrintedCheck& check : {proof, compared}) {
-    emitted.broken += check.broken;
-    if (!check.unchecked.empty()) emitted.notes.push_back(check.unchecked);
+  for (const PrintedCheck& found : {proof, compared}) {
+    emitted.broken += found.broken;
+    if (!found.unchecked.empty()) emitted.notes.push_back(found.unchecked);
   }
   if (!proof.unchecked.empty() && !proof.has_run && !compared.unchecked.empty()) {
     emitted.broken += proof.unchecked + "\n" + compared.unchecked + "\n";
