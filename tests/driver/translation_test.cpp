@@ -236,9 +236,9 @@ TEST(Translation, LoopsBesideThePlannedOneUseItsRings) {
   EXPECT_NE(behind, "");
 }
 
-// A schedule in which one group alone releases a ring: the role that loads hears of the other's
-// reads by another channel, in which the second loop has no step. That loop then has no part in the
-// ring. Both groups once released it there, a phase too early.
+// A schedule in which one group alone releases a ring. The role that loads hears of the other
+// group's reads by another channel, in which the second loop has no step. That loop then has no part
+// in the ring. Both groups once released it there, a phase too early.
 TEST(Translation, LoopsBesideThePlannedOneLeaveARingThatNotAllOfTheirRolesRelease) {
   Request request = request_for("tests/golden/causal_tiles.ttgir");
   request.spare_registers = 16;

@@ -1,3 +1,4 @@
+#include <bit>
 #include <cmath>
 
 #include "execute/running.h"
@@ -8,6 +9,7 @@ namespace twill::execute {
 namespace {
 
 using testing::at;
+using testing::Ran;
 using testing::run;
 using testing::storing;
 
@@ -329,6 +331,56 @@ TEST(Ops, CallsDeviceFunctions) {
   const auto x = static_cast<float>(at(ran.memory, kA, 3));
   EXPECT_EQ(at(ran.memory, kOut, 3), static_cast<double>(std::tanh(x)));
   EXPECT_FALSE(calling("__nv_j0f").result.has_value());
+}
+
+/// Stores result `result` of assembly on two tiles of i32.
+Ran assembled(const std::string& text, const std::string& result, const std::string& outputs) {
+  return run(storing("%t:2 = tt.elementwise_inline_asm \"" + text + "\" {constraints = \"" +
+                         outputs +
+                         ",r,r\", packed_element = 1 : i32, pure = true} %x, %y : tensor<16xi32>, "
+                         "tensor<16xi32> -> tensor<16xi32>, tensor<16xi32>\n%u = arith.addi %t#" +
+                         result + ", %i : tensor<16xi32>\n%r = arith.subi %u, %i : tensor<16xi32>",
+                     "i32", "i32"));
+}
+
+// Protects: assembly on integers, with several results, as kernels unpack small numbers. Of an
+// instruction that is not known nothing is guessed.
+TEST(Ops, CarriesOutAssemblyOnIntegers) {
+  const std::string nibbles =
+      "and.b32 $0, $2, 15; shr.u32 $1, $3, 4; lop3.b32 $1, $1, 3, 0x1, 0xEA;";
+  for (const int i : {0, 3, 15}) {
+    const auto low = assembled(nibbles, "0", "=r,=r"), high = assembled(nibbles, "1", "=r,=r");
+    ASSERT_TRUE(low.result.has_value()) << to_string(low.result.error());
+    ASSERT_TRUE(high.result.has_value()) << to_string(high.result.error());
+    const auto x = static_cast<int>(at(low.memory, kA, i));
+    const auto y = static_cast<int>(at(high.memory, kB, i));
+    EXPECT_EQ(at(low.memory, kOut, i), x & 15);
+    EXPECT_EQ(at(high.memory, kOut, i), ((y >> 4) & 3) | 1);
+  }
+  const auto unknown = assembled("mov.u32 $0, %clock; mov.u32 $1, $2;", "1", "=r,=r");
+  ASSERT_FALSE(unknown.result.has_value());
+  EXPECT_NE(to_string(unknown.result.error()).find("assembly whose meaning is not known"),
+            std::string::npos);
+}
+
+// Protects: an array seen through a pointer to integers, as atomics on floats see it. What an
+// exchange leaves is not what it brings back.
+TEST(Ops, SeesBitsThroughPointersAndExchanges) {
+  const auto seen =
+      run(storing("%q = tt.bitcast %ap : tensor<16x!tt.ptr<f32>> -> tensor<16x!tt.ptr<i32>>\n"
+                  "%r = tt.load %q : tensor<16x!tt.ptr<i32>>",
+                  "i32"));
+  ASSERT_TRUE(seen.result.has_value()) << to_string(seen.result.error());
+  const auto x = static_cast<float>(at(seen.memory, kA, 3));
+  EXPECT_EQ(at(seen.memory, kOut, 3), std::bit_cast<std::int32_t>(x));
+  const auto swapped = run(
+      storing("%all = arith.constant dense<true> : tensor<16xi1>\n"
+              "%r = tt.atomic_rmw exch, acq_rel, gpu, %ap, %y, %all : (tensor<16x!tt.ptr<f32>>, "
+              "tensor<16xf32>, tensor<16xi1>) -> tensor<16xf32>",
+              "f32"));
+  ASSERT_TRUE(swapped.result.has_value()) << to_string(swapped.result.error());
+  EXPECT_EQ(at(swapped.memory, kOut, 3), static_cast<double>(x));
+  EXPECT_EQ(at(swapped.memory, kA, 3), at(swapped.memory, kB, 3));
 }
 
 /// Stores n, unless it is negative or, in the block behind, above 5.

@@ -274,5 +274,20 @@ TEST(Branches, CountersAreKnownThroughArithmetic) {
   }
 }
 
+// Protects: a while loop that goes on by what it loads runs no load ahead of that. The address may
+// be loaded, too, or known.
+TEST(Priced, LoadsThatDecideWhetherAWhileLoopGoesOn) {
+  std::string text = text_of(project() / "tests/numerics/kinds/while_list.ttgir");
+  for (const std::string address : {"%k_19", "%c1_i32"}) {
+    const std::string next = "tt.addptr %next_ptr, ";
+    const std::size_t at = text.find(next) + next.size();
+    text.replace(at, text.find(" :", at) - at, address);
+    const Extraction loop = extracted(text, "h200", kWhole);
+    const problem::Dependence* turn = find_dependence(loop.problem, "load_a", "load_a", 1);
+    ASSERT_NE(turn, nullptr) << address;
+    EXPECT_GT(turn->delay.value_or(0), 200) << address;
+  }
+}
+
 }  // namespace
 }  // namespace twill::extract::testing

@@ -250,6 +250,23 @@ TEST(Memory, AtomicOperationsOfOneKindCommute) {
   EXPECT_NE(find_dependence(both.problem, "store", "atomic", 1), nullptr);
 }
 
+// Protects: a number that an atomic operation brings is not taken by each op for itself, as a
+// loaded one is: every taking changes memory.
+TEST(Memory, NumbersOfAtomicOperationsAreNoIndices) {
+  const std::string body = loads() + product() + R"(
+      %counter = tt.bitcast %ptr : !tt.ptr<f16> -> !tt.ptr<i16>
+      %next = tt.atomic_rmw add, relaxed, gpu, %counter, %one, %live : (!tt.ptr<i16>, i16, i1) -> i16
+      %far = arith.extsi %next : i16 to i32
+      %there = tt.addptr %ptr, %far : !tt.ptr<f16>, i32
+      tt.store %there, %half : !tt.ptr<f16>
+)";
+  const std::string front =
+      "    %one = arith.constant 1 : i16\n    %live = arith.constant true\n"
+      "    %half = arith.constant 1.000000e+00 : f16\n";
+  EXPECT_THAT(refusal_of(hopper_kernel(body, "%d", front)),
+              HasSubstr("tt.atomic_rmw brings a number that the loop goes by"));
+}
+
 // A store of one value is an op, as those of tiles are; it was left out without a word.
 TEST(Memory, StoresOfSingleValuesAreOps) {
   const std::string body = loads() + product() + R"(

@@ -9,6 +9,7 @@
 #include "twill/concurrent/forms.h"
 #include "twill/concurrent/guide.h"
 #include "twill/concurrent/machine.h"
+#include "twill/execute/bounds.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
 
@@ -149,6 +150,7 @@ class Search {
     for (const std::string& name : inner_) {
       if (!given_.arguments.contains(name)) launch.arguments[name] = static_cast<double>(value);
     }
+    for (const ir::OpId loop : counted_) execute::fill_bounds(program_, loop, 1, launch);
     return launch;
   }
 
@@ -209,13 +211,22 @@ class Search {
     return most;
   }
 
-  Result<std::map<ir::OpId, std::int64_t>> trips_in(const execute::Launch& launch,
-                                                    std::array<std::int64_t, 3> program_id) const {
+  using Trips = std::map<ir::OpId, std::int64_t>;
+
+  /// Without tiles where that is enough: a branch may depend on one.
+  Result<Trips> trips_in(const execute::Launch& launch,
+                         std::array<std::int64_t, 3> program_id) const {
+    auto trips = trips_in(launch, program_id, false);
+    return trips ? trips : trips_in(launch, program_id, true);
+  }
+
+  Result<Trips> trips_in(const execute::Launch& launch, std::array<std::int64_t, 3> program_id,
+                         bool tiles) const {
     execute::Memory memory(1);
     TWILL_TRY(const auto arguments, execute::arguments_of(program_, function_, launch, memory));
     Findings ignored;
     Options options;
-    options.tiles = false;
+    options.tiles = tiles;
     options.most_steps = kMostSteps;
     Machine machine(program_, memory, launch, program_id, options, ignored);
     TWILL_TRY_VOID(machine.run(function_, arguments));

@@ -133,7 +133,8 @@ bool Machine::is_new(const Barrier& barrier) const {
   });
 }
 
-/// Invalidates a barrier, to which no work may come any more.
+/// Invalidates a barrier, to which no copy may come any more. Products in tensor memory may: Triton
+/// itself invalidates before it waits for the last of them, and puts nothing else there till then.
 Result<void> Machine::end_barrier(Role& role, ir::OpId id) {
   const auto value = ir::operand_in(program_.op(id), ir::Role::barrier);
   if (!value) return execute::cannot(program_, id, "is not known");
@@ -142,7 +143,8 @@ Result<void> Machine::end_barrier(Role& role, ir::OpId id) {
     return at.storage == view.storage && at.offset == view.offset;
   };
   for (const Work& work : work_) {
-    if (std::none_of(work.barriers.begin(), work.barriers.end(), comes)) continue;
+    const bool is_product = ir::mma_operands(program_.op(work.op)).has_value();
+    if (is_product || std::none_of(work.barriers.begin(), work.barriers.end(), comes)) continue;
     findings_.add({Rule::barrier, id, work.op,
                    ledger_.name(view) + " is invalidated by " + role.where() + " while what " +
                        *work.visit.by + " began will arrive there"});

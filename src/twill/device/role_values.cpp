@@ -394,11 +394,11 @@ Result<ir::Attribute> RoleBuilder::stored_layout(const ir::Op& store, Rows rows)
   for (const ir::ValueId operand : store.operands) {
     if (operand != *access->source && !sketch_.is_light(operand)) return nullptr;
   }
-  TWILL_TRY(const ir::Type own, own_type(*access->source, rows));
+  TWILL_TRY(const ir::Type places, own_type(access->address, rows));
   TWILL_TRY(const ir::Type made, own_type(tile, rows));
-  const auto neighbours = dialect::neighbours_of(own->encoding);
+  const auto neighbours = dialect::neighbours_of(places->encoding);
   const bool in_row = neighbours && neighbours->dimension == 1 &&
-                      neighbours->count * ir::element_bits(own) >= kLeastBits;
+                      neighbours->count * ir::element_bits(made) >= kLeastBits;
   return in_row ? dialect::in_rows(sketch_.types(), made) : nullptr;
 }
 
@@ -407,8 +407,16 @@ Result<ir::Type> RoleBuilder::operand_type(ir::OpId id, std::size_t index, Rows 
                                            ir::Type result) const {
   const ir::Op& op = program_.op(id);
   TWILL_TRY(const ir::Type own, own_type(op.operands[index], rows));
-  if (op.kind == OpKind::store && is_tile(own)) {
-    TWILL_TRY(const ir::Attribute layout, stored_layout(op, rows));
+  const auto access = ir::memory_access(op);
+  if (access && !access->by_descriptor && access->space == ir::AccessSpace::global &&
+      is_tile(own)) {
+    // Places, values and masks lie alike, whatever layout their own ops give them.
+    TWILL_TRY(const ir::Type places, own_type(access->address, rows));
+    ir::Attribute layout = places->encoding;
+    if (op.kind == OpKind::store) {
+      TWILL_TRY(const ir::Attribute better, stored_layout(op, rows));
+      if (better != nullptr) layout = better;
+    }
     return layout == nullptr ? own : sketch_.with_layout(own, layout);
   }
   if (!is_tile(own) || result == nullptr || !is_tile(result)) return own;

@@ -49,6 +49,7 @@ constexpr std::pair<std::string_view, OpKind> kKinds[] = {
     {"tt.int_to_ptr", K::inttoptr}, {"tt.ptr_to_int", K::ptrtoint}, {"tt.bitcast", K::bitcast},
     {"tt.fp_to_fp", K::fpcast}, {"tt.clampf", K::clamp}, {"tt.mulhiui", K::umul_high},
     {"tt.precise_sqrt", K::precise_sqrt}, {"tt.precise_divf", K::precise_fdiv},
+    {"tt.approx_divf", K::fdiv},
     {"tt.load", K::load}, {"tt.store", K::store}, {"tt.atomic_rmw", K::atomic_update},
     {"tt.atomic_cas", K::atomic_compare}, {"tt.dot", K::mma}, {"tt.dot_scaled", K::mma_scaled},
     {"tt.reduce", K::reduce}, {"tt.reduce.return", K::combined}, {"tt.scan", K::scan},

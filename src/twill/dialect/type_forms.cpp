@@ -45,6 +45,7 @@ const std::unordered_map<std::string_view, TypeForm>& forms() {
       {"tt.mulhiui", F::result},
       {"tt.precise_sqrt", F::result},
       {"tt.precise_divf", F::result},
+      {"tt.approx_divf", F::result},
       {"tt.clampf", F::result},
       {"tt.join", F::arrow},
       {"tt.addptr", F::address},

@@ -426,7 +426,9 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
     emitted.broken += proof.unchecked + "\n" + compared.unchecked + "\n";
   }
   std::string story = report::story(emitted.planned.outcome);
-  for (const std::string& note : emitted.notes) story += "note: " + note + "\n";
+  for (const auto& notes : {emitted.planned.plan->plan().notes, emitted.notes}) {
+    for (const std::string& note : notes) story += "note: " + note + "\n";
+  }
   emitted.text = as_comment(story) + emitted.text;
   return emitted;
 }

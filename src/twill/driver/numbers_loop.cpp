@@ -57,6 +57,8 @@ void find_busy(const numerics::Kernel& kernel, numerics::Setting& setting,
   }
 }
 
+constexpr std::int64_t kOuterTrips = 4;  ///< of loops around the planned one, where that is free
+
 }  // namespace
 
 Result<numerics::Comparison> compare_numbers(const Request& request, const PlannedLoop& planned,
@@ -68,6 +70,9 @@ Result<numerics::Comparison> compare_numbers(const Request& request, const Plann
   timing.largest_jitter = kLargestDelay;
   timing.jitter_all = true;
   execute::Launch launch = wanted.launch;
+  if (launch.size == execute::Launch().size) {
+    execute::fill_outer(kernel.program, kernel.choice.loop, kOuterTrips, launch);
+  }
   execute::fill_bounds(kernel.program, kernel.choice.loop, 1, launch);
   numerics::Setting setting{launch, wanted.programs, {0, timing, &*full.costs, false, nullptr}};
   const numerics::Kernel posed{kernel.program, kernel.choice.loop, plan, planned.outcome.origins};

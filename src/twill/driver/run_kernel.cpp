@@ -150,7 +150,16 @@ Result<void> run_all(const fs::path& program, const run::Kernel& kernel,
       }
     }
   }
-  if (!report.trials.empty()) return {};
+  const auto wanted = trips_for(request, kernel.description);
+  const bool wants_some = std::ranges::any_of(wanted, [](std::int64_t it) { return it > 0; });
+  const bool has_some =
+      std::ranges::any_of(report.trials, [](const auto& it) { return it.trips != 0; });
+  if (has_some || (!wants_some && !report.trials.empty())) return {};
+  if (!report.trials.empty()) {
+    return fail({kernel.description.input},
+                "no arguments were found for which the loop makes an iteration",
+                "others: --arg NAME=VALUE, --size N, --grid X,Y,Z");
+  }
   return fail(
       {kernel.description.input},
       "no arguments were found for which the kernel does the same in every order of its CTAs",

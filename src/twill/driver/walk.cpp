@@ -174,11 +174,12 @@ class Walk {
       std::stable_sort(steps_.begin() + static_cast<std::ptrdiff_t>(tried_), steps_.end(),
                        [&](const Step& a, const Step& b) { return rank(a) < rank(b); });
     }
-    while (tried_ < steps_.size()) {
+    for (; tried_ < steps_.size(); ++tried_) {
       const Step& next = steps_[tried_];
-      const bool faster = schedule::kCoRunError * rank(next) < least();
-      if (found() && (tried_ < proposed_ || !faster)) break;
-      TWILL_TRY_VOID(try_step(tried_++));
+      if (again_ && may_walk_on_ && groups_of(next) >= fewest_groups_) continue;
+      const bool slower = schedule::kCoRunError * rank(next) >= least();
+      if (found() && (slower || tried_ < proposed_)) break;
+      TWILL_TRY_VOID(try_step(tried_));
     }
     // Record the refusal of every drafted candidate, also of those that are never proven.
     for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -189,6 +190,10 @@ class Walk {
     }
     tried_ = steps_.size();
     return {};
+  }
+
+  static std::size_t groups_of(const Step& step) {
+    return step.proposal.outcome.problem.groups().size();
   }
 
   Result<void> try_step(std::size_t at) {
@@ -216,8 +221,10 @@ class Walk {
     auto unprintable = why_not_printed(step, *made.plan);
     if (unprintable) {
       step.refused = "print: " + in_one_line(*unprintable);
-      // Stop if two schedules are refused in the same words: the kernel cannot be printed.
-      if (!print_refusals_.insert(step.refused).second) may_walk_on_ = false;
+      fewest_groups_ = std::min(fewest_groups_, groups_of(step));
+      again_ = !print_refusals_.insert(step.refused).second;  // then only fewer groups may help
+      const auto fewer = [&](const Step& it) { return groups_of(it) < fewest_groups_; };
+      may_walk_on_ &= !again_ || std::any_of(&step + 1, steps_.data() + steps_.size(), fewer);
     }
     const bool better = !best_ || simulated(step).value_or(0) < least();
     if (unprintable && !best_) {
@@ -409,9 +416,8 @@ class Walk {
 
   /// Adds what is proven of schedules that were tried in the place of refused ones.
   void add_claims(report::Outcome& outcome) const {
-    for (const Step& step : steps_) {
-      if (!step.claim.empty()) outcome.notes.push_back(step.claim);
-    }
+    for (const Step& it : steps_)
+      if (!it.claim.empty()) outcome.notes.push_back(it.claim);
   }
 
   Diagnostic refused() const {
@@ -479,6 +485,8 @@ class Walk {
   bool printable_ = false;
   bool may_walk_on_ = false;
   std::set<std::string> print_refusals_;
+  std::size_t fewest_groups_ = std::numeric_limits<std::size_t>::max();  ///< of what is not printed
+  bool again_ = false;                       ///< the last was not printed for the reason of another
   std::optional<Diagnostic> print_refusal_;  ///< of the first that was planned
 };
 

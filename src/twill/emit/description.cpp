@@ -87,6 +87,7 @@ Description description_of(const Json& json) {
   made.tiles = tiles.at("walk").get<std::string>();
   made.order = tiles.value("order", "");
   made.group = tiles.value("group", 1);
+  made.notes = json.value("notes", std::vector<std::string>());
   return made;
 }
 
@@ -114,6 +115,7 @@ std::string description_json(const Description& description) {
     json["tiles"]["order"] = description.order;
     json["tiles"]["group"] = description.group;
   }
+  json["notes"] = description.notes;
   json["parameters"] = Json::array();
   for (const Parameter& it : description.parameters) {
     json["parameters"].push_back(parameter_json(it));

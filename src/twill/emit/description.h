@@ -41,13 +41,14 @@ struct Description {
   std::string machine;  ///< a name
   std::vector<std::string> options;  ///< those of `twill emit cuda` that make this kernel again
   std::vector<Parameter> parameters;
-  int threads = 0;                ///< of a CTA
-  std::int64_t shared_bytes = 0;  ///< dynamic, of a CTA
-  int cluster = 1;                ///< CTAs of a cluster
-  int deepest_ring = 1;           ///< copies of the value that has the most
-  std::string tiles;              ///< "one-per-cta", ...: by plan::name_of
-  std::string order;              ///< "row-major", ...: of persistent kernels, else empty
-  int group = 1;                  ///< of the order "grouped"
+  int threads = 0;                 ///< of a CTA
+  std::int64_t shared_bytes = 0;   ///< dynamic, of a CTA
+  int cluster = 1;                 ///< CTAs of a cluster
+  int deepest_ring = 1;            ///< copies of the value that has the most
+  std::string tiles;               ///< "one-per-cta", ...: by plan::name_of
+  std::string order;               ///< "row-major", ...: of persistent kernels, else empty
+  int group = 1;                   ///< of the order "grouped"
+  std::vector<std::string> notes;  ///< of the plan: what it assumes, and what is not as wanted
   friend bool operator==(const Description&, const Description&) = default;
 };
 

@@ -1,36 +1,52 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "twill/execute/tile.h"
+#include "twill/ir/program.h"
+
 /// Internal to the room: inline assembly that computes a number of numbers.
 namespace twill::execute {
 
-/// PTX that makes one f32 of others, as steps that can be carried out for each element. Known are
-/// moves, sums, products, minima and maxima, the hardware's functions (as exact as f32 is), and
-/// rounding to tf32; no predicates, vectors, integers or other types.
+/// PTX on registers of 32 bits, as steps that can be carried out for each element. Of f32, known
+/// are moves, sums, products, minima and maxima, the hardware's functions (as exact as f32 is), and
+/// rounding to tf32. Of integers and bits: moves, sums, products, logic, shifts, minima and maxima,
+/// and conversions between them and f32. No predicates, vectors or other types.
 class Assembly {
  public:
-  /// nullopt if a statement is not known, or reads what nothing has made. `operands`: inputs, $1
-  /// and on; $0 is the result.
-  static std::optional<Assembly> read(std::string_view text, std::size_t operands);
+  using Bits = std::uint32_t;
 
-  float run(std::span<const float> operands) const;
+  /// nullopt if a statement is not known, or reads what nothing has made. Results are $0 and on,
+  /// operands come behind them.
+  static std::optional<Assembly> read(std::string_view text, std::size_t results,
+                                      std::size_t operands);
+
+  Bits run(std::span<const Bits> operands, std::size_t result) const;
 
  private:
-  using Function = float (*)(float, float, float);
-  /// Registers by number: 0 is the result, then the operands, then those that are declared.
+  static constexpr std::size_t kMost = 4;  ///< operands of an instruction
+  using Function = Bits (*)(const Bits*);
+  /// Registers by number: results, operands, then those that are declared.
   struct Step {
     Function function = nullptr;
     std::size_t to = 0;
-    std::size_t from[3] = {0, 0, 0};
-    float constant[3] = {0, 0, 0};
-    bool is_constant[3] = {false, false, false};
+    std::size_t count = 0;
+    std::size_t from[kMost] = {};
+    Bits constant[kMost] = {};
+    bool is_constant[kMost] = {};
   };
+  std::size_t results_ = 0;
   std::size_t registers_ = 0;
   std::vector<Step> steps_;
 };
+
+/// Result `result` of inline assembly, element by element. Fails unless all it takes and makes is
+/// f32 or i32, one element at a time, and its text is known.
+Result<Tile> assemble(const ir::Program& program, ir::OpId op, std::span<const TilePtr> operands,
+                      std::size_t result);
 
 }  // namespace twill::execute

@@ -1,6 +1,7 @@
 #include "twill/execute/bounds.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "twill/ir/loop.h"
 
@@ -32,12 +33,27 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
   }
 }
 
-std::set<ir::ValueId> all_behind(const ir::Program& program, std::vector<ir::ValueId> todo) {
+/// The loop of which a value is the index.
+std::optional<ir::Loop> counted_by(const ir::Program& program, ir::ValueId value) {
+  const auto& known = program.value(value);
+  if (known.op) return std::nullopt;
+  auto loop = ir::as_loop(program, program.region(program.block(*known.block).region).op);
+  return loop && loop->induction == value ? loop : std::nullopt;
+}
+
+std::set<ir::ValueId> all_behind(const ir::Program& program, std::vector<ir::ValueId> todo,
+                                 bool counts = true) {
   std::set<ir::ValueId> seen;
   while (!todo.empty()) {
     const ir::ValueId value = todo.back();
     todo.pop_back();
-    if (seen.insert(value).second) add_sources(program, value, todo);
+    if (!seen.insert(value).second) continue;
+    const auto loop = counts ? std::nullopt : counted_by(program, value);
+    if (loop) {
+      todo.insert(todo.end(), {*loop->lower, *loop->step});
+    } else {
+      add_sources(program, value, todo);
+    }
   }
   return seen;
 }
@@ -65,8 +81,8 @@ std::int64_t of_an_iteration(const ir::Program& program, const ir::Loop& loop,
 }  // namespace
 
 std::set<ir::ValueId> arguments_behind(const ir::Program& program, ir::OpId function,
-                                       const std::vector<ir::ValueId>& values) {
-  const std::set<ir::ValueId> behind = all_behind(program, values);
+                                       const std::vector<ir::ValueId>& values, bool counts) {
+  const std::set<ir::ValueId> behind = all_behind(program, values, counts);
   std::set<ir::ValueId> found;
   for (const ir::ValueId argument : ir::function_arguments(program, function)) {
     if (behind.contains(argument)) found.insert(argument);
@@ -87,6 +103,28 @@ void fill_bounds(const ir::Program& program, ir::OpId id, std::int64_t times, La
   for (const ir::ValueId argument : arguments_behind(program, *function, bounds)) {
     if (!is_of_integers(ir::type_of(program, argument), 16)) continue;
     launch.arrays.try_emplace(program.value(argument).name, values);
+  }
+}
+
+void fill_outer(const ir::Program& program, ir::OpId id, std::int64_t count, Launch& launch) {
+  const auto inner = ir::as_loop(program, id);
+  const auto function = ir::enclosing(program, id, OpKind::function);
+  if (!inner || !inner->upper || !function) return;
+  const auto own = arguments_behind(program, *function, {*inner->lower, *inner->upper}, false);
+  const auto arguments = ir::function_arguments(program, *function);
+  for (const ir::Loop& loop : ir::loops(program, *function)) {
+    if (loop.op == id || !loop.upper || !loop.step) continue;
+    const auto inside = ir::walk(program, loop.op);
+    const auto counted = std::find(arguments.begin(), arguments.end(), *loop.upper);
+    const auto step = ir::constant_integer(program, *loop.step);
+    const bool is_around = std::find(inside.begin(), inside.end(), id) != inside.end();
+    const bool from_zero = ir::constant_integer(program, *loop.lower) == 0;
+    if (!is_around || !from_zero || counted == arguments.end() || !step || *step <= 0) continue;
+    if (own.contains(*counted)) continue;
+    const auto number = static_cast<std::size_t>(counted - arguments.begin());
+    const std::int64_t divisor = ir::argument_divisor(program, *function, number).value_or(1);
+    const std::int64_t value = (count * *step + divisor - 1) / divisor * divisor;
+    launch.arguments.try_emplace(program.value(*counted).name, static_cast<double>(value));
   }
 }
 

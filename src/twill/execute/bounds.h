@@ -11,14 +11,20 @@
 namespace twill::execute {
 
 /// The arguments of `function` on which any of `values` depends, including arrays that are read for
-/// them. Cost: linear in the ops that the values come from.
+/// them. `counts`: also those to which loops count whose index is among what the values come from.
+/// Cost: linear in the ops that the values come from.
 std::set<ir::ValueId> arguments_behind(const ir::Program& program, ir::OpId function,
-                                       const std::vector<ir::ValueId>& values);
+                                       const std::vector<ir::ValueId>& values, bool counts = true);
 
 /// Fills arrays of integers that hold bounds of the loop and are not given in `launch`. Neighbours
 /// differ by 1, 0, 2, 3 ... times `times` iterations, whether they are counts or ends of sequences.
 /// With random bounds, a loop would hardly ever run.
 void fill_bounds(const ir::Program& program, ir::OpId loop, std::int64_t times, Launch& launch);
+
+/// Gives integer arguments to which loops around this one count, from 0 by a constant step, the
+/// value that makes `count` iterations, unless `launch` has one. Else the planned loop would run as
+/// often as any number says.
+void fill_outer(const ir::Program& program, ir::OpId loop, std::int64_t count, Launch& launch);
 
 /// Fills arrays of integers that decide on branches in the loop, or on its end, and are not given
 /// in `launch`. They hold `count` different numbers, beginning with the one before that with which

@@ -212,6 +212,13 @@ bool has_bits(ir::Type scalar) {
          (scalar->kind == ir::TypeKind::floating && format_of(scalar).has_value());
 }
 
+/// Bits of memory of each element that a pointer points to, 0 if they are no numbers. Truth values
+/// have a byte.
+int bits_behind(ir::Type type) {
+  const bool points = type->kind == ir::TypeKind::pointer && has_bits(type->element);
+  return points ? std::max(type->element->bits, 8) : 0;
+}
+
 /// Reads the same bits as elements of another type. NaNs keep no payload.
 Result<Tile> bits_as(const ir::Program& program, ir::OpId id, const Elements& in, ir::Type from,
                      ir::Type to) {
@@ -259,6 +266,9 @@ Result<Tile> convert(const ir::Program& program, ir::OpId id, const Elements& in
         return static_cast<Wide>(as_unsigned(in.integer(0, i), from->bits));
       });
     case OpKind::bitcast:
+      if (bits_behind(from) > 0 && bits_behind(from) == bits_behind(to)) {
+        return *operands[0];  // loads and stores see the elements as the pointer's
+      }
       if (from->name == "i32" && to->name == "f32") {
         return in.numbers([&](std::size_t i) {
           return std::bit_cast<float>(static_cast<std::uint32_t>(in.integer(0, i)));
@@ -331,26 +341,8 @@ Result<Tile> call(const ir::Program& program, ir::OpId id, const Elements& in,
   return cannot(program, id, "calls a function that is not known");
 }
 
-/// Inline assembly that makes an f32 of each element's numbers.
-Result<Tile> assemble(const ir::Program& program, ir::OpId id, const Elements& in,
-                      std::size_t operands) {
-  const ir::Op& op = program.op(id);
-  const auto is_single = [&](ir::ValueId value) {
-    return scalar_of(ir::type_of(program, value))->name == "f32";
-  };
-  const bool fits = op.is_pure && op.count.value_or(1) == 1 && op.results.size() == 1 &&
-                    is_single(op.results[0]) && std::ranges::all_of(op.operands, is_single);
-  const auto known = fits ? Assembly::read(op.symbol, operands) : std::nullopt;
-  if (!known) return cannot(program, id, "is assembly whose meaning is not known");
-  std::vector<float> numbers(operands);
-  return in.numbers([&](std::size_t i) {
-    for (std::size_t k = 0; k < operands; ++k) numbers[k] = in.number(k, i);
-    return known->run(numbers);
-  });
-}
-
 Result<Tile> compute_others(const ir::Program& program, ir::OpId id, const Elements& in,
-                            std::span<const TilePtr> operands) {
+                            std::span<const TilePtr> operands, std::size_t result) {
   const ir::Op& op = program.op(id);
   const auto predicate = op.predicate.value_or(0);
   switch (op.kind) {
@@ -365,7 +357,7 @@ Result<Tile> compute_others(const ir::Program& program, ir::OpId id, const Eleme
     case OpKind::library_call:
       return call(program, id, in, operands.size());
     case OpKind::inline_asm:
-      return assemble(program, id, in, operands.size());
+      return assemble(program, id, operands, result);
     case OpKind::iabs:
       return in.integers([&](std::size_t i) { return std::abs(in.integer(0, i)); });
     case OpKind::fcmp:
@@ -417,21 +409,22 @@ std::size_t arity(OpKind kind) {
 
 bool takes_numbers(OpKind kind) {
   return unary().contains(kind) || binary().contains(kind) || kind == OpKind::fma ||
-         kind == OpKind::clamp || kind == OpKind::library_call || kind == OpKind::inline_asm ||
-         kind == OpKind::fcmp || kind == OpKind::fptosi || kind == OpKind::fptoui;
+         kind == OpKind::clamp || kind == OpKind::library_call || kind == OpKind::fcmp ||
+         kind == OpKind::fptosi || kind == OpKind::fptoui;
 }
 
 /// Whether the operands fit the op: their number, and one shape but for scalars.
 bool fit(OpKind kind, std::span<const TilePtr> operands) {
-  const bool called = kind == OpKind::library_call || kind == OpKind::inline_asm;
-  if (called ? operands.empty() : operands.size() != arity(kind)) return false;
+  const bool any = kind == OpKind::inline_asm;  // of any number and type
+  const bool called = kind == OpKind::library_call;
+  if (!any && (called ? operands.empty() : operands.size() != arity(kind))) return false;
   Shape shape;
   for (const TilePtr& tile : operands) {
     if (tile->shape.empty()) continue;
     if (!shape.empty() && tile->shape != shape) return false;
     shape = tile->shape;
   }
-  if (kind == OpKind::bitcast) return true;
+  if (kind == OpKind::bitcast || any) return true;
   const bool numbers = takes_numbers(kind);
   const auto wanted = [&](const TilePtr& tile) { return tile->is_floating() == numbers; };
   if (kind != OpKind::select) return std::all_of(operands.begin(), operands.end(), wanted);
@@ -465,11 +458,11 @@ bool is_elementwise(OpKind kind) {
          is_conversion(kind) || is_other(kind);
 }
 
-Result<Tile> elementwise(const ir::Program& program, ir::OpId id,
-                         std::span<const TilePtr> operands) {
+Result<Tile> elementwise(const ir::Program& program, ir::OpId id, std::span<const TilePtr> operands,
+                         std::size_t result) {
   const ir::Op& op = program.op(id);
   const Elements in(operands);
-  if (op.results.empty() || !fit(op.kind, operands)) {
+  if (result >= op.results.size() || !fit(op.kind, operands)) {
     return cannot(program, id, "has operands that do not fit");
   }
   Result<Tile> tile = Tile{};
@@ -482,10 +475,10 @@ Result<Tile> elementwise(const ir::Program& program, ir::OpId id,
   } else if (is_conversion(op.kind)) {
     tile = convert(program, id, in, operands);
   } else {
-    tile = compute_others(program, id, in, operands);
+    tile = compute_others(program, id, in, operands, result);
   }
   if (!tile) return tile;
-  const ir::Type type = scalar_of(ir::type_of(program, op.results[0]));
+  const ir::Type type = scalar_of(ir::type_of(program, op.results[result]));
   if (!conform(*tile, type)) return cannot(program, id, "makes " + type->text);
   return tile;
 }

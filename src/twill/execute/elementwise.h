@@ -12,9 +12,10 @@ namespace twill::execute {
 
 bool is_elementwise(ir::OpKind kind);
 
-/// Fails if the op's types are not known. Precondition: is_elementwise(op.kind).
-Result<Tile> elementwise(const ir::Program& program, ir::OpId op,
-                         std::span<const TilePtr> operands);
+/// Result number `result`. Fails if the op's types are not known. Precondition:
+/// is_elementwise(op.kind).
+Result<Tile> elementwise(const ir::Program& program, ir::OpId op, std::span<const TilePtr> operands,
+                         std::size_t result);
 
 /// Rounds, or wraps, every element to `scalar`; true unless that type is not known.
 bool conform(Tile& tile, ir::Type scalar);

@@ -372,7 +372,7 @@ Box operand_box(const ir::Program& program, ir::OpId id, std::size_t operand, co
 Result<Tile> evaluate(const ir::Program& program, ir::OpId id, std::span<const TilePtr> operands,
                       const Box& box, std::size_t result) {
   const ir::Op& op = program.op(id);
-  if (is_elementwise(op.kind)) return elementwise(program, id, operands);
+  if (is_elementwise(op.kind)) return elementwise(program, id, operands, result);
   if (op.results.size() <= result || operands.size() != op.operands.size()) {
     return cannot(program, id, "has operands that do not fit");
   }

@@ -1,6 +1,7 @@
 #include "twill/execute/memory.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -28,6 +29,7 @@ std::uint64_t mixed(std::uint64_t bits) {
 /// Function that combines the old value of an element and the new one.
 using Combine = double (*)(double, double);
 double take_new(double, double value) { return value; }
+double exchange(double, double value) { return value; }  // the old value is the op's result
 double add(double old, double value) {
   return static_cast<double>(static_cast<float>(old) + static_cast<float>(value));
 }
@@ -50,7 +52,7 @@ Combine combination(const ir::Op& op) {
     case ir::Update::min:
       return smaller;
     case ir::Update::exchange:
-      return take_new;
+      return exchange;
     case ir::Update::other:
       return nullptr;
   }
@@ -76,6 +78,25 @@ void set_element(Tile& tile, std::size_t i, double value) {
   } else {
     tile.integers()[i] = static_cast<std::int64_t>(value);
   }
+}
+
+std::uint64_t as_bits(ir::Type element, double value) {
+  return element->name == "f32" ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
+                                : bits_of(element, value);
+}
+
+double from_bits(ir::Type element, std::uint64_t bits) {
+  return element->name == "f32"
+             ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
+             : value_of(element, bits);
+}
+
+/// An element of type `from`, seen through a pointer to `to`: the same bits. Types of other widths,
+/// and names of one type, change nothing.
+double seen_as(ir::Type from, ir::Type to, double value) {
+  const bool alike = from->kind == to->kind && from->kind != ir::TypeKind::floating;
+  if (from == to || alike || from->bits != to->bits) return value;
+  return from_bits(to, as_bits(from, value));
 }
 
 Tile zeros_of(ir::Type element, Shape shape) {
@@ -279,17 +300,20 @@ Result<Tile> load(const ir::Program& program, ir::OpId id, const Memory& memory,
     }
     TWILL_TRY(const Pointer at, target(program, id, memory, pointers->integers()[i]));
     if (memory.accesses() != nullptr) memory.accesses()->read(at);
-    set_element(tile, i, memory.read(at));
+    set_element(tile, i, seen_as(memory.element(at.array), element, memory.read(at)));
   }
   TWILL_TRY_VOID(memory.check_files());
   return tile;
 }
 
-/// Writes an element, or combines with its old value; returns the old value, if it matters.
-double put(Memory& memory, Pointer at, Combine combine, double value) {
-  const bool overwrites = combine == take_new;
-  const double old = overwrites ? 0 : memory.read(at);
-  memory.write(at, combine(old, value));
+/// Writes an element, or combines with its old value; returns the old value, if it matters. The
+/// values are of type `type`; null: of the array's.
+double put(Memory& memory, Pointer at, Combine combine, double value, ir::Type type = nullptr) {
+  const bool overwrites = combine == take_new || combine == exchange;
+  const ir::Type element = memory.element(at.array);
+  if (type == nullptr) type = element;
+  const double old = combine == take_new ? 0 : seen_as(element, type, memory.read(at));
+  memory.write(at, seen_as(type, element, combine(old, value)));
   if (Accesses* accesses = memory.accesses()) {
     overwrites ? accesses->write(at, value) : accesses->combine(at);
   }
@@ -305,7 +329,9 @@ Result<Tile> store(const ir::Program& program, ir::OpId id, Memory& memory, cons
   const ir::Op& op = program.op(id);
   const Combine combine = combination(op);
   if (combine == nullptr) return cannot(program, id, "combines in a way that is not known");
-  TWILL_TRY(const TilePtr pointers, lookup(ir::memory_access(op)->address));
+  const ir::ValueId address = ir::memory_access(op)->address;
+  const ir::Type element = scalar_of(ir::type_of(program, address))->element;
+  TWILL_TRY(const TilePtr pointers, lookup(address));
   TWILL_TRY(const Optional mask, optional(op, ir::Role::mask, lookup));
   if (pointers->is_floating() || pointers->size() != values.size() || !mask.fits(values)) {
     return cannot(program, id, "has operands that do not fit");
@@ -315,7 +341,7 @@ Result<Tile> store(const ir::Program& program, ir::OpId id, Memory& memory, cons
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (mask.tile && mask.at(i) == 0) continue;
     TWILL_TRY(const Pointer at, target(program, id, memory, pointers->integers()[i]));
-    set_element(before, i, put(memory, at, combine, element_of(values, i)));
+    set_element(before, i, put(memory, at, combine, element_of(values, i), element));
   }
   TWILL_TRY_VOID(memory.check_files());
   return before;

@@ -218,7 +218,7 @@ std::optional<Elementwise> elementwise(const ir::Program& program, const ir::Op&
   }
   if (const auto name = ir::device_function(op)) return function(*name);
   if (const auto user = ir::user_function(op)) return priced(user->meaning);
-  if (op.kind == OpKind::inline_asm && op.is_pure && op.results.size() == 1) {
+  if (op.kind == OpKind::inline_asm && op.is_pure && !op.results.empty()) {
     return assembly(op.symbol, op.count.value_or(1));
   }
   if (auto known = floating(program, op)) return known;

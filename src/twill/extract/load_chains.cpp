@@ -84,6 +84,10 @@ class Circuits {
       std::vector<ir::ValueId> reads = {access->address};
       if (access->mask) reads.push_back(*access->mask);
       before_.push_back(ends_behind(body, reads, all));
+      for (const auto& [earlier, distance] : before_condition(body, load, all)) {
+        const auto [kept, fresh] = before_.back().try_emplace(earlier, distance);
+        if (!fresh) kept->second = std::min(kept->second, distance);
+      }
     }
     for (std::size_t load = 0; load < loads_.size(); ++load) {
       if (const auto slowest = slowest_through(load)) of_[loads_[load]] = *slowest;
@@ -94,6 +98,18 @@ class Circuits {
   const std::map<ir::OpId, Circuit>& all() const { return of_; }
 
  private:
+  /// The loads that decide whether a while loop comes to `load`: none runs ahead of its condition.
+  static Distances before_condition(const Body& body, ir::OpId load,
+                                    const std::set<ir::OpId>& all) {
+    if (!body.loop.before) return {};
+    const auto condition = ir::terminator(*body.program, *body.loop.before);
+    if (!condition || body.program->op(*condition).operands.empty()) return {};
+    Distances found = ends_behind(body, {body.program->op(*condition).operands[0]}, all);
+    const bool stands_before = body.program->op(load).block == *body.loop.before;
+    for (auto& [earlier, distance] : found) distance += stands_before ? 1 : 0;
+    return found;
+  }
+
   /// Follows all ways back from `start`, load by load, and keeps the most loads by distance.
   std::optional<Circuit> slowest_through(std::size_t start) const {
     const std::size_t count = loads_.size();

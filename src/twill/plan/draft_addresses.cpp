@@ -397,42 +397,28 @@ std::vector<BufferId> staging_in(const Space& space) {
   return found;
 }
 
-/// A ring, and where in it there is room.
-struct Room {
-  BufferId ring;
-  Amount next = 0;
-};
-
-/// Rings in a memory whose waits tell that all is there, the largest first.
-std::vector<Room> rings_in(Space& space) {
-  std::vector<Room> rooms;
+/// Puts the staging of all roles into rings, each into the largest that has room behind what is
+/// there already. False if there is none.
+bool lay_staging_in_rings(Space& space) {
+  std::map<BufferId, Amount> free;  // of rings whose waits tell that all is there, from where on
   for (const std::vector<OpId>& ring : space.draft.rings) {
     for (const OpId op : ring) {
       const BufferId id = *space.draft.home(op);
       const bool read = !readers_of(space.draft, op).empty();
-      if (space.at(id).memory == space.memory && read) rooms.push_back({id, space.at(id).offset});
+      if (space.at(id).memory == space.memory && read) free[id] = space.at(id).offset;
     }
   }
-  std::stable_sort(rooms.begin(), rooms.end(), [&](const Room& a, const Room& b) {
-    return total(space.at(a.ring)) > total(space.at(b.ring));
-  });
-  return rooms;
-}
-
-/// Puts the staging of all roles into rings, each into the first that has room behind what is there
-/// already. False if there is none.
-bool lay_staging_in_rings(Space& space) {
-  std::vector<Room> rooms = rings_in(space);
   for (const BufferId id : staging_in(space)) {
-    const auto fits = [&](const Room& room) {
-      const Buffer& ring = space.at(room.ring);
-      return space.round_up(room.next, id) + space.at(id).size <= ring.offset + total(ring);
-    };
-    const auto room = std::find_if(rooms.begin(), rooms.end(), fits);
-    if (room == rooms.end()) return false;
-    space.at(id).offset = space.round_up(room->next, id);
-    room->next = space.at(id).offset + space.at(id).size;
-    space.draft.overlays.emplace_back(id, room->ring);
+    std::optional<BufferId> into;
+    for (const auto& [ring, from] : free) {
+      const Buffer& it = space.at(ring);
+      const bool fits = space.round_up(from, id) + space.at(id).size <= it.offset + total(it);
+      if (fits && (!into || total(it) > total(space.at(*into)))) into = ring;
+    }
+    if (!into) return false;
+    space.at(id).offset = space.round_up(free.at(*into), id);
+    free.at(*into) = space.at(id).offset + space.at(id).size;
+    space.draft.overlays.emplace_back(id, *into);
   }
   return true;
 }

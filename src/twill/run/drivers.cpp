@@ -13,7 +13,7 @@ std::set<std::string> integers_behind(const Kernel& kernel,
   const ir::Program& program = kernel.planned;
   const auto function = ir::enclosing(program, kernel.loop, ir::OpKind::function);
   std::set<std::string> names;
-  for (const ir::ValueId argument : execute::arguments_behind(program, *function, values)) {
+  for (const ir::ValueId argument : execute::arguments_behind(program, *function, values, false)) {
     if (ir::type_of(program, argument)->kind == ir::TypeKind::integer) {
       names.insert(program.value(argument).name);
     }

@@ -7,11 +7,14 @@
 #include "twill/execute/evaluate.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/program.h"
+#include "twill/run/drivers.h"
 
 namespace twill::run {
 namespace {
 
 using Ids = std::array<std::int64_t, 3>;
+
+constexpr int kMostRuns = 8;  ///< of a loop in another, whose lengths are looked at
 
 /// All CTAs of a grid, x fastest.
 template <class Visit>
@@ -61,9 +64,12 @@ Result<std::optional<std::int64_t>> most_trips(const Kernel& kernel, const execu
   execute::Memory memory(seed);
   TWILL_TRY(const auto arguments, execute::arguments_of(program, *function, launch, memory));
   std::optional<std::int64_t> most;
+  // Where no integer argument says how long the loop is, each of its runs may have another length.
+  const int most_runs = drivers_of(kernel).bounds.empty() ? kMostRuns : 1;
   TWILL_TRY_VOID(for_each_program(launch.programs, [&](const Ids& id) -> Result<void> {
     execute::Interpreter interpreter(program, memory, launch, id);
     bool came = false;
+    int runs = 0;
     interpreter.stand_in_for(kernel.loop, [&](const ir::Loop& loop) -> Result<void> {
       TWILL_TRY(const std::int64_t lower, interpreter.integer(loop.op, *loop.lower));
       TWILL_TRY(const std::int64_t upper, interpreter.integer(loop.op, *loop.upper));
@@ -72,7 +78,11 @@ Result<std::optional<std::int64_t>> most_trips(const Kernel& kernel, const execu
       const std::int64_t trips = upper <= lower ? 0 : (upper - lower + step - 1) / step;
       most = std::max(most.value_or(0), trips);
       came = true;
-      return fail({}, "enough");  // nothing behind it is of interest
+      if (++runs == most_runs) return fail({}, "enough");  // nothing behind it is of interest
+      for (const ir::Carried& carried : loop.carried) {
+        if (carried.result) interpreter.set(*carried.result, interpreter.value(carried.init));
+      }
+      return {};
     });
     const auto ran = interpreter.run(*function, arguments);
     if (!ran && !came) return tl::unexpected(ran.error());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ using Kind = emit::Parameter::Kind;
 
 constexpr int kMostTries = 150;  ///< runs of the text in search of arguments
 constexpr std::uint64_t kPatterns = 12;
+constexpr std::int64_t kOuterTrips = 4;  ///< of loops around the planned one, where that is free
 constexpr std::int64_t kPlenty = 2'000'000;  ///< elements that are moved: more take longer to run
                                              ///< than they can show
 
@@ -141,7 +143,9 @@ class Search {
     execute::Launch launch = given_.launch;
     launch.programs = grid;
     launch.size = sizes.number;
-    // The last of four CTAs makes three times as many iterations as the second.
+    if (!given_.size) execute::fill_outer(kernel_.planned, kernel_.loop, kOuterTrips, launch);
+    // The last of four CTAs, or of four runs of the loop, makes three times as many iterations as
+    // the second.
     execute::fill_bounds(kernel_.planned, kernel_.loop,
                          std::max<std::int64_t>(1, (wanted_ + 2) / 3), launch);
     execute::fill_conditions(kernel_.planned, kernel_.loop, 3, launch);
@@ -178,15 +182,35 @@ class Search {
                                                               std::int64_t step) {
     std::map<std::int64_t, std::vector<Drive>> by_trips;
     std::optional<Diagnostic> wrong;
-    for (const std::int64_t value : values_of_drivers()) {
+    const auto add = [&](std::int64_t value) -> std::optional<std::int64_t> {
       const Drive drive{value, step};
       const auto trips = most_trips(kernel_, launch_with(grid, sizes, drive), seed_);
       if (trips) by_trips[trips->value_or(0)].push_back(drive);
       if (!trips && !wrong) wrong = trips.error();
-      if (drivers_.empty() || (trips && trips->value_or(0) > wanted_)) break;
+      return trips ? std::optional(trips->value_or(0)) : std::nullopt;
+    };
+    std::int64_t before = 0, after = 0;  // values that make too few and too many
+    for (const std::int64_t value : values_of_drivers()) {
+      const auto trips = add(value);
+      after = value;
+      if (drivers_.empty() || trips > wanted_) break;
+      before = value;
+    }
+    for (std::int64_t value = before + 1; value < after && !by_trips.contains(wanted_); ++value) {
+      if (value % divisor_of_drivers() == 0) add(value);
     }
     if (by_trips.empty()) return tl::unexpected(*wrong);
     return by_trips;
+  }
+
+  /// Divides whatever the drivers may be.
+  std::int64_t divisor_of_drivers() const {
+    std::int64_t divisor = 1;
+    for (const emit::Parameter& it : kernel_.description.parameters) {
+      const bool drives = std::ranges::find(drivers_, it.name) != drivers_.end();
+      if (drives) divisor = std::lcm(divisor, std::max<std::int64_t>(1, it.multiple_of));
+    }
+    return divisor;
   }
 
   /// Those with the iterations wanted, the best first: by seed what fills the last iteration

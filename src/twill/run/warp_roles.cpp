@@ -229,11 +229,16 @@ Result<RolesReport> run_roles(const RolesModule& module, const FixedArguments& g
         report.not_computed = to_string(trial.error());
         trial = run.trial(call, order, false, report.tolerances);
       }
+      // A branch may depend on tiles, such as on their sum.
+      if (!trial && !computes) trial = run.trial(call, order, true, report.tolerances);
       if (!trial) return tl::unexpected(trial.error());
       report.trials.push_back(*std::move(trial));
     }
   }
-  if (!report.trials.empty()) return report;
+  const bool wants_some = std::ranges::any_of(effort.trips, [](std::int64_t it) { return it > 0; });
+  const bool has_some =
+      std::ranges::any_of(report.trials, [](const auto& it) { return it.trips != 0; });
+  if (has_some || (!wants_some && !report.trials.empty())) return report;
   return fail(ir::text_location(module.program, module.function),
               "no arguments were found for which the roles make so many iterations",
               "others: --trips, --arg NAME=VALUE, --grid X,Y,Z");

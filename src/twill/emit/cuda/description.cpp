@@ -78,6 +78,8 @@ Result<Description> cuda_description(const KernelParts& parts) {
     made.order = plan::name_of(kernel.order);
     made.group = kernel.group;
   }
+  made.notes = view.plan().notes;
+  if (const std::string apart = view.assumed_apart(); !apart.empty()) made.notes.push_back(apart);
   return made;
 }
 
