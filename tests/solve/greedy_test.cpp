@@ -3,8 +3,10 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "solve/solve_text.h"
@@ -62,6 +64,24 @@ TEST(Greedy, IsWhatALargeLoopBeginsWith) {
   EXPECT_TRUE(verify::verify(loop->problem, *answer.schedule).has_value());
   EXPECT_GE(answer.schedule->initiation_interval, 60 * 128);
   EXPECT_LE(answer.schedule->initiation_interval, 2 * 60 * 128);
+}
+
+// Groups with as much to do as each other may have too few registers: then those with most values
+// that are carried are kept apart. (Of 12 random loops of 300 ops, 7 had no answer.)
+TEST(Greedy, KeepsCarriedValuesApart) {
+  std::string text = "loop carried\nunit U\ngroup A registers 100\ngroup B registers 100\n";
+  std::string edges;
+  for (const auto& [name, cycles, registers] :
+       {std::tuple("a", 10, 80), std::tuple("b", 30, 10), std::tuple("c", 10, 60)}) {
+    text +=
+        fmt::format("op {} on U for {} latency {} registers {}\n", name, cycles, cycles, registers);
+    edges += fmt::format("{} -> {} distance 1\n", name, name);
+  }
+  const problem::Problem problem = solve_test::problem_of(text + edges);
+  const auto schedule = greedy_schedule(instance_of(problem));
+  ASSERT_TRUE(schedule);
+  EXPECT_TRUE(verify::verify(problem, *schedule).has_value());
+  EXPECT_NE(schedule->ops[0].group, schedule->ops[2].group);
 }
 
 /// The bundled forward pass on Hopper with so many sub-tiles, each with a warp group of its own.

@@ -415,9 +415,8 @@ class Walk {
 
   /// Adds what is proven of schedules that were tried in the place of refused ones.
   void add_claims(report::Outcome& outcome) const {
-    for (const Step& step : steps_) {
-      if (!step.claim.empty()) outcome.notes.push_back(step.claim);
-    }
+    for (const Step& it : steps_)
+      if (!it.claim.empty()) outcome.notes.push_back(it.claim);
   }
 
   Diagnostic refused() const {

@@ -25,7 +25,16 @@ class Greedy {
   explicit Greedy(const Instance& instance) : instance_(instance) {}
 
   std::optional<Schedule> schedule() {
-    if (!assign_groups() || !sort_ops()) return std::nullopt;
+    if (!sort_ops()) return std::nullopt;
+    for (const bool by_registers : {false, true}) {
+      if (assign_groups(by_registers) && place_somewhere()) return schedule_;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// Places all ops at the least of growing IIs at which that succeeds.
+  bool place_somewhere() {
     const Cycles least = load_bound(instance_);
     Cycles most = least;
     for (const Task& task : instance_.tasks)
@@ -35,17 +44,22 @@ class Greedy {
     for (Cycles ii = least; ii <= 2 * most; ii += std::max<Cycles>(1, ii / kStep)) {
       for (const bool in_order : {false, true}) {
         for (const bool late : {true, false}) {
-          if (place(ii, in_order, late)) return schedule_;
+          if (place(ii, in_order, late)) return true;
         }
       }
     }
-    return std::nullopt;
+    return false;
   }
 
- private:
-  /// Ops that pass values in registers share a group where they may; each such set takes the group
-  /// with the least to do.
-  bool assign_groups() {
+  /// Ops that run in one group.
+  struct Together {
+    std::vector<std::size_t> ops;
+    Cycles busy = 0;           ///< cycles of issue and units
+    std::int64_t carried = 0;  ///< registers of values that later iterations read
+  };
+
+  /// Ops that pass values in registers share a group where they may.
+  std::vector<Together> sets_of_ops() const {
     const std::size_t count = instance_.op_count();
     std::vector<std::size_t> set(count);
     std::iota(set.begin(), set.end(), std::size_t{0});
@@ -64,20 +78,44 @@ class Greedy {
         }
       }
     }
-    std::vector<Cycles> load(instance_.group_count(), 0);
-    std::vector<std::optional<std::size_t>> group(count);
-    schedule_.ops.assign(count, {});
+    std::vector<Together> sets(count);
     for (std::size_t op = 0; op < count; ++op) {
       const Task& task = instance_.tasks[op];
-      auto& chosen = group[root(op)];
-      if (!chosen) {
-        const auto lighter = [&](std::size_t a, std::size_t b) { return load[a] < load[b]; };
-        const auto found = std::min_element(task.groups.begin(), task.groups.end(), lighter);
-        if (found == task.groups.end()) return false;
-        chosen = *found;
-      }
-      load[*chosen] += task.issue + task.occupancy;
-      schedule_.ops[op].group = problem::GroupId(*chosen);
+      const auto& reads = instance_.reads[op];
+      Together& it = sets[root(op)];
+      it.ops.push_back(op);
+      it.busy += task.issue + task.occupancy;
+      const bool carried = std::any_of(reads.begin(), reads.end(),
+                                       [](const Read& read) { return read.distance > 0; });
+      if (carried) it.carried += task.registers;
+    }
+    std::erase_if(sets, [](const Together& it) { return it.ops.empty(); });
+    std::sort(sets.begin(), sets.end(),
+              [](const Together& a, const Together& b) { return a.ops[0] < b.ops[0]; });
+    return sets;
+  }
+
+  /// Each set of ops takes the group with the least to do, in the order of the text; or the one
+  /// with the most registers left beside the values that are carried, the most carried first.
+  bool assign_groups(bool by_registers) {
+    std::vector<Together> sets = sets_of_ops();
+    if (by_registers) {
+      std::stable_sort(sets.begin(), sets.end(),
+                       [](const Together& a, const Together& b) { return a.carried > b.carried; });
+    }
+    std::vector<std::int64_t> taken(instance_.group_count(), 0);
+    for (std::size_t group = 0; by_registers && group < taken.size(); ++group) {
+      taken[group] = -instance_.problem->groups()[group].registers;
+    }
+    schedule_.ops.assign(instance_.op_count(), {});
+    for (const Together& it : sets) {
+      const std::vector<std::size_t>& groups = instance_.tasks[it.ops[0]].groups;
+      const auto chosen =
+          std::min_element(groups.begin(), groups.end(),
+                           [&](std::size_t a, std::size_t b) { return taken[a] < taken[b]; });
+      if (chosen == groups.end()) return false;
+      taken[*chosen] += by_registers ? it.carried : it.busy;
+      for (const std::size_t op : it.ops) schedule_.ops[op].group = problem::GroupId(*chosen);
     }
     return true;
   }
