@@ -270,7 +270,7 @@ TEST(Device, ThreadsStoreToLoadedRowsInRows) {
   EXPECT_EQ(rows, 2);  // the rows, and the mask that is made of them
 }
 
-/// What roles write into shared memory, somebody reads: a role, a product or TMA.
+/// Each write of a role into shared memory has a reader: a role, a product or TMA.
 TEST(Device, WhatIsWrittenIsRead) {
   std::vector<std::string> names(std::begin(kKernels), std::end(kKernels));
   names.push_back("fa_bwd_subtiled/sm_90/m64n2x64d64");  // a role is the reader of what it writes

@@ -247,8 +247,8 @@ TEST(Translation, LoopsBesideThePlannedOneLeaveARingThatNotAllOfTheirRolesReleas
   EXPECT_EQ(emitted->broken, "");
 }
 
-// In the second loop, a wait for a tile passes a lap early where the ring has gone around: its
-// parity is always that of the first lap.
+// A wait of the second loop whose parity is always that of the first lap. It passes a lap early once
+// the ring has gone around.
 TEST(Translation, LoopsBesideThePlannedOneTakeFillingsInTurn) {
   EmittedTtgir edited = printed_of("tests/golden/causal_tiles.ttgir");
   const std::size_t loop = edited.text.find("scf.for %arg22");  // in the first role that multiplies

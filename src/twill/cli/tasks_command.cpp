@@ -57,9 +57,9 @@ void add_tasks_command(Command app, Session& session) {
       "Print the parts of tensors: whether they are disjoint and complete, and who uses them");
   const Option flow = command.add_flag("--flow", choices->flow,
                                        "Print copies, calls and events, after each pass over them");
-  const Option variants =
-      command.add_flag("--variants", choices->variants,
-                       "Run each variant of a task beside the last, which says what the task means");
+  const Option variants = command.add_flag(
+      "--variants", choices->variants,
+      "Run each variant of a task beside the last, which says what the task means");
   variants.excludes(tree, mapping, partitions, flow);
   command
       .add_flag("--kernel", choices->kernel, "Print the TTGIR that the other commands take of it")

@@ -81,8 +81,8 @@ class Sketch {
   std::optional<ir::OpId> allocation_of(OpId op) const;
   /// Whether a value depends on what is loaded or multiplied.
   bool depends(ir::ValueId value) const { return dependent_.contains(value); }
-  /// Whether it is computed again for next to nothing, in any layout. It depends on nothing, or is a
-  /// tile of indices, addresses or conditions, made of rows that are loaded.
+  /// Whether it is computed again for next to nothing, in any layout. It depends on nothing, or is
+  /// a tile of indices, addresses or conditions, made of rows that are loaded.
   bool is_light(ir::ValueId value) const;
   /// The operation that the result is of; nullopt for arguments.
   std::optional<ir::OpId> definition(ir::ValueId value) const;
