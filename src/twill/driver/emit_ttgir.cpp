@@ -422,8 +422,13 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
     emitted.broken += found.broken;
     if (!found.unchecked.empty()) emitted.notes.push_back(found.unchecked);
   }
-  if (!proof.unchecked.empty() && !proof.has_run && !compared.unchecked.empty()) {
-    emitted.broken += proof.unchecked + "\n" + compared.unchecked + "\n";
+  const bool is_checked = proof.unchecked.empty() || proof.has_run || compared.unchecked.empty();
+  if (!is_checked && emitted.broken.empty()) {
+    return fail({request.input.name},
+                "what is printed of it can be neither executed nor compared with its plan, and is "
+                "not written: " +
+                    proof.unchecked + "; " + compared.unchecked,
+                "choose a form without addresses that are loaded, or loops that count");
   }
   std::string story = report::story(emitted.planned.outcome);
   for (const auto& notes : {emitted.planned.plan->plan().notes, emitted.notes}) {
