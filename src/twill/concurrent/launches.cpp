@@ -213,15 +213,10 @@ class Search {
 
   using Trips = std::map<ir::OpId, std::int64_t>;
 
-  /// Without tiles where that is enough: a branch may depend on one.
-  Result<Trips> trips_in(const execute::Launch& launch,
-                         std::array<std::int64_t, 3> program_id) const {
-    auto trips = trips_in(launch, program_id, false);
-    return trips ? trips : trips_in(launch, program_id, true);
-  }
-
+  /// Computes tiles only where what roles do depends on one. A run that takes too many steps takes
+  /// as many with them, and far longer.
   Result<Trips> trips_in(const execute::Launch& launch, std::array<std::int64_t, 3> program_id,
-                         bool tiles) const {
+                         bool tiles = false) const {
     execute::Memory memory(1);
     TWILL_TRY(const auto arguments, execute::arguments_of(program_, function_, launch, memory));
     Findings ignored;
@@ -229,8 +224,10 @@ class Search {
     options.tiles = tiles;
     options.most_steps = kMostSteps;
     Machine machine(program_, memory, launch, program_id, options, ignored);
-    TWILL_TRY_VOID(machine.run(function_, arguments));
-    return machine.trips();
+    const auto ran = machine.run(function_, arguments);
+    if (ran) return machine.trips();
+    if (tiles || machine.steps() > kMostSteps) return tl::unexpected(ran.error());
+    return trips_in(launch, program_id, true);
   }
 
   const ir::Program& program_;
