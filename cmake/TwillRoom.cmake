@@ -30,7 +30,7 @@ target_compile_options(twill_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast -Wnon-virtual-dtor
   -Woverloaded-virtual -Wdouble-promotion -Wcast-align -Wcast-qual -Wextra-semi -Wformat=2)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # Seldom collecting garbage takes an eighth off a unit's time, for an eighth more memory (1 GB for the largest unit).
+  # Collecting garbage seldom takes an eighth off a unit's time, for an eighth more memory (1 GB for the largest unit).
   target_compile_options(twill_settings INTERFACE "SHELL:--param ggc-min-heapsize=262144" "SHELL:--param ggc-min-expand=200")
   # GCC 12 sees uninitialized members in every moved std::optional, and overlapping copies in "a" + std::string.
   target_compile_options(twill_settings INTERFACE -Wno-maybe-uninitialized -Wno-restrict)

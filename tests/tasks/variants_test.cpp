@@ -1,6 +1,8 @@
 #include "twill/tasks/variants.h"
 
 #include "programs.h"
+#include "twill/tasks/evaluate.h"
+#include "twill/tasks/vocabulary.h"
 
 namespace twill::tasks {
 namespace {
@@ -77,6 +79,45 @@ leaf odd.all { To = 1 }
             "one.all: says what its task means\n"
             "odd.exact: not compared with odd.all: no small sizes are known with which both run\n"
             "odd.all: says what its task means\n");
+}
+
+// Protects: an infinity is near nothing but itself.
+TEST(Variants, InfinitiesAreNoRoomForOthers) {
+  const auto wrong = compared(R"(
+task t(writes C: f32[M], reads A: f32[M])
+leaf t.other { C = 1 }
+leaf t.all { C = 1 / (A - A) * (A - A + 1) }
+)");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message.find("T16"), 0U) << wrong.error().message;
+}
+
+// Protects: nothing is made of sizes whose product no number holds.
+TEST(Variants, ManySizesAreNotRun) {
+  std::string names = "writes C: f16[M]";
+  for (int i = 0; i < 40; ++i) {
+    names += ", reads A" + std::to_string(i) + ": f16[N" + std::to_string(i) + "]";
+  }
+  const auto all = compared("task t(" + names + ", reads B: f32[1000000, 1000000])\n" +
+                            "leaf t.one { C = 1 }\nleaf t.two { C = 1 }\n");
+  ASSERT_TRUE(all) << to_string(all.error());
+  EXPECT_EQ(all->front().runs, 0);
+}
+
+// Protects: a leaf and a formula compute alike, function by function.
+TEST(Words, OfFormulasAreThoseOfLeaves) {
+  const std::pair<Function, std::string_view> cases[] = {
+      {Function::add, "add"},    {Function::sub, "sub"},          {Function::mul, "mul"},
+      {Function::div, "div"},    {Function::less, "lt"},          {Function::less_equal, "le"},
+      {Function::greater, "gt"}, {Function::greater_equal, "ge"}, {Function::equal, "eq"},
+      {Function::unequal, "ne"},
+  };
+  for (const auto& [function, word] : cases) EXPECT_EQ(ir::name_of(word_of(function)), word);
+  for (int i = static_cast<int>(Function::max); i <= static_cast<int>(Function::select); ++i) {
+    const auto function = static_cast<Function>(i);
+    if (is_comparison(function)) continue;
+    EXPECT_EQ(ir::name_of(word_of(function)), spelling_of(function).name);
+  }
 }
 
 }  // namespace

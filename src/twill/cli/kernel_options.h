@@ -13,9 +13,9 @@ Option add_map_option(Command command, std::string& map);
 /// --kernel, of a dump with several.
 Option add_kernel_option(Command command, std::string& kernel);
 
-/// Options that choose the loop of a kernel and say how it is posed: --machine, --map, --loop,
-/// --subtile, --pool, --strict, --may-overlap, --already-pipelined and --transfer-ops. `pool_help`:
-/// what happens without --pool. `request` must live as long as the options.
+/// Options that choose the loop of a kernel and say how it is posed: --machine, --kernel, --map,
+/// --loop, --subtile, --pool, --strict, --may-overlap, --already-pipelined and --transfer-ops.
+/// `pool_help`: what happens without --pool. `request` must live as long as the options.
 void add_kernel_options(Command command, driver::Request& request, const std::string& pool_help);
 
 /// --strategy, --depth and --ping-pong, with the same lifetimes.

@@ -178,6 +178,7 @@ class RoleBuilder : Pass {
   Result<ir::Type> type_of(const Thing& thing) const;
   void begin_section(At::From section);
   void enter_section(At::From section, int later);
+  std::vector<Thing> carried_in_flight(At end) const;
   void leave_in_flight(At end);
   void go_on_in_flight();
   std::string name_of(const Thing& thing) const;

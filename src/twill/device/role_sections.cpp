@@ -219,26 +219,33 @@ void RoleBuilder::enter_section(At::From section, int later) {
   begin_section(section);
 }
 
-/// Keeps results of the loop that have to be waited for behind it: products that are in flight when
-/// the sections end. Those of a short trip count, too.
-void RoleBuilder::leave_in_flight(At end) {
-  for (const ir::Carried& it : sketch_.loop().carried) {
-    for (const Key& key : in_flight_) {
-      const bool is_last = key.at == At{end.from, end.offset - 1} && !consumed_.contains(key);
-      if (!is_last || key.thing.value != sketch_.behind_relayouts(it.yielded)) continue;
-      const Key result{{it.argument, key.thing.rows}};
-      auto& left = left_in_flight_;
-      if (std::find(left.begin(), left.end(), result) == left.end()) left.push_back(result);
+/// What the loop carries at `end` that products in flight make, in the order of their issue.
+std::vector<Thing> RoleBuilder::carried_in_flight(At end) const {
+  std::vector<Thing> found;
+  for (const Key& key : in_flight_) {
+    if (key.at != At{end.from, end.offset - 1} || consumed_.contains(key)) continue;
+    for (const ir::Carried& it : sketch_.loop().carried) {
+      if (key.thing.value != sketch_.behind_relayouts(it.yielded)) continue;
+      found.emplace_back(it.argument, key.thing.rows);
     }
+  }
+  return found;
+}
+
+/// Keeps results of the loop that have to be waited for behind it: products that are in flight when
+/// the sections end, by the loop or by a short trip count. To wait for more is harmless.
+void RoleBuilder::leave_in_flight(At end) {
+  for (const Thing& thing : carried_in_flight(end)) {
+    auto& left = left_in_flight_;
+    if (std::find(left.begin(), left.end(), Key{thing}) == left.end()) left.push_back({thing});
   }
 }
 
 /// Products in flight where a window ends are in flight where the next one begins.
 void RoleBuilder::go_on_in_flight() {
-  leave_in_flight({At::From::window, 1});
   std::vector<Key> over;
-  for (const Key& key : std::exchange(left_in_flight_, {})) {
-    over.push_back({key.thing, {At::From::window, 0}});
+  for (const Thing& thing : carried_in_flight({At::From::window, 1})) {
+    over.push_back({thing, {At::From::window, 0}});
   }
   grew_ |= over != over_back_edge_;
   over_back_edge_ = std::move(over);

@@ -437,6 +437,11 @@ Result<void> RoleBuilder::product(OpId id, At at) {
 /// adds to has no reader. If nothing else becomes ready, the last product in flight stands for it,
 /// as the wait needs an operand.
 Result<void> RoleBuilder::drain(int pending) {
+  // Behind the loop, those in flight are of the loop or of a short trip count.
+  if (section_ == At::From::tile && pending > 0 && !in_flight_.empty()) {
+    return sketch_.refuse(sketch_.loop().op,
+                          "has products in flight behind it, not all waited for");
+  }
   const auto keep = static_cast<std::size_t>(pending);
   const std::size_t done = in_flight_.size() > keep ? in_flight_.size() - keep : 0;
   const auto end = in_flight_.begin() + static_cast<std::ptrdiff_t>(done);

@@ -83,7 +83,7 @@ class Sketch {
   bool depends(ir::ValueId value) const { return dependent_.contains(value); }
   /// Whether it is computed again for next to nothing, in any layout. It depends on nothing, or is
   /// a tile of indices, addresses or conditions, made of rows that are loaded.
-  bool is_light(ir::ValueId value) const;
+  bool is_light(ir::ValueId value) const { return !depends(value) || light_.contains(value); }
   /// The operation that the result is of; nullopt for arguments.
   std::optional<ir::OpId> definition(ir::ValueId value) const;
   const ir::Carried* carried_argument(ir::ValueId value) const;
@@ -163,6 +163,7 @@ class Sketch {
   void find_sources();
   void find_forwarded();
   void find_dependent();
+  void find_light();
   Result<std::map<ir::ValueId, OpId>> rings_for(ir::OpId loop,
                                                 const std::vector<plan::RoleId>& roles) const;
   Result<void> find_beside();
@@ -205,6 +206,7 @@ class Sketch {
   std::map<ir::ValueId, OpId> again_;
   std::map<OpId, ir::ValueId> forwarded_;
   std::set<ir::ValueId> dependent_;
+  std::set<ir::ValueId> light_;  ///< of those
   int part_count_ = 1;
   std::map<ir::ValueId, int> cuts_;
   std::set<ir::ValueId> made_by_part_;

@@ -286,20 +286,29 @@ void Sketch::find_dependent() {
   }
 }
 
-bool Sketch::is_light(ir::ValueId value) const {
-  if (!depends(value)) return true;
-  const ir::Type type = ir::type_of(*program_, value);
-  const ir::Op* const op = ir::defining_op(*program_, value);
-  if (op == nullptr || !is_tile(type) || type->element->kind == ir::TypeKind::floating) {
-    return false;
+/// Tiles of indices, addresses and conditions that a few ops make of loaded rows.
+void Sketch::find_light() {
+  constexpr int kMostOps = 16;
+  std::map<ir::ValueId, int> ops;  // of those found, each counted as often as it is read
+  for (const ir::OpId id : ir::walk(*program_, function_)) {
+    const ir::Op& op = program_->op(id);
+    if (op.results.size() != 1 || !depends(op.results.front())) continue;
+    const ir::Type type = ir::type_of(*program_, op.results.front());
+    if (!is_tile(type) || type->element->kind == ir::TypeKind::floating) continue;
+    int count = 1;
+    if (op.kind != OpKind::load || type->shape.size() != 1) {
+      const bool views = op.kind == OpKind::broadcast || op.kind == OpKind::expand_dims ||
+                         op.kind == OpKind::relayout;
+      if (!views && ir::class_of(op.kind) != OpClass::elementwise) continue;
+      for (const ir::ValueId operand : op.operands) {
+        const auto found = ops.find(operand);
+        if (found != ops.end()) count += found->second;
+        if (found == ops.end() && depends(operand)) count = kMostOps + 1;
+      }
+    }
+    if (count <= kMostOps) ops.emplace(op.results.front(), count);
   }
-  const bool views = op->kind == OpKind::broadcast || op->kind == OpKind::expand_dims ||
-                     op->kind == OpKind::relayout;
-  const bool loads = op->kind == OpKind::load && type->shape.size() == 1;
-  if (loads) return true;
-  if (!views && ir::class_of(op->kind) != OpClass::elementwise) return false;
-  return std::all_of(op->operands.begin(), op->operands.end(),
-                     [&](ir::ValueId operand) { return is_light(operand); });
+  for (const auto& [value, count] : ops) light_.insert(value);
 }
 
 Result<Sketch> Sketch::of(const Parts& parts) {
@@ -321,6 +330,7 @@ Result<Sketch> Sketch::of(const Parts& parts) {
   TWILL_TRY_VOID(sketch.find_around());
   TWILL_TRY_VOID(sketch.find_per_tile_ops());
   sketch.find_dependent();
+  sketch.find_light();
   sketch.find_sources();
   sketch.find_branches();
   TWILL_TRY_VOID(sketch.find_beside());

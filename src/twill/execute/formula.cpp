@@ -12,14 +12,17 @@ namespace {
 
 using ir::FormulaWord;
 
-float rounded(const char* type, float x) {
+Format format_named(const char* type) {
   ir::TypeNode node;
   node.name = type;
-  return round_to(*format_of(&node), static_cast<double>(x));
+  return *format_of(&node);
 }
 
-/// Precondition: a word that takes numbers; those that it does not take are 0.
-float apply(FormulaWord word, float a, float b, float c) {
+float rounded(const Format& format, float x) { return round_to(format, static_cast<double>(x)); }
+
+}  // namespace
+
+float applied(FormulaWord word, float a, float b, float c) {
   switch (word) {
     case FormulaWord::operand:
     case FormulaWord::number:
@@ -76,15 +79,17 @@ float apply(FormulaWord word, float a, float b, float c) {
       return 1 - a;
     case FormulaWord::select:
       return a != 0 ? b : c;
-    case FormulaWord::f16:
-      return rounded("f16", a);
-    case FormulaWord::bf16:
-      return rounded("bf16", a);
+    case FormulaWord::f16: {
+      static const Format format = format_named("f16");
+      return rounded(format, a);
+    }
+    case FormulaWord::bf16: {
+      static const Format format = format_named("bf16");
+      return rounded(format, a);
+    }
   }
   return a;
 }
-
-}  // namespace
 
 float run(const ir::Formula& formula, std::span<const float> operands) {
   std::vector<float> stack;
@@ -97,7 +102,7 @@ float run(const ir::Formula& formula, std::span<const float> operands) {
     std::array<float, 3> from{};
     std::copy(stack.end() - static_cast<std::ptrdiff_t>(arity), stack.end(), from.begin());
     stack.resize(stack.size() - arity);
-    stack.push_back(apply(step.word, from[0], from[1], from[2]));
+    stack.push_back(applied(step.word, from[0], from[1], from[2]));
   }
   return stack.front();
 }

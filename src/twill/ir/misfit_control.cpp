@@ -97,13 +97,15 @@ MaybeMisfit count_misfit(const OpTypes& types) {
   constexpr std::int64_t kMost = (std::int64_t{1} << 20) - 1;  // PTX ISA, mbarrier
   const Op& op = types.op();
   const bool arrives = op.kind == OpKind::barrier_init || op.kind == OpKind::barrier_arrive;
-  const bool counts = arrives || op.kind == OpKind::barrier_expect ||
-                      op.kind == OpKind::wgmma_wait || op.kind == OpKind::block_store_wait ||
-                      op.kind == OpKind::copy_wait;
+  const bool of_barrier = arrives || op.kind == OpKind::barrier_expect;
+  const bool waits = op.kind == OpKind::wgmma_wait || op.kind == OpKind::block_store_wait ||
+                     op.kind == OpKind::copy_wait;
   const std::int64_t least = arrives ? 1 : 0;
-  if (!counts || !op.count || (*op.count >= least && *op.count <= kMost)) return {};
-  return types.bad(" counts " + std::to_string(*op.count) + ", and numbers from " +
-                   std::to_string(least) + " to " + std::to_string(kMost) + " are possible");
+  if (!op.count || (!of_barrier && !waits)) return {};
+  if (*op.count >= least && (waits || *op.count <= kMost)) return {};
+  return types.bad(" has the number " + std::to_string(*op.count) + ", and the least is " +
+                   std::to_string(least) +
+                   (of_barrier ? ", the most " + std::to_string(kMost) : ""));
 }
 
 }  // namespace twill::ir

@@ -4,8 +4,6 @@
 #include <array>
 #include <charconv>
 
-#include "twill/support/check.h"
-
 namespace twill::ir {
 namespace {
 
@@ -49,12 +47,15 @@ constexpr std::array kSpellings = {
     Spelling{FormulaWord::bf16, "bf16", 1},
 };
 
-const Spelling& spelling_of(FormulaWord word) {
-  const auto* const found =
-      std::ranges::find(kSpellings, word, [](const Spelling& it) { return it.word; });
-  TWILL_CHECK(found != kSpellings.end(), "every word has a spelling");
-  return *found;
+constexpr bool stands_in_order() {
+  for (std::size_t i = 0; i < kSpellings.size(); ++i) {
+    if (kSpellings[i].word != static_cast<FormulaWord>(i)) return false;
+  }
+  return kSpellings.back().word == FormulaWord::bf16;
 }
+static_assert(stands_in_order());
+
+const Spelling& spelling_of(FormulaWord word) { return kSpellings[static_cast<std::size_t>(word)]; }
 
 std::string_view string_of(const Op& op, std::string_view name) {
   for (const auto& [key, value] : op.attributes) {

@@ -48,8 +48,9 @@ enum class FormulaWord {
   f16,     ///< rounds to it
   bf16,
 };
-/// Its name in text, and how many numbers it takes off the stack.
+/// The word as text has it.
 std::string_view name_of(FormulaWord word);
+/// Numbers that the word takes off the stack.
 std::size_t arity_of(FormulaWord word);
 
 struct FormulaStep {

@@ -44,7 +44,7 @@ struct Candidate {
   std::optional<Cycles> interval;   ///< at that rate; this and the next two: if there is a schedule
   std::optional<Cycles> expected;   ///< as in Bracket
   std::optional<Cycles> slowest;    ///< as in Bracket
-  Cycles transfer_work = 0;           ///< work of the busiest group on an iteration's transfers
+  Cycles transfer_work = 0;         ///< work of the busiest group on an iteration's transfers
   Cycles late_loads = 0;            ///< what loads that come late add to an iteration, simulated;
                                     ///< only where the co-run model decides and knows none
   std::optional<double> simulated;  ///< cycles of an iteration of its plan, if that was drafted

@@ -248,9 +248,9 @@ void DifferenceGraph::lengthen(std::uint32_t new_edge) {
   }
 }
 
-/// Nodes whose path to the end of the edge gets longer by it, with the new lengths; and those whose
-/// path from its start gets longer, with their distance from its end. Without branches, since these
-/// would be mispredicted.
+/// Finds nodes whose path to the end of the edge gets longer by it, with the new lengths. Finds
+/// also nodes whose path from its start gets longer, with their distance from its end. Has no
+/// branches, which would be mispredicted.
 std::pair<std::span<const DifferenceGraph::Step>, std::span<const DifferenceGraph::Step>>
 DifferenceGraph::around(const Edge& edge) {
   const Block& block = blocks_[block_of_[edge.from]];

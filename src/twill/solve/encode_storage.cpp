@@ -70,7 +70,7 @@ void Encoding::count_read(std::size_t value, const Read& read, std::size_t event
   }
 }
 
-/// True if `here` is and any of the others is false.
+/// Forces a literal to be true where `here` is true and one of `shared` is false.
 Literal Encoding::staged_from(const Guards& shared, Literal here) {
   const Literal staged = engine_.add_consequence();
   for (const Literal one : shared) add_clause({}, {one, ~here, staged});

@@ -95,8 +95,8 @@ class Greedy {
     return sets;
   }
 
-  /// Each set of ops takes the group with the least to do, in the order of the text; or the one
-  /// with the most registers left beside the values that are carried, the most carried first.
+  /// Gives each set of ops, in the order of the text, the group with the least to do. By registers,
+  /// sets that carry most come first and take the group with most left.
   bool assign_groups(bool by_registers) {
     std::vector<Together> sets = sets_of_ops();
     if (by_registers) {

@@ -12,8 +12,8 @@ namespace twill::solve {
 /// exchange values in registers share a group. Groups get like amounts of work; where that fails,
 /// of values that are carried to later iterations. Each op goes where it first fits modulo II,
 /// loads as late as they may, at growing IIs. Obeys all rules; for an instance without transfer
-/// ops. Empty if no try finds one. It may be far from the best, and is good where one unit is the bottleneck.
-/// Cost of a try: at least quadratic in the ops.
+/// ops. Empty if no try finds one. It may be far from the best, and is good where one unit is the
+/// bottleneck. Cost of a try: at least quadratic in the ops.
 std::optional<schedule::Schedule> greedy_schedule(const Instance& instance);
 
 }  // namespace twill::solve

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "twill/execute/evaluate.h"
+#include "twill/execute/formula.h"
 #include "twill/execute/rounding.h"
 #include "twill/support/check.h"
 #include "twill/tasks/leaf.h"
@@ -15,68 +16,6 @@ namespace {
 using execute::Numbers;
 using execute::Shape;
 using execute::Tile;
-
-/// Conditions are 0 and 1.
-float condition(Function function, float a, float b) {
-  switch (function) {
-    case Function::less:
-      return a < b ? 1 : 0;
-    case Function::less_equal:
-      return a <= b ? 1 : 0;
-    case Function::greater:
-      return a > b ? 1 : 0;
-    case Function::greater_equal:
-      return a >= b ? 1 : 0;
-    case Function::equal:
-      return a == b ? 1 : 0;
-    case Function::unequal:
-      return a != b ? 1 : 0;
-    case Function::both:
-      return a * b;
-    case Function::either:
-      return std::max(a, b);
-    default:
-      return 1 - a;
-  }
-}
-
-float computed(Function function, float a, float b) {
-  if (function >= Function::less) return condition(function, a, b);
-  switch (function) {
-    case Function::add:
-      return a + b;
-    case Function::sub:
-      return a - b;
-    case Function::mul:
-      return a * b;
-    case Function::div:
-      return a / b;
-    case Function::max:
-      return std::fmax(a, b);
-    case Function::min:
-      return std::fmin(a, b);
-    case Function::neg:
-      return -a;
-    case Function::exp:
-      return std::exp(a);
-    case Function::exp2:
-      return std::exp2(a);
-    case Function::log:
-      return std::log(a);
-    case Function::log2:
-      return std::log2(a);
-    case Function::sqrt:
-      return std::sqrt(a);
-    case Function::rsqrt:
-      return 1 / std::sqrt(a);
-    case Function::tanh:
-      return std::tanh(a);
-    case Function::erf:
-      return std::erf(a);
-    default:
-      return std::abs(a);
-  }
-}
 
 /// The extent of a dimension in which one of two may be spread.
 Shape common_shape(const Shape& a, const Shape& b) {
@@ -219,8 +158,9 @@ class Evaluation {
     }
     Tile out = operands[0];
     const Numbers& right = operands.back().numbers();
+    const ir::FormulaWord word = word_of(node.function);
     for (std::size_t i = 0; i < out.size(); ++i) {
-      out.numbers()[i] = computed(node.function, out.numbers()[i], right[i]);
+      out.numbers()[i] = execute::applied(word, out.numbers()[i], right[i], 0);
     }
     return out;
   }
@@ -252,6 +192,13 @@ Tile added(Scalar scalar, const Tile& a, const Tile& b) {
 }
 
 Tile position_tile(std::int64_t position) { return {{}, Numbers{static_cast<float>(position)}}; }
+
+ir::FormulaWord word_of(Function function) {
+  // Both enumerations have these in one order, which a test compares by their spellings.
+  constexpr int kFrom = static_cast<int>(ir::FormulaWord::add) - static_cast<int>(Function::add);
+  TWILL_CHECK(is_elementwise(function), "formulas are made of element-wise functions");
+  return static_cast<ir::FormulaWord>(static_cast<int>(function) + kFrom);
+}
 
 float rounded(Scalar scalar, double number) {
   ir::TypeNode type;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "twill/execute/tile.h"
+#include "twill/ir/user_function.h"
 #include "twill/tasks/values.h"
 
 namespace twill::tasks {
@@ -24,10 +25,10 @@ execute::Tile position_tile(std::int64_t position);
 /// The sum of two tiles of that type, element by element.
 execute::Tile added(Scalar scalar, const execute::Tile& a, const execute::Tile& b);
 
-/// `number` as an element of that type.
-/// The sum of two tiles of that type, element by element.
-execute::Tile added(Scalar scalar, const execute::Tile& a, const execute::Tile& b);
+/// The same arithmetic as a word of formulas. Precondition: is_elementwise(function).
+ir::FormulaWord word_of(Function function);
 
+/// `number` as an element of that type.
 float rounded(Scalar scalar, double number);
 
 }  // namespace twill::tasks

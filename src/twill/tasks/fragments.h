@@ -32,7 +32,7 @@ std::string_view name_of(Fragment fragment);
 std::optional<Fragment> fragment_named(std::string_view name);
 
 /// Elements of dimension `d` that a part by `mma` has: `run` side by side, `stride` apart, from
-/// `offset` on. All of them: a stride of 1.
+/// `offset` on. With a stride of 1 a part has all elements.
 struct Lanes {
   std::int64_t run = 1;
   std::int64_t stride = 1;

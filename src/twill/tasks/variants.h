@@ -16,10 +16,10 @@ struct ComparedVariant {
   int runs = 0;         ///< in which they agree; 0: sizes were not found with which both run
 };
 
-/// Runs all variants on random numbers, but functions of one's own, and compares what they leave.
-/// Sizes and tunables are drawn from a fixed seed. Fails (T16) for a variant that leaves other
-/// numbers than roundings explain, and as `run` for one that does what it may not. Precondition:
-/// check(library).
+/// Runs all variants, except functions of one's own, on random numbers, and compares what they
+/// leave. Sizes and tunables are drawn from a fixed seed. Fails (T16) for a variant that leaves
+/// other numbers than roundings explain, and as `run` for one that does what it may not.
+/// Precondition: check(library).
 Result<std::vector<ComparedVariant>> compare_variants(const Library& library);
 
 /// A line for each.

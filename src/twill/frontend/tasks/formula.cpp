@@ -3,73 +3,13 @@
 #include <fmt/format.h>
 
 #include "twill/ir/user_function.h"
-#include "twill/support/check.h"
+#include "twill/tasks/evaluate.h"
 
 namespace twill::frontend::from_tasks {
 namespace {
 
-using ir::FormulaWord;
 using tasks::Function;
 using tasks::Scalar;
-
-/// Precondition: an element-wise function, and no cast.
-FormulaWord word_of(Function function) {
-  switch (function) {
-    case Function::add:
-      return FormulaWord::add;
-    case Function::sub:
-      return FormulaWord::sub;
-    case Function::mul:
-      return FormulaWord::mul;
-    case Function::div:
-      return FormulaWord::div;
-    case Function::max:
-      return FormulaWord::max;
-    case Function::min:
-      return FormulaWord::min;
-    case Function::neg:
-      return FormulaWord::neg;
-    case Function::exp:
-      return FormulaWord::exp;
-    case Function::exp2:
-      return FormulaWord::exp2;
-    case Function::log:
-      return FormulaWord::log;
-    case Function::log2:
-      return FormulaWord::log2;
-    case Function::sqrt:
-      return FormulaWord::sqrt;
-    case Function::rsqrt:
-      return FormulaWord::rsqrt;
-    case Function::tanh:
-      return FormulaWord::tanh;
-    case Function::erf:
-      return FormulaWord::erf;
-    case Function::abs:
-      return FormulaWord::abs;
-    case Function::less:
-      return FormulaWord::lt;
-    case Function::less_equal:
-      return FormulaWord::le;
-    case Function::greater:
-      return FormulaWord::gt;
-    case Function::greater_equal:
-      return FormulaWord::ge;
-    case Function::equal:
-      return FormulaWord::eq;
-    case Function::unequal:
-      return FormulaWord::ne;
-    case Function::both:
-      return FormulaWord::both;
-    case Function::either:
-      return FormulaWord::either;
-    case Function::opposite:
-      return FormulaWord::opposite;
-    default:
-      TWILL_CHECK(function == Function::select, "meanings are made of element-wise functions");
-      return FormulaWord::select;
-  }
-}
 
 /// "f16 " of numbers that are rounded to it.
 std::string rounding_of(Scalar scalar) {
@@ -113,7 +53,9 @@ class FormulaText {
       TWILL_TRY_VOID(add(operand));
       if (types_[operand].is_constant) out_ += of_numbers;
     }
-    if (node.function != Function::cast) out_ += std::string(name_of(word_of(node.function))) + " ";
+    if (node.function != Function::cast) {
+      out_ += std::string(ir::name_of(tasks::word_of(node.function))) + " ";
+    }
     out_ += rounding_of(types_[index].scalar);
     return {};
   }

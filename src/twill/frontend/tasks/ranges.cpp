@@ -166,7 +166,7 @@ Result<void> Lowering::check_parts(const Frame& frame, const Where& where) const
     if (const auto added = added_by_all_parts(leaf, cut)) {
       return fail_task("M08", where,
                        name + " adds to '" + *added +
-                           "' in each iteration of a prange, whose parts of it share elements",
+                           "' in each iteration of a prange, and iterations share elements of it",
                        "an srange adds in order; parts that share nothing may be at once");
     }
     const auto is_columns = [](const auto& it) {

@@ -220,7 +220,7 @@ Result<Place> Lowering::place_of(const tasks::Piece& piece, const Frame& frame) 
   for (const tasks::Block& block : piece.blocks) {
     if (block.cut == tasks::Cut::mma) {
       return fail_task("M10", piece.where,
-                       fmt::format("{} is one of the {} parts of 'mma', which are made of at once",
+                       fmt::format("{} is one of the {} parts of 'mma', which are all made at once",
                                    to_string(piece), parts_of(block)),
                        fmt::format("launch a task on them in a prange of {} whose index they have",
                                    parts_of(block)));
