@@ -219,7 +219,7 @@ void RoleBuilder::enter_section(At::From section, int later) {
   begin_section(section);
 }
 
-/// What the loop carries at `end` that products in flight make, in the order of their issue.
+/// Carried values that products in flight at `end` make, in the order of their issue.
 std::vector<Thing> RoleBuilder::carried_in_flight(At end) const {
   std::vector<Thing> found;
   for (const Key& key : in_flight_) {
@@ -232,7 +232,7 @@ std::vector<Thing> RoleBuilder::carried_in_flight(At end) const {
   return found;
 }
 
-/// Keeps results of the loop that have to be waited for behind it: products that are in flight when
+/// Keeps results of the loop that have to be waited for behind it. Their products are in flight when
 /// the sections end, by the loop or by a short trip count. To wait for more is harmless.
 void RoleBuilder::leave_in_flight(At end) {
   for (const Thing& thing : carried_in_flight(end)) {

@@ -7,8 +7,7 @@
 /// Arithmetic of formulas, which functions of the user's and leaves of tasks mean.
 namespace twill::execute {
 
-/// What a word makes of the numbers that it takes; the others are not looked at. Precondition: a
-/// word that takes some.
+/// Result of a word, of as many numbers as it takes. Precondition: a word that takes some.
 float applied(ir::FormulaWord word, float a, float b, float c);
 
 /// The formula's number, of which each step is rounded to f32. Precondition: `operands` are as many
