@@ -232,8 +232,8 @@ std::vector<Thing> RoleBuilder::carried_in_flight(At end) const {
   return found;
 }
 
-/// Keeps results of the loop that have to be waited for behind it. Their products are in flight when
-/// the sections end, by the loop or by a short trip count. To wait for more is harmless.
+/// Keeps results of the loop that have to be waited for behind it. Their products are in flight
+/// when the sections end, by the loop or by a short trip count. To wait for more is harmless.
 void RoleBuilder::leave_in_flight(At end) {
   for (const Thing& thing : carried_in_flight(end)) {
     auto& left = left_in_flight_;
