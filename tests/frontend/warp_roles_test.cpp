@@ -137,19 +137,26 @@ void expect_refused(const std::string& text, int line, const std::string& messag
 
 // Numbers that no mbarrier and no wait of the hardware can have are refused at their line.
 TEST(WarpRoles, count_what_can_be_counted) {
-  const std::pair<std::string, std::string> changes[] = {
-      {"init_barrier %full, 3 ", "init_barrier %full, 0 "},
-      {"init_barrier %full, 3 ", "init_barrier %full, 1048576 "},
-      {"arrive_barrier %full, 2,", "arrive_barrier %full, -2,"},
-      {"barrier_expect %pfull, 8192,", "barrier_expect %pfull, -1,"},
-      {"{pendings = 1 : i32}", "{pendings = -1 : i32}"},
-      {"{num = 2 : i32}", "{num = -2 : i32}"},
+  struct Change {
+    std::string from, to, message;
   };
-  for (const auto& [from, to] : changes) {
+  const Change changes[] = {
+      {"init_barrier %full, 3 ", "init_barrier %full, 0 ",
+       "has the number 0, and the least is 1, the most 1048575"},
+      {"init_barrier %full, 3 ", "init_barrier %full, 1048576 ",
+       "has the number 1048576, and the least is 1, the most 1048575"},
+      {"arrive_barrier %full, 2,", "arrive_barrier %full, -2,",
+       "has the number -2, and the least is 1, the most 1048575"},
+      {"barrier_expect %pfull, 8192,", "barrier_expect %pfull, -1,",
+       "has the number -1, and the least is 0, the most 1048575"},
+      {"{pendings = 1 : i32}", "{pendings = -1 : i32}", "has the number -1, and the least is 0"},
+      {"{num = 2 : i32}", "{num = -2 : i32}", "has the number -2, and the least is 0"},
+  };
+  for (const auto& [from, to, message] : changes) {
     const std::string text = kModule;
     const auto at = static_cast<std::ptrdiff_t>(text.find(from));
     const auto line = std::count(text.begin(), text.begin() + at, '\n') + 1;
-    expect_refused(changed(from, to), static_cast<int>(line), "1048575 are possible");
+    expect_refused(changed(from, to), static_cast<int>(line), message);
   }
 }
 
