@@ -61,8 +61,10 @@ Result<void> Machine::check_alone(ir::OpId function) const {
 
 Result<void> Machine::run(ir::OpId function,
                           const std::map<ir::ValueId, execute::Value>& arguments) {
-  TWILL_TRY_VOID(execute::check_types(program_, function));
-  TWILL_TRY_VOID(check_alone(function));
+  if (!options_.checked) {
+    TWILL_TRY_VOID(execute::check_types(program_, function));
+    TWILL_TRY_VOID(check_alone(function));
+  }
   const auto& regions = program_.op(function).regions;
   if (regions.empty() || program_.region(regions[0]).blocks.empty()) {
     return execute::cannot(program_, function, "has no body");
