@@ -168,6 +168,24 @@ class Race(Case):
         self.assertEqual(self.asked(), ["emit ttgir - --machine h200", "emit ttgir - --machine h100",
                                         "emit ttgir - --machine h200 --spare-registers 16"])
 
+    def test_a_machine_file_that_changes_is_asked_about_again(self):
+        file = pathlib.Path(self.cache.name) / "machine.json"
+        for contents in ("{}", "{ }", "{ }"):
+            file.write_text(contents)
+            with twill_gpu.enabled(machine=str(file)):
+                compile_gemm()
+            later.clear()
+        self.assertEqual(len(self.asked()), 2)
+
+    def test_switches_of_tritons_compiler_make_another_answer(self):
+        """Protects races in which only Triton's own kernel would be compiled anew."""
+        for unoptimized in ("0", "1", "1"):
+            self.set(DISABLE_LLVM_OPT=unoptimized)
+            with twill_gpu.enabled():
+                compile_gemm()
+            later.clear()
+        self.assertEqual(len({row.key for row in twill_gpu.report().compilations}), 2)
+
     def test_a_kernel_without_a_product_is_not_looked_at(self):
         with twill_gpu.enabled():
             triton.compile(source_of(add, {**POINTERS, "n": "i32"}, {"BLOCK": 128}), target=SM_90)

@@ -72,12 +72,15 @@ class Settings:
 
     def key(self) -> str:
         """All that changes which kernels come out, as a text: part of Triton's cache keys."""
-        machine = self.machine
-        try:
-            machine = Path(machine).read_text(encoding="utf-8")
-        except (OSError, ValueError):  # a name, or a file that the program will refuse
-            pass
-        return repr((self.decide, machine, self.blackwell, self.spare_registers))
+        return repr((self.decide, machine_contents(self.machine), self.blackwell, self.spare_registers))
+
+
+def machine_contents(machine: str) -> str:
+    """The text of a machine's file, for keys; of a name, and of a file that the program will refuse, the name itself."""
+    try:
+        return Path(machine).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return machine
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
