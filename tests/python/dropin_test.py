@@ -538,8 +538,9 @@ class Keys(Case):
         self.assertIsNone(state.active())
 
     def test_unknown_settings(self):
-        for wrong in ({"decides": "race"}, {"decide": "maybe"}, {"margin": 1.0}, {"spare_registers": ()}):
-            with self.assertRaises(twill_gpu.TwillError):
+        for wrong in ({"decides": "race"}, {"decide": "maybe"}, {"margin": 1.0}, {"spare_registers": ()}, {"spare_registers": 16},
+                      {"spare_registers": ("16", )}, {"race_ms": 0.0}, {"race_ms": float("nan")}, {"timeout_s": 0.0}):
+            with self.subTest(wrong), self.assertRaises(twill_gpu.TwillError):
                 twill_gpu.enable(**wrong)
         self.assertIsNone(state.active())
 
@@ -570,13 +571,17 @@ class Options(unittest.TestCase):
         self.assertEqual(heard, [{"grid": (1, )}, {"grid": (1, ), "twill": "decide=never machine=h100"}, {"grid": (1, ), "twill": "always"}])
 
     def test_slips_are_told_at_the_decorator(self):
-        for wrong in ({"decide": "maybe"}, {"margin": 0.1}):
+        for wrong in ({"decide": "maybe"}, {"margin": 0.1}, {"spare_registers": ("many", )}):
             with self.assertRaises(twill_gpu.TwillError):
                 twill_gpu.options(**wrong)
+        for slip in ("spare_registers=many", "spare_registers=", "machine='h100"):
+            with self.assertRaises(twill_gpu.TwillError):
+                settings.parse_overlay(slip)
 
     def test_launch_options_are_read_as_written(self):
-        changes = {"decide": "always", "machine": "h100", "spare_registers": (0, 16)}
-        self.assertEqual(settings.parse_overlay(settings.overlay_text(changes)), changes)
+        for machine in ("h100", "/my gpus/it's.json"):
+            changes = {"decide": "always", "machine": machine, "spare_registers": (0, 16)}
+            self.assertEqual(settings.parse_overlay(settings.overlay_text(changes)), changes)
         self.assertEqual(settings.parse_overlay("always"), {"decide": "always"})
         for value in (True, False):
             self.assertEqual(settings.parse_overlay(settings.overlay_text({"persistent": value})), {"persistent": value})
