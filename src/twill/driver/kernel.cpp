@@ -273,9 +273,10 @@ Result<Kernel> read_kernel(const Request& request) {
     if (!merged->ops.empty()) notes.push_back(merged_in_words(program, merged->ops));
     program = std::move(merged->program);
   }
-  if (auto note = leave_out_unread(program)) notes.push_back(*std::move(note));
-  TWILL_TRY(const extract::LoopChoice choice, extract::choose_loop(program, request.loop));
+  TWILL_TRY(extract::LoopChoice choice, extract::choose_loop(program, request.loop));
   TWILL_TRY_VOID(check_layouts(program, choice.loop));
+  if (auto note = leave_out_unread(program)) notes.push_back(*std::move(note));
+  TWILL_TRY(choice, extract::choose_loop(program, request.loop));
   frontend::Stated stated = frontend::stated_by_mapping(program, choice.loop);
   TWILL_TRY(machine::Machine named, machine_for(request, program, stated));
   machine::Machine machine =
