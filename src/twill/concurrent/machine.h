@@ -143,7 +143,7 @@ class Machine {
   Result<void> end_condition(Role& role, ir::OpId condition);
   Result<void> end_function_block(Role& role);
   void end_role(std::size_t role);
-  void hand_on(Role& role, std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);
+  void forward(Role& role, std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);
   void enter(Role& role, Frame frame);
   void count_trip(ir::OpId loop, std::int64_t trips);
 

@@ -270,7 +270,7 @@ Result<void> Machine::await_products(Role& role, ir::OpId id) {
   const auto open = static_cast<std::uint32_t>(std::clamp<std::int64_t>(
       op.count.value_or(0), 0, static_cast<std::int64_t>(role.products.issued)));
   role.known.done.advance(role.products.agent, role.products.issued - open);
-  hand_on(role, op.operands, op.results);
+  forward(role, op.operands, op.results);
   return {};
 }
 
