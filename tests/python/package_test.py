@@ -202,6 +202,13 @@ class Wrong(unittest.TestCase):
         self.assertIn("less than proven", str(far))
         self.assertIn("less than proven", far._repr_html_())
 
+    def test_zeros_are_asked_about(self):
+        """Protects from an answer to another question: no trips, and no clock, once were those of the machine and the arguments."""
+        kernel = ROOT / "kernels" / "fa_fwd" / "sm_90" / "d128.pre.ttgir"
+        self.assertEqual(twill_gpu.gap(kernel, 5, (16, ), trips=0).raw["trips"], [0, 0])
+        with self.assertRaisesRegex(twill_gpu.Refused, "--clock-mhz"):
+            twill_gpu.gap(kernel, 5, (16, ), trips=1, clock_mhz=0)
+
     def test_a_missing_file_is_named(self):
         with self.assertRaisesRegex(twill_gpu.TwillError, "no.loop"):
             twill_gpu.schedule("no.loop")

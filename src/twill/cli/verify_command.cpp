@@ -14,7 +14,7 @@ int show_proof(const driver::Input& input, std::int64_t at_least) {
   if (!verified) return refuse(verified.error());
   const auto printed = print(run::to_text(verified->proof, verified->program));
   if (!printed) return refuse(printed.error());
-  if (run::is_proven(verified->proof)) return kAnswer;
+  if (run::is_proven_from_one(verified->proof)) return kAnswer;
   return run::is_broken(verified->proof) ? kUnverified : kNotFollowed;
 }
 

@@ -43,7 +43,8 @@ struct MemoryAccess {
   bool reads = false;                       ///< from that space
   bool writes = false;                      ///< to that space; atomics do both
   ValueId address;                          ///< pointer(s), descriptor or memdesc
-  std::span<const ValueId> coordinates;     ///< of a descriptor
+  std::span<const ValueId> coordinates;     ///< of a descriptor; with `rows`: the column
+  std::optional<ValueId> rows;              ///< of a descriptor: the tile has one row for each
   std::optional<ValueId> mask;              ///< loads, stores, atomics: i1 tile
   std::optional<ValueId> other;             ///< loads: value where the mask is false
   std::optional<ValueId> source;            ///< the tile that is written or reduced

@@ -54,6 +54,7 @@ struct Value {
 enum class Role : unsigned char {
   address,      ///< of a memory access: pointers, a descriptor, or a buffer
   coordinates,  ///< of a block access
+  rows,         ///< of a gather or a scatter: a tile with the number of each
   mask,         ///< i1: elements that are accessed
   fill,         ///< value of a load's masked elements
   source,       ///< the tile that is stored, or the buffer that is viewed

@@ -70,6 +70,7 @@ inline constexpr int kRegisterStep = 8;  ///< of setmaxnreg
 struct Pool {
   std::string name;  ///< "2x64" and so on: compute groups x rows each
   std::string about;
+  bool last_resort = false;     ///< only for loops of which no other pool has a plan
   std::vector<int> setmaxnreg;  ///< per hardware warpgroup of 128 threads; within the launch rule;
                                 ///< of one whose group shares, an equal share
   std::vector<PoolGroup> groups;
