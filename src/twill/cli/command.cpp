@@ -77,10 +77,6 @@ Option Option::whole_number(std::int64_t least, std::int64_t most) const {
   return Option(option_->transform(whole_number_from(least, most)));
 }
 
-Option Option::range(std::int64_t least, std::int64_t most) const {
-  return Option(option_->check(CLI::Range(least, most)));
-}
-
 Option Option::real_range(double least, double most) const {
   return Option(option_->check(real_number_from(least, most)));
 }
