@@ -20,7 +20,6 @@ namespace {
 /// Registers per thread of a warp that only stores boxes, or does nothing.
 constexpr int kStoreRegisters = 24;
 /// Warps that Triton launches for a kernel, beside those of partitions.
-constexpr int kLaunchWarps = 4;
 
 /// Products that a role leaves in flight over the back edge of its loop.
 int in_flight_over_back_edge(const plan::Plan& plan, const plan::Role& role) {
@@ -37,24 +36,28 @@ int in_flight_over_back_edge(const plan::Plan& plan, const plan::Role& role) {
   return count;
 }
 
+bool is_of_warpgroups(const plan::Role& role) {
+  return role.warps % machine::kWarpsPerWarpgroup == 0;
+}
+
 /// Roles in the order of a kernel: the launch's own, then those with most warps. Among the roles
-/// with four warps and the most registers, the launch's own is one with the most products in flight
-/// over its back edge. ptxas was seen to serialize the products of such a role as a partition, and
-/// not those of another.
+/// of whole warpgroups with the most registers, the launch's own is one with the most products in
+/// flight over its back edge. ptxas was seen to serialize the products of such a role as a
+/// partition, and not those of another.
 Result<std::vector<const plan::Role*>> order_of_roles(const Sketch& sketch) {
   const plan::Plan& plan = sketch.plan();
   const auto rank = [&](const plan::Role& role) {
-    return std::tuple(role.warps == kLaunchWarps, role.usable,
-                      in_flight_over_back_edge(plan, role));
+    return std::tuple(is_of_warpgroups(role), role.usable, in_flight_over_back_edge(plan, role));
   };
   std::vector<const plan::Role*> order;
   for (const plan::Role& role : plan.roles) order.push_back(&role);
   const auto best = std::max_element(order.begin(), order.end(), [&](const auto* a, const auto* b) {
     return rank(*a) < rank(*b);
   });
-  if (best == order.end() || (*best)->warps != kLaunchWarps) {
-    return sketch.refuse(sketch.loop().op,
-                         "has a plan in which no group has four warps, as Triton launches them");
+  if (best == order.end() || !is_of_warpgroups(**best)) {
+    return sketch.refuse(
+        sketch.loop().op,
+        "has a plan in which no group has whole warpgroups, as Triton launches them");
   }
   std::rotate(order.begin(), best, best + 1);
   std::stable_sort(order.begin() + 1, order.end(),
@@ -203,13 +206,14 @@ Result<Kernel> build(const Parts& parts) {
   for (const auto& [index, box] : memory.boxes) {
     if (box.lay) kernel.laid.emplace_back(index, *box.lay);
   }
+  TWILL_TRY(const std::vector<const plan::Role*> order, order_of_roles(sketch));
+  const int launch_warps = order.front()->warps;
   {
     const Memory nothing;
-    RoleBuilder front(sketch, nothing, kernel, "the launch", kLaunchWarps, false);
+    RoleBuilder front(sketch, nothing, kernel, "the launch", launch_warps, false);
     TWILL_TRY(kernel.setup, front.build_front(memory.kept));
   }
   std::move(memory.setup.begin(), memory.setup.end(), std::back_inserter(kernel.setup));
-  TWILL_TRY(const std::vector<const plan::Role*> order, order_of_roles(sketch));
   std::vector<std::map<ValueId, ValueId>> used;
   const auto add = [&](const plan::Role* role, const std::string& name, int warps,
                        int registers) -> Result<void> {
@@ -232,7 +236,7 @@ Result<Kernel> build(const Parts& parts) {
   }
   pass_captures(kernel, used);
   TWILL_TRY_VOID(check_definitions(sketch, parts.loop, kernel));
-  RoleBuilder back(sketch, memory, kernel, "the launch", kLaunchWarps, false);
+  RoleBuilder back(sketch, memory, kernel, "the launch", launch_warps, false);
   TWILL_TRY(kernel.finish, back.build_back());
   return kernel;
 }

@@ -71,6 +71,14 @@ enum class TileWalk {
 
 /// A request: the input and all options. Everything but the input has a default.
 struct Request {
+  // Defined in the source file, so that they are compiled once.
+  Request();
+  Request(const Request&);
+  Request(Request&&) noexcept;
+  Request& operator=(const Request&);
+  Request& operator=(Request&&) noexcept;
+  ~Request();
+
   Input input;
   std::string machine;  ///< a shipped name ("h200") or a JSON file; default: the TTGIR's target
   InputChoice choice;   ///< for who reads `input`

@@ -52,6 +52,13 @@ std::optional<Form> form_of_line(std::string_view line) {
 
 }  // namespace
 
+Request::Request() = default;
+Request::Request(const Request&) = default;
+Request::Request(Request&&) noexcept = default;
+Request& Request::operator=(const Request&) = default;
+Request& Request::operator=(Request&&) noexcept = default;
+Request::~Request() = default;
+
 Result<Input> read_text(const std::string& path) {
   const std::string name = path == "-" ? "standard input" : path;
   std::error_code ignored;

@@ -72,7 +72,7 @@ std::string pools(const Description& machine) {
         groups += fmt::format(" {}{}r", group.shares ? "up to " : "", group.registers);
       }
     }
-    table.add({pool.name, groups, pool.about});
+    table.add({pool.name, groups, pool.about + (pool.last_resort ? " (last resort)" : "")});
   }
   return text + table.to_string();
 }

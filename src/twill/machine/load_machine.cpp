@@ -372,10 +372,13 @@ Result<void> read_warpgroup(const JsonNode& node, const Description& machine, Po
 }
 
 Result<Pool> read_pool(const JsonNode& node, const Description& machine) {
-  TWILL_TRY_VOID(node.only({"name", "about", "warpgroups"}));
+  TWILL_TRY_VOID(node.only({"name", "about", "last_resort", "warpgroups"}));
   Pool pool;
   TWILL_TRY(pool.name, text_in(node, "name"));
   TWILL_TRY(pool.about, text_in(node, "about"));
+  if (const auto last_resort = node.find("last_resort")) {
+    TWILL_TRY(pool.last_resort, last_resort->flag());
+  }
   TWILL_TRY(const JsonNode list, node.at("warpgroups"));
   TWILL_TRY(const auto nodes, list.items());
   for (const JsonNode& warpgroup : nodes) {
