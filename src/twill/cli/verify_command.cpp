@@ -47,7 +47,7 @@ void add_verify_command(Command app, Session& session) {
           "--at-least", *at_least,
           "For TTGIR: only launches in which every loop makes at least this many iterations")
       .capture_default_str()
-      .range(0, 64);
+      .whole_number(0, 64);
   command.footer(
       "Examples:\n"
       "  twill verify s.json                what `twill schedule kernel.ttgir -o s.json` wrote\n"

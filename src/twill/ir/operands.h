@@ -58,8 +58,8 @@ struct MemoryAccess {
   bool asynchronous = false;   ///< completion is signalled, not waited for
 };
 
-/// Loads, stores, atomics and copies of tiles in any space. nullopt for other ops; allocations with
-/// an initial value count as a write of `source` to the memdesc they return (`address`).
+/// Loads, stores, atomics and copies of tiles in any space. An allocation with an initial value is
+/// a write of `source` to the memdesc it returns (`address`). nullopt for other ops.
 std::optional<MemoryAccess> memory_access(const Op& op);
 
 /// The function of CUDA's device library that a library_call calls, without its prefix: "tanhf" of
