@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"gather", "        ttng.fence_async_shared {bCluster = false}\n        %22",
                 "        %22", Rule::fence},
         Planted{"gather", "barrier_expect %14, 4096", "barrier_expect %14, 8192", Rule::deadlock},
-        // Scales that nobody copied, that are copied too early, and of another slot.
+        // Scales that were never copied, that are copied too early, and of another slot.
         Planted{"scaled", "ttng.tmem_copy %16, %arg39", "ttng.tmem_copy %16, %arg38",
                 Rule::read_before_write, 1},
         Planted{"scaled", "ttng.wait_barrier %6, %8", "ttng.wait_barrier %6, %c1_i32_33",
