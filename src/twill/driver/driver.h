@@ -42,8 +42,10 @@ struct InputChoice {
 /// The contents of a file, or of standard input for "-". Fails for what is missing, a directory,
 /// unreadable, empty, or larger than 256 MB. Of a dump of several modules the one to be scheduled,
 /// of the kernel of that name (`frontend::ttgir::module_of_dump`); fails if there is not just one.
-/// For a `.task` file: the module that its mapping makes of the tasks.
-Result<Input> read_input(const std::string& path, const InputChoice& choice = {});
+/// For a `.task` file: the module that its mapping makes of the tasks, on that machine (as in
+/// Request).
+Result<Input> read_input(const std::string& path, const InputChoice& choice = {},
+                         const std::string& machine = {});
 
 /// The machine of that name that Twill ships, or the one described by that JSON file (a name with
 /// a slash or ending in ".json").

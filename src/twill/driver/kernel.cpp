@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/driver/levels.h"
 #include "twill/driver/stated.h"
 #include "twill/extract/extract.h"
 #include "twill/extract/memory_order.h"
@@ -34,7 +35,7 @@ Result<machine::Machine> machine_for(const Request& request, const ir::Program& 
   }
   if (!stated.machine.empty()) return find_machine(stated.machine);
   const std::optional<int> target = ir::launch_traits(program).cuda_target;
-  if (target == 90) return find_machine("h200");
+  if (target == 90) return find_machine(kHopper);
   if (target == 100) return find_machine("b200");
   if (!target) {
     return fail({request.input.name}, "the module names no CUDA target",

@@ -6,6 +6,7 @@
 
 #include "twill/machine/json_node.h"
 #include "twill/machine/machine.h"
+#include "twill/machine/read_processors.h"
 #include "twill/machine/sharing.h"
 #include "twill/support/sha256.h"
 #include "twill/support/spelling.h"
@@ -465,8 +466,8 @@ Result<void> read_pools(const JsonNode& root, Description& machine) {
 
 Result<Description> read_description(const JsonNode& root) {
   TWILL_TRY_VOID(root.only({"name", "about", "target", "measured", "sources", "numbers", "units",
-                            "tensor_unit", "pipes", "issue_pipe", "memories", "pools", "objectives",
-                            "minimum_compute_groups", "operations"}));
+                            "tensor_unit", "pipes", "issue_pipe", "memories", "processors", "pools",
+                            "objectives", "minimum_compute_groups", "operations"}));
   Description machine;
   TWILL_TRY(machine.name, name_in(root));
   TWILL_TRY(machine.about, text_in(root, "about"));
@@ -479,6 +480,7 @@ Result<Description> read_description(const JsonNode& root) {
   TWILL_TRY(machine.pipes, read_pipes(root));
   TWILL_TRY(machine.issue_pipe, named_in(root, "issue_pipe", names_of(machine.pipes)));
   TWILL_TRY(machine.memories, read_memories(root));
+  TWILL_TRY(machine.processors, read_processors(root));
   TWILL_TRY(machine.operations, read_operations(root, machine));
   TWILL_TRY_VOID(read_pools(root, machine));
   TWILL_TRY_VOID(read_goals(root, machine));

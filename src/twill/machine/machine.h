@@ -47,6 +47,12 @@ struct Memory {
   Quantity capacity;  ///< what one CTA may use; unit "bytes" or "columns"
 };
 
+/// Level at which code runs, and the memories that it sees, both in the words of mappings.
+struct Processor {
+  std::string name;               ///< "host", "block", "warpgroup", "warp" or "thread"
+  std::vector<std::string> sees;  ///< "global", "shared", "tensor", "register"
+};
+
 /// A group of a pool. Mirrors problem::Group.
 struct PoolGroup {
   std::string name;
@@ -174,6 +180,7 @@ struct Description {
   std::vector<Pipe> pipes;
   std::size_t issue_pipe = 0;  ///< the pipe whose demand is the issue slots
   std::vector<Memory> memories;
+  std::vector<Processor> processors;     ///< the outermost first
   Quantity register_file;                ///< 32-bit registers per SM
   Quantity registers_per_thread;         ///< the largest setmaxnreg
   Quantity register_overhead;            ///< setmaxnreg less this is usable for tile data

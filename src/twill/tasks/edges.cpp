@@ -339,7 +339,7 @@ class EdgeWalk {
       }
       for (std::size_t d = 0; d < block.tile.size(); ++d) {
         const Size tile = substituted(block.tile[d], frame.sizes);
-        const bool edge = block.edge == Edge::zero &&
+        const bool edge = (block.edge == Edge::zero || block.edge == Edge::clip) &&
                           (block.cut == Cut::windows
                                ? known.extents[d] != tile || block.index[d] != Size(0)
                                : may_have_edge(known.extents[d], tile, block.index[d], frame));
