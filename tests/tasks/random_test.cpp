@@ -145,9 +145,7 @@ bool keeps_every_bit(std::uint64_t seed) {
   for (const Order order : {Order::backward, Order::shuffled}) {
     const auto again = run(*tree, arrays, {order, seed});
     EXPECT_TRUE(again) << text;
-    if (again) {
-      EXPECT_EQ(again->at("C").numbers(), meant->at("C").numbers()) << text;
-    }
+    if (again) EXPECT_EQ(again->at("C").numbers(), meant->at("C").numbers()) << text;
   }
   Flow flow = analyse(*tree);
   for (int pass = 0; pass < 3; ++pass) {
@@ -219,8 +217,8 @@ TEST(RandomMappings, LeaveTheBitsOfAProduct) {
   }
 }
 
-// Protects: the same of attention. The number of keys in a block changes the order of its sums.
-// Mappings with another number are near, those with the same have the same bits.
+// Protects: the same of attention. The number of keys in a block changes the order of its sums:
+// with the same number the bits are the same, with another one they are near.
 TEST(RandomMappings, LeaveTheBitsOfAttention) {
   const std::string text = without_mappings("attention.task");
   std::mt19937_64 random(6);
