@@ -142,8 +142,8 @@ TEST(MergeEqual, CarriedValuesAreMerged) {
   }
 }
 
-// Protects: a product, a load and a copy of which nobody reads a result are left out, also where a
-// loop carries the result for itself alone. What is read stays, and the same is stored.
+// Protects: a product and a copy whose results have no reader are left out. The rest is the text
+// without them.
 TEST(WithoutUnread, ProductsWithoutReadersAreLeftOut) {
   const std::string text = text_of("kernels/gemm/sm_90/tma_128x128x64.pre.ttgir");
   const std::string product = "      scf.yield %12 ";

@@ -24,8 +24,8 @@ std::string kernel_text(const std::string& name) {
   return text.str();
 }
 
-/// A Diagnostic that points somewhere, or a Program that prints, whose flat loops become right
-/// nests or stay, whose equal values merge, and whose unread ops can be left out.
+/// A Diagnostic that points somewhere, or a Program that prints. Its flat loops become right nests
+/// or stay, its equal values merge, and its unread ops can be left out.
 void must_answer(std::string_view text) {
   const auto program = frontend::read_ttgir(text, "noise");
   if (program) {

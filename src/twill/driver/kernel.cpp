@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/driver/levels.h"
 #include "twill/driver/stated.h"
 #include "twill/extract/extract.h"
 #include "twill/extract/memory_order.h"
@@ -34,7 +35,7 @@ Result<machine::Machine> machine_for(const Request& request, const ir::Program& 
   }
   if (!stated.machine.empty()) return find_machine(stated.machine);
   const std::optional<int> target = ir::launch_traits(program).cuda_target;
-  if (target == 90) return find_machine("h200");
+  if (target == 90) return find_machine(kHopper);
   if (target == 100) return find_machine("b200");
   if (!target) {
     return fail({request.input.name}, "the module names no CUDA target",
@@ -273,9 +274,10 @@ Result<Kernel> read_kernel(const Request& request) {
     if (!merged->ops.empty()) notes.push_back(merged_in_words(program, merged->ops));
     program = std::move(merged->program);
   }
-  if (auto note = leave_out_unread(program)) notes.push_back(*std::move(note));
-  TWILL_TRY(const extract::LoopChoice choice, extract::choose_loop(program, request.loop));
+  TWILL_TRY(extract::LoopChoice choice, extract::choose_loop(program, request.loop));
   TWILL_TRY_VOID(check_layouts(program, choice.loop));
+  if (auto note = leave_out_unread(program)) notes.push_back(*std::move(note));
+  TWILL_TRY(choice, extract::choose_loop(program, request.loop));
   frontend::Stated stated = frontend::stated_by_mapping(program, choice.loop);
   TWILL_TRY(machine::Machine named, machine_for(request, program, stated));
   machine::Machine machine =

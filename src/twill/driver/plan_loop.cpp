@@ -112,12 +112,14 @@ Result<PlannedLoop> answer_for(const Request& request,
   return counting(std::move(answer), printed.seconds);
 }
 
-/// The answer by pools that are the last resort, where no other pool has a plan; else nothing.
+/// The answer by pools that are the last resort, where no other pool has a plan; else nothing. The
+/// order of Triton's own kernel has the warps that are launched, and no others.
 std::optional<PlannedLoop> last_resort(const Request& request, const Reading& reading,
                                        const AnswerChoice& choice,
                                        const Result<PlannedLoop>& usual) {
   if ((usual && usual->plan) || !reading.kernel) return std::nullopt;
   if (!request.pool.empty() || request.names_schedule()) return std::nullopt;
+  if (request.strategy.strategy == strategy::Strategy::triton_plain) return std::nullopt;
   auto spare = with_last_resort(*reading.kernel);
   if (!spare) return std::nullopt;
   auto other = std::make_shared<Reading>(reading);

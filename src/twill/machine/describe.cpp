@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "twill/machine/machine.h"
 #include "twill/support/text_table.h"
@@ -48,6 +49,15 @@ std::string resources(const Description& machine) {
     pipes.add({pipe.name, fmt::format("{:g}", pipe.tensor_share.value), pipe.about});
   }
   return text + pipes.to_string();
+}
+
+std::string levels(const Description& machine) {
+  std::string text = "\nlevels of code, and the memories that each sees\n";
+  TextTable table({Align::left, Align::left}, 2);
+  for (const Processor& level : machine.processors) {
+    table.add({level.name, fmt::format("{}", fmt::join(level.sees, ", "))});
+  }
+  return text + table.to_string();
 }
 
 std::string pools(const Description& machine) {
@@ -114,6 +124,7 @@ std::string describe(const Machine& machine) {
   std::string text = fmt::format("{} ({}): {}\n\n", machine->name, machine->target, machine->about);
   text += numbers(*machine);
   text += resources(*machine);
+  text += levels(*machine);
   text += pools(*machine);
   text += rules(*machine);
   return text;

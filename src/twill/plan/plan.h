@@ -328,6 +328,14 @@ enum class Axis { x, y, z };
 
 /// The kernel of the loop, with its prologue and epilogue ops.
 struct Kernel {
+  // Defined in the source file, so that they are compiled once.
+  Kernel();
+  Kernel(const Kernel&);
+  Kernel(Kernel&&) noexcept;
+  Kernel& operator=(const Kernel&);
+  Kernel& operator=(Kernel&&) noexcept;
+  ~Kernel();
+
   std::string name;
   std::string loop;  ///< "loop 0 of 1, line 25"
   Tiles tiles = Tiles::one_per_cta;
@@ -357,6 +365,13 @@ struct Limits {
 };
 
 struct Plan {
+  // Defined in the source file, so that they are compiled once.
+  Plan(const Plan&);
+  Plan(Plan&&) noexcept;
+  Plan& operator=(const Plan&);
+  Plan& operator=(Plan&&) noexcept;
+  ~Plan();
+
   explicit Plan(problem::Problem what) : problem(std::move(what)) {}
 
   std::string name;
