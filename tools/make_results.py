@@ -8,6 +8,7 @@ Everything but the seconds is the same on every computer.
 
 import argparse
 import contextlib
+import datetime
 import io
 import json
 import pathlib
@@ -173,7 +174,7 @@ HEAD = """# Results
 
 Made by `tools/make_results.py`, which runs `twill` on everything below; nothing here is written by hand. All but the
 seconds are the same on every computer. Seconds are processor time of the whole command, one run
-on one core of: {computer}.
+on one core of: {computer}, on {day}.
 
 MinII is the larger of what one resource and what one circuit of dependences ask for; II is the optimum, proven unless
 marked. "Bounded by" says why no schedule is faster; where it is a search, every smaller II was refuted. Groups count
@@ -414,7 +415,7 @@ def main():
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs/results.md")
     arguments = parser.parse_args()
     program = str(pathlib.Path(arguments.program).resolve())
-    text = HEAD.format(computer=computer()) + LOOPS_HEAD + "".join(loop_rows(program))
+    text = HEAD.format(computer=computer(), day=datetime.date.today()) + LOOPS_HEAD + "".join(loop_rows(program))
     for machine in KERNELS:
         about = "measured on an H200" if machine == "h200" else "public documents, nothing measured (model only)"
         text += KERNELS_HEAD.format(machine=machine, about=about) + "".join(kernel_rows(program, machine))

@@ -440,7 +440,7 @@ def run(folder, names):
                 print(f"{source.name}: {wrong[:300]}", flush=True)
         concurrent.futures.wait(modules)
     print(f"compiled in {time.monotonic() - begin:.0f} s", flush=True)
-    with open(folder / "tasks.json", "w") as out:
+    with open(folder / "tasks.json", "w", buffering=1) as out:  # a run that is ended leaves its lines
         for name in names:
             done = of("one", folder, name, SECONDS_OF_TILES if name == "tiles" else SECONDS)
             lines = [line for line in done.stdout.splitlines() if line.startswith("{")]

@@ -22,7 +22,10 @@ class Op:
 
 @dataclasses.dataclass(frozen=True)
 class Schedule:
-    """The answer of `twill schedule` (docs/reference/schedule-json.md). Durations are cycles of one SM."""
+    """The answer of `twill schedule` (docs/reference/schedule-json.md). Durations are cycles of one SM.
+
+    Where no plan carries the schedule out, `simulated` is None, and `raw["plan"]["refusal"]` says why.
+    """
 
     raw: dict[str, Any]
 
@@ -68,8 +71,11 @@ class Schedule:
     def __str__(self) -> str:
         took = f"{self.simulated:.1f} cycles an iteration, simulated" if self.simulated is not None else self.verdict
         interval = f"II {self.interval}, {self.verdict}" if self.interval is not None else self.raw["argument"]
-        return (f"{self.name}{' on ' + self.raw['machine'] if self.raw['machine'] else ''}: {took}\n"
-                f"  at least    {self.at_least} cycles, proven\n  limited by  {self.limited_by}\n  schedule    {interval}")
+        lines = [f"{self.name}{' on ' + self.raw['machine'] if self.raw['machine'] else ''}: {took}", f"  at least    {self.at_least} cycles, proven"]
+        lines += [f"  limited by  {self.limited_by}"] if self.limited_by else []
+        lines += [f"  schedule    {interval}"]
+        lines += [f"  no plan     {self.raw['plan']['refusal']}"] if self.raw["plan"] and self.raw["plan"]["refusal"] else []
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         rows = [(op.group, op.name, op.issue_cycle, op.stage, op.line) for op in sorted(self.ops, key=lambda op: op.issue_cycle)]
@@ -78,7 +84,10 @@ class Schedule:
 
 @dataclasses.dataclass(frozen=True)
 class Help:
-    """A change that makes the loop faster: what is changed from what to what, and the interval that it allows."""
+    """A change that makes the loop faster: what is changed from what to what, and the interval that it allows.
+
+    0: of a loop without a schedule, the change makes one possible.
+    """
 
     what: str
     before: str
@@ -110,10 +119,10 @@ class Explanation:
         return tuple(self.raw["useless"])
 
     def __str__(self) -> str:
-        lines = [self.raw["story"].rstrip()]
+        lines = [self.raw["story"].rstrip() or self.status]
         for help_ in self.helps:
             change = f"from {help_.before} to {help_.after}" if help_.before else help_.after
-            lines.append(f"  {help_.what} {change}: {help_.interval} cycles")
+            lines.append(f"  {help_.what} {change}" + (f": {help_.interval} cycles" if help_.interval else " makes it possible"))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

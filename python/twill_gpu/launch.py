@@ -93,10 +93,10 @@ def gap(kernel: Any, time_us: float, grid: Sequence[int], args: Mapping[str, Any
     else:
         text, given = ttgir_of(kernel, args, target, **options), named_arguments(kernel, args)
         source = text
-    arguments = ["bound", "-", "--machine", target, "--time-us", f"{time_us:g}", "--grid", ",".join(map(str, grid))]
+    arguments = ["bound", "-", "--machine", target, "--time-us", str(float(time_us)), "--grid", ",".join(map(str, grid))]
     sizes = [f"{name}={value}" for name, value in given.items() if _is_integer_of(text, name, value)]
-    for option, value in (("--args", ",".join(sizes)), ("--trips", trips), ("--clock-mhz", clock_mhz)):
-        if value:
+    for option, value in (("--args", ",".join(sizes) or None), ("--trips", trips), ("--clock-mhz", clock_mhz)):
+        if value is not None:
             arguments += [option, str(value)]
     return Gap(asked(arguments, source)["launch"])
 

@@ -86,22 +86,28 @@ class Program:
 
         Raises Refused for every exit code but 0, TimedOut after `timeout_s` seconds.
         """
+        done = self._done(arguments, text, timeout_s)
+        if done.returncode != 0:
+            raise _refused(done)
+        return done.stdout
+
+    def _done(self, arguments: Sequence[str], text: str, timeout_s: float | None) -> subprocess.CompletedProcess[str]:
         try:
-            done = subprocess.run([str(self.path), *arguments], input=text, capture_output=True, encoding="utf-8",
+            return subprocess.run([str(self.path), *arguments], input=text, capture_output=True, encoding="utf-8",
                                   errors="backslashreplace", timeout=timeout_s, check=False)
         except subprocess.TimeoutExpired:
             raise TimedOut(f"twill {arguments[0]} was stopped after {timeout_s:g} seconds") from None
         except OSError as wrong:
             raise ProgramNotFound(f"{self.path} cannot be run: {wrong.strerror}") from None
-        if done.returncode != 0:
-            raise Refused(done.returncode, parse_diagnostic(done.stderr))
-        return done.stdout
 
-    def ask(self, arguments: Sequence[str], text: str = "", timeout_s: float | None = None) -> dict[str, Any]:
-        """The JSON that `twill ARGUMENTS --json` prints. Raises like run()."""
-        said = self.run([*arguments, "--json"], text, timeout_s)
+    def ask(self, arguments: Sequence[str], text: str = "", timeout_s: float | None = None,
+            answers: Sequence[int] = (0, )) -> dict[str, Any]:
+        """The JSON that `twill ARGUMENTS --json` prints. Raises like run(), but not for the exit codes `answers`, where there is JSON."""
+        done = self._done([*arguments, "--json"], text, timeout_s)
+        if done.returncode != 0 and (done.returncode not in answers or not done.stdout):
+            raise _refused(done)
         try:
-            answer: dict[str, Any] = json.loads(said)
+            answer: dict[str, Any] = json.loads(done.stdout)
         except ValueError:
             raise TwillError(f"twill {arguments[0]} printed no JSON: is {self.path} the program twill?") from None
         return answer
@@ -110,6 +116,10 @@ class Program:
         """16 hexadecimal digits of the program's contents."""
         status = self.path.stat()
         return _fingerprint(self.path, status.st_mtime_ns, status.st_size)
+
+
+def _refused(done: subprocess.CompletedProcess[str]) -> Refused:
+    return Refused(done.returncode, parse_diagnostic(done.stderr))
 
 
 @functools.lru_cache(maxsize=None)

@@ -17,7 +17,8 @@ from .program import Refused, TimedOut, TwillError, find_program
 # Work limits of the attempts of solve(): each four times the one before, so that all together cost a third more than the last.
 _FIRST_LIMIT = 1_000_000
 _GROWTH = 4
-_UNDECIDED = 5  # exit code
+# Exit codes of `twill schedule` and `twill explain` that come with an answer: a schedule, one without a plan, none at all, none found.
+_ANSWERS = (0, 4, 5, 7)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,11 +45,12 @@ def text_of(source: Problem | str | Path) -> str:
     return source
 
 
-def asked(arguments: Sequence[str], source: Problem | str | Path, timeout_s: float | None = None) -> dict[str, Any]:
+def asked(arguments: Sequence[str], source: Problem | str | Path, timeout_s: float | None = None,
+          answers: Sequence[int] = (0, )) -> dict[str, Any]:
     """The JSON about a source, as standard input. A refusal is at its file, or at the line that a kernel's operation came from."""
     text = text_of(source)
     try:
-        return find_program().ask(arguments, text, timeout_s)
+        return find_program().ask(arguments, text, timeout_s, answers)
     except Refused as wrong:
         raise _named(wrong, text, _name_of(source)) from None
 
@@ -70,17 +72,18 @@ def schedule(source: Problem | str | Path, machine: str | None = None, options: 
              timeout_s: float | None = None) -> Schedule:
     """The fastest schedule of a kernel (TTGIR) or problem, as `twill schedule` finds it. Raises what Program.ask() does.
 
+    Where there is none, or none was found, `verdict` of the answer says so.
     machine: a name or a machine file; None: that of the kernel's target. options: more of the command line's.
     """
     arguments = ["schedule", "-", *_machine(machine), *options]
-    return Schedule(asked(arguments, source, timeout_s))
+    return Schedule(asked(arguments, source, timeout_s, _ANSWERS))
 
 
 def explain_text(source: Problem | str | Path, machine: str | None = None, options: Sequence[str] = (),
                  timeout_s: float | None = None) -> Explanation:
     """Why a kernel or problem is no faster, and what would help, as `twill explain` says. Raises what Program.ask() does."""
     arguments = ["explain", "-", *_machine(machine), *options]
-    return Explanation(asked(arguments, source, timeout_s))
+    return Explanation(asked(arguments, source, timeout_s, _ANSWERS))
 
 
 def _machine(machine: str | None) -> list[str]:
@@ -92,7 +95,8 @@ def solve(source: Problem | str | Path, *, time_limit: float | None = None, mach
     """The best schedule that is found within `time_limit` seconds; None: until it is proven optimal or impossible.
 
     Attempts with growing work limits, each reported to `on_progress`; what that raises ends the search and is raised here.
-    Raises TimedOut if the time is over before any attempt has ended, Refused for a problem that cannot be read.
+    Raises TimedOut if the time is over before any attempt has ended, Refused for a problem that cannot be read. Where the memory
+    is not enough, the best so far is the answer, or Refused is raised.
     """
     begin, limit, best = time.monotonic(), _FIRST_LIMIT, None
     while True:
@@ -101,7 +105,7 @@ def solve(source: Problem | str | Path, *, time_limit: float | None = None, mach
             if left is not None and left <= 0:
                 raise TimedOut(f"no answer within {time_limit:g} seconds")
             found = _attempt(source, machine, limit, left)
-        except TimedOut:
+        except (TimedOut, Refused):
             if best is None:
                 raise
             return best
@@ -116,17 +120,13 @@ def solve(source: Problem | str | Path, *, time_limit: float | None = None, mach
 
 def _attempt(source: Problem | str | Path, machine: str | None, limit: int, left: float | None) -> Schedule | None:
     """One attempt; None where the work limit ended it before there was an answer."""
-    try:
-        return schedule(source, machine, ["--work-limit", str(limit)], left)
-    except Refused as wrong:
-        if wrong.exit_code != _UNDECIDED:
-            raise
-        return None
+    found = schedule(source, machine, ["--work-limit", str(limit)], left)
+    return None if found.verdict == "undecided" else found
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What became of one input of a sweep: an answer, or the error of the program or of the workers."""
+    """What became of one input of a sweep: an answer, which may be that there is no schedule, or the error of the program or of the workers."""
 
     number: int
     label: str
@@ -155,7 +155,7 @@ def task(source: Problem | str | Path, machine: str | None = None, options: Sequ
 
 def run_task(one: Task) -> dict[str, Any]:
     """What a worker does: the JSON of the answer. Raises what Program.ask() does."""
-    return find_program().ask(["schedule", "-", *_machine(one.machine), *one.options], one.text)
+    return find_program().ask(["schedule", "-", *_machine(one.machine), *one.options], one.text, answers=_ANSWERS)
 
 
 def sweep(tasks: Iterable[Task], executor: concurrent.futures.Executor | None = None, attempts: int = 2,

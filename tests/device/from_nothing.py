@@ -3,6 +3,7 @@
 The environment sees the PyTorch and Triton of this Python (there may be no network), and nothing else is taken from outside the wheel.
 """
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -15,6 +16,13 @@ import time
 SCRIPT = pathlib.Path(__file__).parent / "from_nothing_script.py"
 LONGEST_S = 120.0
 STRANGER = 65534  # `nobody` on Linux: the number of a user without rights
+
+
+def show_packages(environment):
+    """Lets an environment see where this Python, perhaps of an environment itself, has its PyTorch and Triton."""
+    places = {str(pathlib.Path(importlib.util.find_spec(name).origin).parents[1]) for name in ("torch", "triton")}
+    (packages,) = environment.glob("lib/python*/site-packages")
+    (packages / "torch.pth").write_text("".join(f"{place}\n" for place in sorted(places)))
 
 
 def from_nothing(wheel):
@@ -31,9 +39,13 @@ def from_nothing(wheel):
     clean = {**kept, "HOME": str(folder), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}  # nowhere a toolkit lies
 
     def run(*command, **more):
-        return subprocess.run(command, cwd=folder, env={**clean, **more}, user=user, check=True, capture_output=True, text=True).stdout
+        done = subprocess.run(command, cwd=folder, env={**clean, **more}, user=user, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr[-3000:]}")
+        return done.stdout
 
-    run(sys.executable, "-m", "venv", "--system-site-packages", "env")
+    run(sys.executable, "-m", "venv", "env")
+    show_packages(folder / "env")
     python = str(folder / "env" / "bin" / "python")
     run(python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", str(folder / wheel.name))
     installed = time.monotonic() - begin

@@ -74,9 +74,10 @@ TEST_P(BundledLoop, AgreesWithZ3) {
 INSTANTIATE_TEST_SUITE_P(All, BundledLoop,
                          testing::Values("bwd_b1", "bwd_b2", "bwd_b2_2wg", "bwd_h1", "bwd_h2",
                                          "fig1", "fwd_b1", "fwd_b2", "fwd_b2_2wg", "fwd_h1",
-                                         "fwd_h1big", "fwd_h2", "gemm", "handed/bwd_b2_handed",
-                                         "handed/fwd_b2_handed", "handed/fwd_h2_handed", "meta_bwd",
-                                         "meta_fwd", "meta_fwdsub"),
+                                         "fwd_h1big", "fwd_h2", "gemm",
+                                         "transfers/bwd_b2_transfers", "transfers/fwd_b2_transfers",
+                                         "transfers/fwd_h2_transfers", "meta_bwd", "meta_fwd",
+                                         "meta_fwdsub"),
                          [](const auto& it) { return it.param.substr(it.param.rfind('/') + 1); });
 
 /// How much a comparison compared.

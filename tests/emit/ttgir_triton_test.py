@@ -39,7 +39,7 @@ BACKWARD = {
 # (docs/hardware-ttgir.md). The kernel linear_chunk was not measured.
 TOGETHER = {"fa_fwd_bias/d64_desc", "kinds/linear_chunk"}
 SPILLS = {
-    "3.6": {"fa_fwd/d128m64", "fa_fwd_subtiled/2x128n128d128"},
+    "3.6": {"fa_fwd/d128m64", "fa_fwd_subtiled/2x128n128d128", "kinds/polar_ns"},
     "3.9": {"fa_fwd/d128m64", "fa_fwd_bias/d128_causal", "fa_fwd_bias/d128_desc", "fa_fwd_subtiled/2x128n128d128", "fa_simple/m128n128d128", "kinds/rms_gemm"},
 }
 SERIALIZED = {"3.6": {"fa_fwd_subtiled/2x128n128d64"} | BACKWARD | TOGETHER, "3.9": {"fa_fwd_subtiled/2x128n128d128"} | BACKWARD | TOGETHER}

@@ -11,6 +11,7 @@
 #include "execute/running.h"
 #include "twill/frontend/ttgir/structure.h"
 #include "twill/frontend/ttgir/text.h"
+#include "twill/frontend/ttgir/without_unread.h"
 #include "twill/ir/loop.h"
 
 // Programs in which equal values were merged beside the texts they come from: the same bits in
@@ -139,6 +140,26 @@ TEST(MergeEqual, CarriedValuesAreMerged) {
   for (const int n : {0, 1, 2, 7}) {
     EXPECT_EQ(written(one->program, turns(n)), written(program, turns(n))) << n;
   }
+}
+
+// Protects: a product and a copy whose results have no reader are left out. The rest is the text
+// without them.
+TEST(WithoutUnread, ProductsWithoutReadersAreLeftOut) {
+  const std::string text = text_of("kernels/gemm/sm_90/tma_128x128x64.pre.ttgir");
+  const std::string product = "      scf.yield %12 ";
+  const std::string unread =
+      "      %dead = ttg.local_alloc %7 : (tensor<128x64xf16, #blocked>) -> "
+      "!ttg.memdesc<128x64xf16, #shared, #smem>\n"
+      "      %beside = ttng.warp_group_dot %dead, %11, %12 {inputPrecision = 0 : i32} : "
+      "!ttg.memdesc<128x64xf16, #shared, #smem> * !ttg.memdesc<64x128xf16, #shared1, #smem> -> "
+      "tensor<128x128xf32, #mma>\n";
+  const ir::Program whole = read(edited(text, {{product, unread + product}}));
+  EXPECT_EQ(count(whole, ir::OpKind::wgmma), 2);
+  const ir::Program left = frontend::ttgir::without_unread(whole);
+  EXPECT_TRUE(frontend::ttgir::check_structure(left).has_value());
+  EXPECT_EQ(count(left, ir::OpKind::wgmma), 1);
+  EXPECT_EQ(frontend::ttgir::to_text(left),
+            frontend::ttgir::to_text(frontend::ttgir::without_unread(read(text))));
 }
 
 // Protects: what is said of a merged pair are the lines of both ops.

@@ -12,6 +12,7 @@
 #include "twill/frontend/ttgir/structure.h"
 #include "twill/frontend/ttgir/text.h"
 #include "twill/frontend/ttgir/unflatten.h"
+#include "twill/frontend/ttgir/without_unread.h"
 
 namespace twill::tests {
 namespace {
@@ -23,8 +24,8 @@ std::string kernel_text(const std::string& name) {
   return text.str();
 }
 
-/// A Diagnostic that points somewhere, or a Program that prints, whose flat loops become right
-/// nests or stay, and whose equal values merge.
+/// A Diagnostic that points somewhere, or a Program that prints. Its flat loops become right nests
+/// or stay, its equal values merge, and its unread ops can be left out.
 void must_answer(std::string_view text) {
   const auto program = frontend::read_ttgir(text, "noise");
   if (program) {
@@ -37,6 +38,8 @@ void must_answer(std::string_view text) {
     if (merged) {
       EXPECT_TRUE(frontend::ttgir::check_structure(merged->program).has_value());
     }
+    const ir::Program read = frontend::ttgir::without_unread(*program);
+    EXPECT_TRUE(frontend::ttgir::check_structure(read).has_value());
     return;
   }
   EXPECT_FALSE(program.error().message.empty());

@@ -1,5 +1,6 @@
 // Any bytes read as TTGIR: refused with a reason, or a Program whose text reads back to the same
-// text. Its flattened loops become well-formed nests or stay, and its equal values merge.
+// text. Its flattened loops become well-formed nests or stay, its equal values merge, and its
+// unread ops can be left out.
 
 #include "fuzz.h"
 #include "twill/frontend/ttgir/merge_equal.h"
@@ -7,6 +8,7 @@
 #include "twill/frontend/ttgir/structure.h"
 #include "twill/frontend/ttgir/text.h"
 #include "twill/frontend/ttgir/unflatten.h"
+#include "twill/frontend/ttgir/without_unread.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace twill;
@@ -27,5 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::expect(frontend::ttgir::check_structure(merged->program).has_value(),
                  "what is merged is well-formed");
   }
+  const ir::Program read = frontend::ttgir::without_unread(*program);
+  fuzz::expect(frontend::ttgir::check_structure(read).has_value(), "what is read is well-formed");
   return 0;
 }

@@ -43,6 +43,13 @@ TEST(Load, NamesEveryClassOfMistakeWithItsPath) {
       {"\"unit\": \"SMs\", \"source\": \"board\"", "\"unit\": \"SMs\", \"source\": \"hearsay\"",
        "/numbers/sm_count/source: no such key in /sources"},
       {"\"name\": \"TMA\"", "\"name\": \"TC\"", "/units: 'TC' occurs twice"},
+      {"\"processors\"", "\"levels\"", "/levels: unknown member"},
+      {"\"warpgroup\", \"sees\": [\"global\"", "\"warpgroup\", \"sees\": [\"globe\"",
+       "/processors/2/sees/0: expected one of global, shared, tensor, register, found 'globe'"},
+      {"\"warpgroup\", \"sees\": [\"global\"", "\"warpgroup\", \"sees\": [\"shared\"",
+       "/processors/2/sees/1: 'shared' occurs twice"},
+      {"{\"name\": \"warp\"", "{\"name\": \"block\"",
+       "/processors/3/name: levels stand in order, the outermost first"},
       {"\"on\": \"MUFU\"", "\"on\": \"MUFFIN\"",
        "/operations/exp2/terms/0/on: expected one of occupancy, latency, issue, serial, MUFU, ALU, "
        "FMA, SHUFFLE, SMEM, RF, ISSUE, found 'MUFFIN'"},

@@ -7,8 +7,8 @@
 #include "twill/plan/json.h"
 #include "twill/plan/text.h"
 
-// Protects: a plan says with which ops branches and effects of the loop are done. It also says which
-// effects no role has, and which role has the warps of the launch. Printers only place them.
+// Protects: a plan says with which ops branches and effects of the loop are done. It also says
+// which effects no role has, and which role has the warps of the launch. Printers only place them.
 namespace twill::plan::testing {
 namespace {
 
@@ -113,7 +113,8 @@ TEST(Wholes, AreProven) {
   expect_rule(plan, "well-formed");
 }
 
-// The launch has four warps, so a role of one warp cannot have them. Of equal roles the first does.
+// The launch has whole warpgroups, so a role of one warp cannot have them. Of equal roles the first
+// does.
 TEST(LaunchRole, IsTheFirstOfTheWidestRoles) {
   const Plan plan = plan_with({});
   ASSERT_TRUE(plan.kernel->launch_role.has_value());

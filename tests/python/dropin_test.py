@@ -168,6 +168,24 @@ class Race(Case):
         self.assertEqual(self.asked(), ["emit ttgir - --machine h200", "emit ttgir - --machine h100",
                                         "emit ttgir - --machine h200 --spare-registers 16"])
 
+    def test_a_machine_file_that_changes_is_asked_about_again(self):
+        file = pathlib.Path(self.cache.name) / "machine.json"
+        for contents in ("{}", "{ }", "{ }"):
+            file.write_text(contents)
+            with twill_gpu.enabled(machine=str(file)):
+                compile_gemm()
+            later.clear()
+        self.assertEqual(len(self.asked()), 2)
+
+    def test_switches_of_tritons_compiler_make_another_answer(self):
+        """Protects races in which only Triton's own kernel would be compiled anew."""
+        for unoptimized in ("0", "1", "1"):
+            self.set(DISABLE_LLVM_OPT=unoptimized)
+            with twill_gpu.enabled():
+                compile_gemm()
+            later.clear()
+        self.assertEqual(len({row.key for row in twill_gpu.report().compilations}), 2)
+
     def test_a_kernel_without_a_product_is_not_looked_at(self):
         with twill_gpu.enabled():
             triton.compile(source_of(add, {**POINTERS, "n": "i32"}, {"BLOCK": 128}), target=SM_90)
@@ -520,8 +538,9 @@ class Keys(Case):
         self.assertIsNone(state.active())
 
     def test_unknown_settings(self):
-        for wrong in ({"decides": "race"}, {"decide": "maybe"}, {"margin": 1.0}, {"spare_registers": ()}):
-            with self.assertRaises(twill_gpu.TwillError):
+        for wrong in ({"decides": "race"}, {"decide": "maybe"}, {"margin": 1.0}, {"spare_registers": ()}, {"spare_registers": 16},
+                      {"spare_registers": ("16", )}, {"race_ms": 0.0}, {"race_ms": float("nan")}, {"timeout_s": 0.0}):
+            with self.subTest(wrong), self.assertRaises(twill_gpu.TwillError):
                 twill_gpu.enable(**wrong)
         self.assertIsNone(state.active())
 
@@ -552,13 +571,17 @@ class Options(unittest.TestCase):
         self.assertEqual(heard, [{"grid": (1, )}, {"grid": (1, ), "twill": "decide=never machine=h100"}, {"grid": (1, ), "twill": "always"}])
 
     def test_slips_are_told_at_the_decorator(self):
-        for wrong in ({"decide": "maybe"}, {"margin": 0.1}):
+        for wrong in ({"decide": "maybe"}, {"margin": 0.1}, {"spare_registers": ("many", )}):
             with self.assertRaises(twill_gpu.TwillError):
                 twill_gpu.options(**wrong)
+        for slip in ("spare_registers=many", "spare_registers=", "machine='h100"):
+            with self.assertRaises(twill_gpu.TwillError):
+                settings.parse_overlay(slip)
 
     def test_launch_options_are_read_as_written(self):
-        changes = {"decide": "always", "machine": "h100", "spare_registers": (0, 16)}
-        self.assertEqual(settings.parse_overlay(settings.overlay_text(changes)), changes)
+        for machine in ("h100", "/my gpus/it's.json"):
+            changes = {"decide": "always", "machine": machine, "spare_registers": (0, 16)}
+            self.assertEqual(settings.parse_overlay(settings.overlay_text(changes)), changes)
         self.assertEqual(settings.parse_overlay("always"), {"decide": "always"})
         for value in (True, False):
             self.assertEqual(settings.parse_overlay(settings.overlay_text({"persistent": value})), {"persistent": value})

@@ -164,6 +164,23 @@ class Solve(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             twill_gpu.solve(FIG1, on_progress=stop)
 
+    def test_no_schedule_is_an_answer(self):
+        """Protects what is proven of a loop that has none: the program says it on standard output, and with an exit code of its own."""
+        text = "loop x\nunit U\ngroup g warps 4 registers 10\nop a on U for 2 latency 2 warps 4 registers 100\nop b on U for 2 latency 2 warps 4 registers 0\na -> b distance 0\n"
+        for found in (twill_gpu.schedule(text), twill_gpu.solve(text), twill_gpu.sweep([twill_gpu.task(text)])[0].schedule):
+            self.assertEqual((found.verdict, found.interval, found.simulated, found.at_least), ("infeasible", None, None, 4))
+            self.assertIn("100 of the 10 registers", str(found))
+        self.assertRegex(str(solving.explain_text(text)), r"^infeasible\n  registers per thread of g from 10 to 100 makes it possible\n")
+
+    def test_no_answer_within_the_work_is_an_answer(self):
+        found = twill_gpu.schedule(ROOT / "loops" / "bwd_b2.loop", options=["--work-limit", "1000"])
+        self.assertEqual((found.verdict, found.at_least), ("undecided", 2560))
+
+    def test_a_schedule_without_a_plan_is_an_answer(self):
+        found = twill_gpu.schedule("loop x\ngroup G registers 5000\nop a registers 1\n")
+        self.assertEqual((found.verdict, found.simulated), ("optimal", None))
+        self.assertRegex(str(found), r"\n  no plan     .*registers")
+
     def test_no_time_is_no_answer(self):
         with self.assertRaises(twill_gpu.TimedOut):
             twill_gpu.solve(FIG1, time_limit=0)
@@ -201,6 +218,13 @@ class Wrong(unittest.TestCase):
         self.assertTrue(far.is_too_fast)
         self.assertIn("less than proven", str(far))
         self.assertIn("less than proven", far._repr_html_())
+
+    def test_zeros_are_asked_about(self):
+        """Protects from an answer to another question: no trips, and no clock, once were those of the machine and the arguments."""
+        kernel = ROOT / "kernels" / "fa_fwd" / "sm_90" / "d128.pre.ttgir"
+        self.assertEqual(twill_gpu.gap(kernel, 5, (16, ), trips=0).raw["trips"], [0, 0])
+        with self.assertRaisesRegex(twill_gpu.Refused, "--clock-mhz"):
+            twill_gpu.gap(kernel, 5, (16, ), trips=1, clock_mhz=0)
 
     def test_a_missing_file_is_named(self):
         with self.assertRaisesRegex(twill_gpu.TwillError, "no.loop"):

@@ -153,6 +153,13 @@ class Race(Case):
         self.assertEqual(self.launch(self.launcher()), "twill")
         self.assertEqual(len(self.measured), 1)
 
+    def test_decisions_belong_to_a_margin(self):
+        """Protects who asks for less than before: a kernel that was not fast enough then may be now."""
+        self.times = ((19.5e-6, 1e-6), (20e-6, 1e-6))
+        self.assertEqual(self.launch(self.launcher()), "triton")
+        self.assertEqual(self.launch(self.launcher(margin=0.01)), "twill")
+        self.assertEqual(len(self.measured), 2)
+
     def test_decisions_belong_to_a_device(self):
         self.launch(self.launcher())
         self.device = "GPU 2"

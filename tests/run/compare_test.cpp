@@ -1,5 +1,8 @@
 #include "twill/run/compare.h"
 
+#include <limits>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "run/emitted.h"
@@ -129,6 +132,27 @@ TEST_F(Rounded, OnlyRoundingsPass) {
   EXPECT_FALSE(agrees(with(1 + 0x1p-19, written.size())));
   EXPECT_FALSE(agrees(with(1 + 0x1p-14, 1)));  // nothing to a half, a lot to an f32
   EXPECT_GT(with(2, written.size()).differing, 0);
+}
+
+// Protects: an infinity is no rounding of a number, nor of the other infinity. Where the text
+// writes nothing but zeros or infinities, there is no size of the array that could tell.
+TEST_F(Rounded, AnInfinityIsNoRounding) {
+  const ir::Type type = call_.chosen.reference->memory.element(2);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto compared = [&](double expected, double found) {
+    execute::Memory text(1), kernel(1);
+    for (const auto& [memory, value] : {std::pair(&text, expected), std::pair(&kernel, found)}) {
+      const auto array = memory->add_array("arg10", type);
+      memory->write({array.value(), 0}, value);
+    }
+    return compare(text, kernel, tolerances_).at(0);
+  };
+  EXPECT_TRUE(agrees(compared(infinity, infinity)));
+  for (const auto& [expected, found] :
+       {std::pair(0.0, infinity), std::pair(infinity, 0.0), std::pair(infinity, -infinity)}) {
+    EXPECT_EQ(compared(expected, found).differing, 1) << expected << " " << found;
+    EXPECT_FALSE(agrees(compared(expected, found)));
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -90,7 +91,9 @@ TEST(MemoryPrograms, PrintedModulesDoWhatTheTextDoes) {
   int ran = 0, refused = 0;
   const int all = 16 * number_in("TWILL_ROUNDS", 1);  // the 14th stores what was computed before
   const int first = number_in("TWILL_FIRST", 0);
-  for (int number = first; number < first + all; ++number) {
+  std::vector<int> numbers = {445, 487, 495, 526, 606};  // have products without a reader
+  for (int number = first; number < first + all; ++number) numbers.push_back(number);
+  for (const int number : numbers) {
     const Request request = request_for(number);
     const auto made = emit_ttgir(request);
     if (!made || made->text.empty()) {
@@ -119,7 +122,8 @@ TEST(MemoryPrograms, PrintedModulesDoWhatTheTextDoes) {
     EXPECT_TRUE(run::agrees(report->report)) << number << "\n"
                                              << run::to_text(report->report, report->program);
   }
-  std::printf("%d programs: %d printed as TTGIR and run, %d refused\n", all, ran, refused);
+  std::printf("%zu programs: %d printed as TTGIR and run, %d refused\n", numbers.size(), ran,
+              refused);
   EXPECT_GT(2 * ran, all);
   fs::remove(text);
 }

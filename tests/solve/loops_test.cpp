@@ -65,10 +65,10 @@ INSTANTIATE_TEST_SUITE_P(
         Optimum{"fwd_b2", 2064, false, 5, 2, 4112}, Optimum{"fwd_b2_2wg", 2272, true, 4, 0, 5568},
         Optimum{"bwd_h1", 1532, true, 3, 0, 2556}, Optimum{"bwd_h2", 2560, false, 4, 0, 3328},
         Optimum{"bwd_b1", 2802, true, 4, 1, 7140}, Optimum{"bwd_b2", 2560, false, 4, 0, 5020},
-        Optimum{"handed/fwd_h2_handed", 2048, false, 3, 0, 3072},
-        Optimum{"handed/fwd_b2_handed", 2064, false, 5, 2, 4112},
-        Optimum{"handed/bwd_h2_handed", 2560, false, 4, 0, 3328},
-        Optimum{"handed/bwd_b2_handed", 2560, false, 4, 0, 5020}),
+        Optimum{"transfers/fwd_h2_transfers", 2048, false, 3, 0, 3072},
+        Optimum{"transfers/fwd_b2_transfers", 2064, false, 5, 2, 4112},
+        Optimum{"transfers/bwd_h2_transfers", 2560, false, 4, 0, 3328},
+        Optimum{"transfers/bwd_b2_transfers", 2560, false, 4, 0, 5020}),
     [](const auto& it) {
       std::string name = it.param.loop;
       std::replace(name.begin(), name.end(), '/', '_');

@@ -53,7 +53,7 @@ TEST_P(RefusedMapping, WithItsCode) {
   const auto [mapping, line, column] =
       marked(std::string("map m for gemm on h200 {\n") + GetParam().mapping + "\n}");
   text.mappings = must_read(mapping).mappings;
-  const auto tree = tree_of(text);
+  const auto tree = tree_of(text, {}, hopper());
   ASSERT_FALSE(tree);
   const std::string said = to_string(tree.error());
   EXPECT_NE(said.find(GetParam().message), std::string::npos) << said;
@@ -78,7 +78,7 @@ const MappingCase kRefusedMappings[] = {
     {"M05", "U = 1 V = 1 W = 1\nentry a: gemm.host at block calls b\n@b: gemm.block at host",
      "M05: 'b' is at host, above its caller, which is at block"},
     {"M06", "U = 1 V = 1 W = 1\nb: gemm.block at block @C: register",
-     "M06: a block does not see the memory 'register'"},
+     "M06: 'C' lies in the memory 'register', which a block of h200 does not see"},
     {"M09", "U = 1 V = 1 W = 1\nm: gemm_add.wgmma @B: register",
      "M09: the right operand of 'mma', 'B', lies in shared memory"},
     {"M11", "U = 1 V = 1 W = 1 specialize\nb: gemm.block @specialize = no",
@@ -93,6 +93,43 @@ const MappingCase kRefusedMappings[] = {
 
 INSTANTIATE_TEST_SUITE_P(All, RefusedMapping, testing::ValuesIn(kRefusedMappings),
                          [](const auto& it) { return std::string(it.param.name); });
+
+// Protects: who sees which memory is the machine's to say. The same mapping is right on one machine
+// and refused on others, for what it states and for what is derived.
+TEST(Instantiate, MemoriesAreThoseOfTheMachine) {
+  TaskText text = must_read(bundled("gemm.task"));
+  const auto with = [&](const std::string& mapping, const Levels& levels) {
+    text.mappings = must_read("map m for gemm { U = 1 V = 1 W = 1 " + mapping + " }").mappings;
+    const auto tree = tree_of(text, {}, levels);
+    return tree ? std::string() : to_string(tree.error());
+  };
+  const std::string stated = "b: gemm.block at block C: register";
+  Levels levels = hopper();
+  EXPECT_EQ(with("", levels), "");
+  EXPECT_NE(with(stated, levels), "");
+  EXPECT_EQ(with(stated, {}), "") << "of no machine nothing is known";
+  levels.machine = "wide";
+  levels.seen[Processor::block].insert(Memory::registers);
+  EXPECT_EQ(with(stated, levels), "");
+
+  levels.machine = "blind";
+  levels.seen[Processor::warpgroup].erase(Memory::shared);
+  const std::string derived = with("", levels);
+  EXPECT_NE(derived.find("M06: 'A' lies in the memory 'shared', which a warpgroup of blind does "
+                         "not see"),
+            std::string::npos)
+      << derived;
+  EXPECT_NE(derived.find("hint: it is seen by: block, warp, thread"), std::string::npos) << derived;
+
+  levels = hopper();
+  levels.machine = "flat";
+  levels.seen.erase(Processor::warp);
+  EXPECT_EQ(with("", levels), "");
+  const std::string missing = with("m: gemm_add.wgmma at warp", levels);
+  EXPECT_NE(missing.find("M05: 'gemm_add.wgmma' is at warp, a level that flat does not have"),
+            std::string::npos)
+      << missing;
+}
 
 /// Without what is only a name.
 std::string nameless(const Tree& tree) {

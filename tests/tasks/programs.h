@@ -45,13 +45,26 @@ inline Marked marked(std::string text) {
   return made;
 }
 
+/// The levels of the h200 (machines/h200.json).
+inline Levels hopper() {
+  const std::set<Memory> all = {Memory::global, Memory::shared, Memory::registers};
+  return {"h200",
+          "sm_90",
+          {{Processor::host, {Memory::global}},
+           {Processor::block, {Memory::global, Memory::shared}},
+           {Processor::warpgroup, all},
+           {Processor::warp, all},
+           {Processor::thread, all}}};
+}
+
 /// The tree of the text's only mapping, with other values for some tunables.
 inline Result<Tree> tree_of(const TaskText& text,
-                            const std::map<std::string, std::int64_t>& tunables = {}) {
+                            const std::map<std::string, std::int64_t>& tunables = {},
+                            const Levels& levels = {}) {
   TWILL_TRY_VOID(check(text.library));
   Mapping mapping = text.mappings.at(0);
   for (const auto& [name, value] : tunables) mapping.tunables.push_back({name, {value}, {}});
-  return instantiate(text.library, mapping);
+  return instantiate(text.library, mapping, levels);
 }
 
 /// Numbers between -1 and 1 that differ from element to element.

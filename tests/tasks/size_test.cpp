@@ -24,9 +24,11 @@ TEST(Size, PrintsBracketsOnlyWhereTheyAreNeeded) {
 // A division with a remainder has no value: both numbers are in the message.
 TEST(Size, SaysWhyThereIsNoValue) {
   EXPECT_EQ(value_of(kM / 64, {{"M", 128}}).value(), 2);
-  EXPECT_EQ(value_of(kM / 64, {{"M", 100}}).error(), "cannot divide 100 by 64 without a remainder");
-  EXPECT_EQ(value_of(kM, {}).error(), "'M' has no value");
-  EXPECT_EQ(value_of(kM * kM, {{"M", std::int64_t{1} << 40}}).error(), "a size is beyond 64 bits");
+  EXPECT_EQ(value_of(kM / 64, {{"M", 100}}).error().why,
+            "cannot divide 100 by 64 without a remainder");
+  EXPECT_EQ(value_of(kM, {}).error().why, "'M' has no value");
+  EXPECT_EQ(value_of(kM * kM, {{"M", std::int64_t{1} << 40}}).error().why,
+            "a size is beyond 64 bits");
 }
 
 }  // namespace

@@ -7,13 +7,14 @@ import re
 from typing import Any
 
 import triton
+from triton._C.libtriton import get_cache_invalidating_env_vars
 
 from ..locations import of_source, placed
 from ..program import Diagnostic, Program, ProgramNotFound, Refused, TimedOut
 from . import store
 from .lowering import Compiled, NoCode, compile_printed
 from .records import first_line
-from .settings import Settings
+from .settings import Settings, machine_contents
 
 # Bytes of shared memory that a CTA of sm_90 and sm_100 may have; programs see less only where a driver keeps more for itself.
 MOST_SHARED = 232448
@@ -52,9 +53,9 @@ class Request:
     def key(self) -> str:
         """Of the answer on disk: num_stages is not in it, since it changes nothing before pipelining."""
         options = {name: value for name, value in vars(self.options).items() if name not in ("num_stages", "twill", "debug")}
-        return store.key_of(self.text, str(sorted(options.items(), key=str)), self.settings.machine_name(self.capability),
+        return store.key_of(self.text, str(sorted(options.items(), key=str)), machine_contents(self.settings.machine_name(self.capability)),
                             repr(self.settings.spare_registers), self.program.fingerprint(), triton.__version__,
-                            ptxas_version(self.backend))
+                            ptxas_version(self.backend), str(sorted(get_cache_invalidating_env_vars().items())))
 
 
 def ptxas_version(backend: Any) -> str:

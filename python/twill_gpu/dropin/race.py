@@ -239,7 +239,7 @@ class Racer:
             return self._buckets[decision]
         path = store.race_path(side.key, side.device, bucket)
         known = store.read_json(path) if self._settings.cache else None
-        if known is None or known.get("held") != name_of(held):
+        if known is None or (known.get("held"), known.get("margin")) != (name_of(held), self._settings.margin):
             if _capturing():
                 return None
             if self._overlaps(arguments):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
+import re
+import shlex
 from pathlib import Path
 from typing import Any, Mapping
 
@@ -49,12 +52,15 @@ class Settings:
     def __post_init__(self) -> None:
         if self.decide not in DECISIONS:
             raise TwillError(f"decide is one of {', '.join(DECISIONS)}, not {self.decide!r}")
-        if not self.spare_registers:
-            raise TwillError("spare_registers needs a first attempt, as in (0,)")
+        if not (isinstance(self.spare_registers, tuple) and self.spare_registers and all(isinstance(spare, int) for spare in self.spare_registers)):
+            raise TwillError(f"spare_registers has a whole number for each attempt, as in (0,), not {self.spare_registers!r}")
         if not 0 <= self.margin < 1:
             raise TwillError(f"margin is a share from 0 to 1, not {self.margin}")
         if not self.patience >= 0:
             raise TwillError(f"patience is a number from 0 on, not {self.patience}")
+        for name in ("race_ms", "timeout_s"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise TwillError(f"{name} is a number above 0, not {getattr(self, name)}")
 
     def changed(self, **changes: Any) -> Settings:
         """These settings with some changed. Raises TwillError for names that are none, and for values out of range."""
@@ -62,7 +68,7 @@ class Settings:
         unknown = sorted(set(changes) - known)
         if unknown:
             raise TwillError(f"no setting {unknown[0]!r}: there are {', '.join(sorted(known))}")
-        if "spare_registers" in changes:
+        if isinstance(changes.get("spare_registers"), list):
             changes["spare_registers"] = tuple(changes["spare_registers"])
         return dataclasses.replace(self, **changes)
 
@@ -72,12 +78,15 @@ class Settings:
 
     def key(self) -> str:
         """All that changes which kernels come out, as a text: part of Triton's cache keys."""
-        machine = self.machine
-        try:
-            machine = Path(machine).read_text(encoding="utf-8")
-        except (OSError, ValueError):  # a name, or a file that the program will refuse
-            pass
-        return repr((self.decide, machine, self.blackwell, self.spare_registers))
+        return repr((self.decide, machine_contents(self.machine), self.blackwell, self.spare_registers))
+
+
+def machine_contents(machine: str) -> str:
+    """The text of a machine's file, for keys; of a name, and of a file that the program will refuse, the name itself."""
+    try:
+        return Path(machine).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return machine
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -99,13 +108,22 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def parse_overlay(text: str) -> dict[str, Any]:
-    """Changes for one kernel from the launch option `twill`: "always", or "decide=always machine=h100 spare_registers=16"."""
+    """Changes for one kernel from the launch option `twill`: "always", or "decide=always machine=h100 spare_registers=16".
+
+    Values with spaces are quoted, as in a shell. Raises TwillError.
+    """
     changes: dict[str, Any] = {}
-    for word in text.split():
+    try:
+        words = shlex.split(text)
+    except ValueError as wrong:
+        raise TwillError(f"the launch option twill cannot be read: {wrong}") from None
+    for word in words:
         name, equals, value = word.partition("=")
         if not equals:
             name, value = "decide", word
         if name == "spare_registers":
+            if not re.fullmatch(r"\d+(,\d+)*", value):
+                raise TwillError(f"spare_registers is a number, or several with commas between, not {value!r}")
             changes[name] = tuple(int(number) for number in value.split(","))
         elif name == "persistent":
             changes[name] = value not in ("0", "False")
@@ -120,7 +138,8 @@ def overlay_text(changes: Mapping[str, Any]) -> str:
     """The launch option that parse_overlay() reads as `changes`."""
     words = []
     for name, value in sorted(changes.items()):
-        words.append(f"{name}={','.join(map(str, value)) if isinstance(value, (tuple, list)) else value}")
+        written = ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+        words.append(f"{name}={shlex.quote(written)}")
     text = " ".join(words)
     Settings().changed(**parse_overlay(text))
     return text

@@ -46,7 +46,7 @@ void add_transfers(const Problem& problem, Facts& out) {
   }
 }
 
-bool is_handed(const Problem& problem, const Dependence& dependence) {
+bool is_transferable(const Problem& problem, const Dependence& dependence) {
   for (const problem::Transfer& it : problem.transfers()) {
     if (it.value != dependence.from) continue;
     for (const problem::Transfer::Load& load : it.loads) {
@@ -187,7 +187,7 @@ Facts facts_of(const Problem& problem) {
     reading.distance = it.distance;
     reading.hold = problem::read_hold_of(it, to, to.alternatives.front());
     if (kept) reading.abroad = delay + it.transfer + reading.hold;
-    reading.handed = is_handed(problem, it);
+    reading.transferable = is_transferable(problem, it);
     out.readings[it.from.index()].push_back(reading);
   }
   for (std::size_t memory = 0; memory < problem.memories().size(); ++memory) {
@@ -232,7 +232,7 @@ std::vector<Cycles> least_lives(const Facts& facts, Cycles interval) {
     for (const Reading& it : facts.readings[value]) {
       if (!facts.ops[it.reader].always() || after[it.reader] == kNotReached) continue;
       const Cycles end = after[it.reader] + it.distance * interval + it.hold;
-      lives[value] = std::max(lives[value], it.handed ? std::min(end, stored) : end);
+      lives[value] = std::max(lives[value], it.transferable ? std::min(end, stored) : end);
     }
   }
   return lives;

@@ -41,7 +41,7 @@ struct Reading {
   Cycles hold = 0;
   std::optional<Cycles> abroad;  ///< least cycles from the issue of the value to the end of this
                                  ///< reading by a reader in another group; if known
-  bool handed = false;           ///< not if the reader is in another group: a load serves it
+  bool transferable = false;     ///< a reader in another group reads what a load brings instead
 };
 
 /// Values at one range of addresses: one value, or all that in-place dependences tie together.

@@ -86,7 +86,7 @@ std::optional<bool> Constraints::decide_waits(std::size_t op) const {
     if (facts_.ops[value].registers == 0 || must_share(value, op)) continue;
     const auto& readings = facts_.readings[value];
     const bool reads = std::any_of(readings.begin(), readings.end(), [op](const Reading& it) {
-      return it.reader == op && !it.handed;
+      return it.reader == op && !it.transferable;
     });
     if (reads && !facts_.may_share(value, op)) return true;
     may_wait = may_wait || reads;
@@ -222,7 +222,7 @@ void Constraints::define_waits(std::size_t op, Literal is) {
     if (facts_.ops[value].registers == 0) continue;
     const auto& readings = facts_.readings[value];
     const bool reads = std::any_of(readings.begin(), readings.end(), [op](const Reading& it) {
-      return it.reader == op && !it.handed;
+      return it.reader == op && !it.transferable;
     });
     if (reads) clause({}, {is, literal({Kind::same, value, op, 0})});
   }
@@ -328,7 +328,7 @@ void Constraints::define_alive(const Predicate& it, Literal is) {
   }
   for (const Reading& reading : facts_.readings[it.first]) {
     Guards excused = missing({it.first, reading.reader, it.second}, guards);
-    if (reading.handed) {
+    if (reading.transferable) {
       excused.push_back(negation(literal({Kind::same, it.first, reading.reader, 0})));
     }
     alive_by(reading, it, excused);

@@ -187,7 +187,7 @@ bool Constraints::issue_overflows(std::size_t group, std::vector<Literal>& cause
 /// Whether the reading keeps the value alive for longer than least if it is in another group. A
 /// transferred value is served by a load there, and lives as long as its store reads it.
 bool Constraints::longer_abroad(std::size_t value, const Reading& reading) const {
-  return !reading.handed && reading.abroad && *reading.abroad > lives_[value];
+  return !reading.transferable && reading.abroad && *reading.abroad > lives_[value];
 }
 
 /// Cycles that a value lives longer than least if a late reader of it is in another group.

@@ -104,7 +104,8 @@ class Run {
   Line schedule(std::size_t number) {
     const std::string& path = paths_[number];
     if (path == "-") return failed(path, "standard input cannot be one of many inputs", kBadInput);
-    auto input = driver::read_input(path, {{}, batch_.settings.choice.map});
+    auto input =
+        driver::read_input(path, {{}, batch_.settings.choice.map}, batch_.settings.machine);
     if (!input) return failed(path, to_string(input.error()), kBadInput);
     driver::Request request = batch_.settings;
     request.input = *std::move(input);

@@ -55,7 +55,7 @@ int exit_code_of_limits(const report::Limits& limits) {
 }
 
 int run(BoundChoices choices) {
-  auto input = driver::read_input(choices.input, choices.request.choice);
+  auto input = driver::read_input(choices.input, choices.request.choice, choices.request.machine);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
   warn(ignored_options(choices.given, choices.request.input));
@@ -84,7 +84,7 @@ void add_launch_options(Command command, BoundChoices& choices) {
       command.add_option("--grid", choices.grid, "X[,Y[,Z]], with --time-us: CTAs of the launch")
           .delimiter(',')
           .expected(1, 3)
-          .range(1, std::int64_t{1} << 31);
+          .whole_number(1, std::int64_t{1} << 31);
   time.needs(grid);
   grid.needs(time);
   command

@@ -32,7 +32,8 @@ Result<certify::Checked> check(const CheckChoices& choices) {
     return driver::check_tiles(files, choices.input, choices.choice.map, choices.machine);
   }
   if (choices.input.empty()) return certify::check_files(files);
-  TWILL_TRY(const driver::Input input, driver::read_input(choices.input, choices.choice));
+  TWILL_TRY(const driver::Input input,
+            driver::read_input(choices.input, choices.choice, choices.machine));
   return driver::check_certificate(files, input, choices.machine);
 }
 

@@ -26,9 +26,8 @@ std::optional<Number> number_of(const std::string& text) {
 std::optional<std::int64_t> whole(const std::string& text) {
   if (const auto number = number_of<std::int64_t>(text)) return number;
   const auto number = number_of<double>(text);
-  constexpr double kExact = 9007199254740992;  // 2^53: further on, doubles leave out numbers
-  if (!number || std::trunc(*number) != *number) return std::nullopt;
-  if (std::fabs(*number) > kExact && std::fabs(*number) > 1e18) return std::nullopt;
+  constexpr double kMost = 1e18;  // what fits into the result
+  if (!number || std::trunc(*number) != *number || std::fabs(*number) > kMost) return std::nullopt;
   return static_cast<std::int64_t>(*number);
 }
 
@@ -44,6 +43,17 @@ CLI::Validator whole_number_from(std::int64_t least, std::int64_t most) {
     return {};
   };
   return {check, range};
+}
+
+/// Refuses what is no number, too: CLI::Range takes "nan" for a number in each range.
+CLI::Validator real_number_from(double least, double most) {
+  const std::string range = fmt::format("{:g} to {:g}", least, most);
+  const auto check = [least, most, range](const std::string& text) -> std::string {
+    const auto number = number_of<double>(text);
+    if (number && *number >= least && *number <= most) return {};
+    return in_quotes(text) + " is not a number from " + range;
+  };
+  return {check, range, ""};
 }
 
 }  // namespace
@@ -67,12 +77,8 @@ Option Option::whole_number(std::int64_t least, std::int64_t most) const {
   return Option(option_->transform(whole_number_from(least, most)));
 }
 
-Option Option::range(std::int64_t least, std::int64_t most) const {
-  return Option(option_->check(CLI::Range(least, most)));
-}
-
 Option Option::real_range(double least, double most) const {
-  return Option(option_->check(CLI::Range(least, most)));
+  return Option(option_->check(real_number_from(least, most)));
 }
 
 Option Option::one_of(const std::vector<std::string>& names) const {

@@ -32,7 +32,6 @@ class Option {
 
   /// Takes a whole number from `least` to `most`; 1e9 is 1000000000.
   Option whole_number(std::int64_t least, std::int64_t most) const;
-  Option range(std::int64_t least, std::int64_t most) const;
   Option real_range(double least, double most) const;
   Option one_of(const std::vector<std::string>& names) const;
 

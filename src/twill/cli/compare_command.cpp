@@ -52,7 +52,7 @@ Result<void> write_compared(const CompareChoices& choices, driver::ComparedLoop&
 }
 
 int run(CompareChoices choices) {
-  auto input = driver::read_input(choices.input, choices.request.choice);
+  auto input = driver::read_input(choices.input, choices.request.choice, choices.request.machine);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();

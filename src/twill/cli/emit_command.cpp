@@ -27,7 +27,7 @@ constexpr const char* kEmitFooter = R"(Examples:
   twill emit smtlib loops/fig1.loop --literal --ii 2 --length 4 | z3 -in)";
 
 int run(EmitChoices choices) {
-  auto input = driver::read_input(choices.input, choices.request.choice);
+  auto input = driver::read_input(choices.input, choices.request.choice, choices.request.machine);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
   const auto emitted = driver::emit_smtlib(choices.request, choices.rate, choices.what);

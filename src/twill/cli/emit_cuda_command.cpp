@@ -125,7 +125,7 @@ int finish(const EmitCudaChoices& choices, const Judged& judged) {
 }
 
 int run(EmitCudaChoices choices) {
-  auto input = driver::read_input(choices.input, choices.request.choice);
+  auto input = driver::read_input(choices.input, choices.request.choice, choices.request.machine);
   if (!input) return refuse(input.error());
   if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);

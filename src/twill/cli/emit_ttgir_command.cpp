@@ -47,7 +47,7 @@ Result<std::vector<std::string>> judge_with(const std::string& python, const std
 }
 
 int run_ttgir(TtgirChoices choices) {
-  auto input = driver::read_input(choices.input, choices.request.choice);
+  auto input = driver::read_input(choices.input, choices.request.choice, choices.request.machine);
   if (!input) return refuse(input.error());
   if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);

@@ -55,7 +55,7 @@ Result<void> write_explained(const ExplainChoices& choices, driver::Explained& e
 }
 
 int run(ExplainChoices choices) {
-  auto input = driver::read_input(choices.input, choices.request.choice);
+  auto input = driver::read_input(choices.input, choices.request.choice, choices.request.machine);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
   warn(ignored_options(choices.given, choices.request.input));

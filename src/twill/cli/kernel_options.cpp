@@ -18,9 +18,13 @@ Option add_kernel_option(Command command, std::string& kernel) {
                             "Name of the kernel, in a dump with several [the only one]");
 }
 
+Option add_machine_option(Command command, std::string& machine, const std::string& otherwise) {
+  return command.add_option("--machine", machine,
+                            "Name (see `twill machines`) or JSON file [" + otherwise + "]");
+}
+
 void add_kernel_options(Command command, driver::Request& request, const std::string& pool_help) {
-  command.add_option("--machine", request.machine,
-                     "Name (see `twill machines`) or JSON file [by the TTGIR's target]");
+  add_machine_option(command, request.machine, "by the TTGIR's target");
   add_kernel_option(command, request.choice.kernel);
   add_map_option(command, request.choice.map);
   command.add_option(

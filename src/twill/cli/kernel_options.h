@@ -8,6 +8,8 @@
 
 namespace twill::cli {
 
+/// --machine. `otherwise`: the one that is taken without it.
+Option add_machine_option(Command command, std::string& machine, const std::string& otherwise);
 /// --map, of a kernel of tasks.
 Option add_map_option(Command command, std::string& map);
 /// --kernel, of a dump with several.

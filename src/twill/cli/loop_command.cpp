@@ -36,7 +36,7 @@ std::string heading_of(const driver::PosedLoop& posed, machine::Rate rate) {
 }
 
 int run(LoopChoices choices) {
-  auto input = driver::read_input(choices.input, choices.request.choice);
+  auto input = driver::read_input(choices.input, choices.request.choice, choices.request.machine);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
   const auto posed = driver::pose_loop(choices.request, choices.rate);

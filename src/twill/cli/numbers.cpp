@@ -1,15 +1,11 @@
 #include "twill/cli/numbers.h"
 
-#include <cstdio>
-
 #include "twill/cli/commands.h"
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/driver/arguments.h"
 
 namespace twill::cli {
-namespace {}  // namespace
-
 void add_number_options(Command command, NumberOptions& options) {
   command
       .add_option("--size", options.wanted.launch.size,
@@ -23,12 +19,10 @@ void add_number_options(Command command, NumberOptions& options) {
 
 int take_arguments(const std::vector<std::string>& arguments, execute::Launch& launch) {
   for (const std::string& text : arguments) {
-    if (text.find('=') == std::string::npos) {
-      std::fprintf(stderr, "twill: --arg: not of the form NAME=VALUE: %s\n", text.c_str());
-      return kUsage;
-    }
     const auto added = driver::add_argument(text, launch);
-    if (!added) return refuse(added.error());
+    if (added) continue;
+    const int code = refuse(added.error());
+    return text.find('=') == std::string::npos ? static_cast<int>(kUsage) : code;
   }
   return kAnswer;
 }

@@ -89,7 +89,7 @@ int show(const PlanChoices& choices, const driver::PlannedLoop& planned) {
 }
 
 int run(PlanChoices choices) {
-  auto input = driver::read_input(choices.input, choices.request.choice);
+  auto input = driver::read_input(choices.input, choices.request.choice, choices.request.machine);
   if (!input) return refuse(input.error());
   warn(ignored_options(choices.given, *input));
   if (choices.check) return show_checked(*input, choices.request.machine);

@@ -120,14 +120,14 @@ void add_options(Command command, RunChoices& choices) {
           "Iterations of the main loop, with commas between: a run for each [0 to 4, and one more "
           "than the deepest ring has slots, or twice as many; of TTGIR all up to there]")
       .delimiter(',')
-      .range(0, kMostTrips);
+      .whole_number(0, kMostTrips);
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
   command.add_option("--seed", request.seed, "Seed of sizes, values and the order of threads [1]")
       .capture_default_str()
       .whole_number(0, kAny);
   command.add_option("--seeds", request.seeds, "Number of seeds to run, from --seed on [1]")
       .capture_default_str()
-      .range(1, 100'000);
+      .whole_number(1, 100'000);
   const std::map<std::string, std::vector<bool>> alternatives = {
       {"late", {false}}, {"random", {true}}, {"both", {false, true}}};
   command.add_choice(
@@ -139,23 +139,23 @@ void add_options(Command command, RunChoices& choices) {
                    "Threads take turns at loads and stores, too, not only where they synchronize");
   command.add_option("--sms", request.processors, "CTAs of a persistent kernel")
       .capture_default_str()
-      .range(1, 132);
+      .whole_number(1, 132);
   command
       .add_option("--size", request.given.size,
                   "Value of the integer arguments that drive no loop [by seed]")
-      .range(1, kLargestSize);
+      .whole_number(1, kLargestSize);
   command.add_option("--arg", choices.arguments,
                      "NAME=VALUE: value of this argument, or of each element of an "
                      "array: a number, a range, or a file; repeatable");
   command.add_option("--grid", choices.grid, "Program ids along x, y and z, as X,Y,Z [by seed]")
       .delimiter(',')
       .expected(3)
-      .range(1, 64);
+      .whole_number(1, 64);
   command
       .add_option_function<int>(
           "--timeout", [&request](int seconds) { request.limit = std::chrono::seconds(seconds); },
           "Seconds after which a call is stopped [120]")
-      .range(1, 86'400);
+      .whole_number(1, 86'400);
   command.add_option("--keep", request.keep, "Keep the program, and its last call, in this folder");
   command.add_flag("--json", choices.json, "Print JSON instead of text");
 }

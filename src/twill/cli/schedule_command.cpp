@@ -116,7 +116,7 @@ Result<driver::PlannedLoop> answer(const ScheduleChoices& choices, certify::File
 int run(ScheduleChoices choices) {
   choices.request.trips = choices.trips;
   if (!choices.batch.empty()) return run_all(choices);
-  auto input = driver::read_input(choices.input, choices.request.choice);
+  auto input = driver::read_input(choices.input, choices.request.choice, choices.request.machine);
   if (!input) return refuse(input.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();

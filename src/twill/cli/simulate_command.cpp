@@ -128,7 +128,7 @@ int run(SimulateChoices choices) {
                              std::to_string(choices.wanted.trips),
                          {}, kUsage);
   }
-  auto input = driver::read_input(choices.input, choices.request.choice);
+  auto input = driver::read_input(choices.input, choices.request.choice, choices.request.machine);
   if (!input) return refuse(input.error());
   if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);

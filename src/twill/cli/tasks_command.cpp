@@ -12,6 +12,7 @@ namespace {
 struct TasksChoices {
   std::string input;
   std::string map;
+  std::string machine;
   bool mapping = false;
   bool tree = false;
   bool flow = false;
@@ -33,7 +34,7 @@ int run_tasks(const TasksChoices& choices) {
                                  : choices.flow       ? driver::TasksView::flow
                                  : choices.kernel     ? driver::TasksView::kernel
                                                       : driver::TasksView::text;
-  const auto shown = driver::show_tasks(choices.input, view, choices.map);
+  const auto shown = driver::show_tasks(choices.input, view, choices.map, choices.machine);
   if (!shown) return refuse(shown.error());
   const auto printed = print(*shown);
   return printed ? kAnswer : refuse(printed.error());
@@ -69,6 +70,7 @@ void add_tasks_command(Command app, Session& session) {
   partitions.excludes(tree, mapping);
   mapping.excludes(tree);
   add_map_option(command, choices->map);
+  add_machine_option(command, choices->machine, "the mapping's, else h200");
   command.footer(kTasksFooter);
   command.callback(
       [choices, &session] { session.command = [choices] { return run_tasks(*choices); }; });

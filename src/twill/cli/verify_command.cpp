@@ -14,7 +14,7 @@ int show_proof(const driver::Input& input, std::int64_t at_least) {
   if (!verified) return refuse(verified.error());
   const auto printed = print(run::to_text(verified->proof, verified->program));
   if (!printed) return refuse(printed.error());
-  if (run::is_proven(verified->proof)) return kAnswer;
+  if (run::is_proven_from_one(verified->proof)) return kAnswer;
   return run::is_broken(verified->proof) ? kUnverified : kNotFollowed;
 }
 
@@ -47,7 +47,7 @@ void add_verify_command(Command app, Session& session) {
           "--at-least", *at_least,
           "For TTGIR: only launches in which every loop makes at least this many iterations")
       .capture_default_str()
-      .range(0, 64);
+      .whole_number(0, 64);
   command.footer(
       "Examples:\n"
       "  twill verify s.json                what `twill schedule kernel.ttgir -o s.json` wrote\n"

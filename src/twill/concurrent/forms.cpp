@@ -280,6 +280,11 @@ LinearForm Forms::of_op(ir::ValueId value) {
     if (a.is_constant()) return scaled(b, a.constant);
     if (b.is_constant()) return scaled(a, b.constant);
   }
+  if (op.kind == OpKind::shl && op.operands.size() == 2) {
+    const LinearForm by = operand(1);
+    const bool known = by.is_constant() && by.constant >= 0 && by.constant <= 30;
+    if (known) return scaled(operand(0), std::int64_t{1} << by.constant);
+  }
   if (keeps_number(op.kind)) return operand(0);
   if (op.operands.size() == 2) {
     const LinearForm a = operand(0), b = operand(1);

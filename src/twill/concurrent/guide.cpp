@@ -51,6 +51,7 @@ bool is_noticed(OpKind kind) {
     case OpKind::wgmma:
     case OpKind::wgmma_wait:
     case OpKind::tcgen05:
+    case OpKind::tcgen05_scaled:
     case OpKind::shared_load:
     case OpKind::shared_store:
     case OpKind::tensor_load:

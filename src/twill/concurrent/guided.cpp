@@ -285,7 +285,8 @@ bool Machine::next_followed_iteration(Role& role, Frame& frame, ir::ValueId indu
   return false;
 }
 
-/// A value that is a loop's quantity, once the loop has ended.
+/// A value that is a loop's quantity, once the loop has ended. Bounds of a loop without an
+/// iteration are taken to be equal.
 std::optional<std::int64_t> Machine::exact_value(const Role& role, ir::OpId op, ir::ValueId value) {
   const auto found = options_.guide->valued.find(value);
   if (found == options_.guide->valued.end()) return std::nullopt;
@@ -293,8 +294,10 @@ std::optional<std::int64_t> Machine::exact_value(const Role& role, ir::OpId op, 
     if (counted.form != found->second.first || loop.index() > op.index()) continue;
     const std::size_t id = number_of(counted.form, counted.occurrence, scope_of(role)).id;
     const OpenNumber* number = known_about(id, INT64_MAX);
-    if (!number->above || !number->at_most || *number->above + 1 != *number->at_most) continue;
-    return *number->at_most + found->second.second;
+    if (!number->at_most) continue;
+    const bool none = *number->at_most <= counted.first;
+    if (!none && (!number->above || *number->above + 1 != *number->at_most)) continue;
+    return (none ? counted.first : *number->at_most) + found->second.second;
   }
   return std::nullopt;
 }

@@ -95,7 +95,7 @@ class Search {
       const auto trips = trips_of(launch);
       if (!trips) {
         failure = trips.error();
-        if (++failures > kMostFailures) break;
+        if (!divides_ && ++failures > kMostFailures) break;
         continue;
       }
       if (!found.contains(*trips)) found.emplace(*trips, std::move(launch));
@@ -225,8 +225,10 @@ class Search {
     options.most_steps = kMostSteps;
     Machine machine(program_, memory, launch, program_id, options, ignored);
     const auto ran = machine.run(function_, arguments);
+    divides_ = machine.divided_by_zero();
     if (ran) return machine.trips();
-    if (tiles || machine.steps() > kMostSteps) return tl::unexpected(ran.error());
+    const bool in_vain = tiles || divides_ || machine.steps() > kMostSteps;
+    if (in_vain) return tl::unexpected(ran.error());
     return trips_in(launch, program_id, true);
   }
 
@@ -239,7 +241,8 @@ class Search {
   std::set<std::string> in_tiles_;  ///< of loops over all tiles: iterations of each
   std::set<std::string> of_tiles_;  ///< and how many tiles there are
   std::set<ir::OpId> over_tiles_;
-  double tiles_ = kOuter[0];  ///< of `kOuter`
+  double tiles_ = kOuter[0];      ///< of `kOuter`
+  mutable bool divides_ = false;  ///< by zero: the run that was tried last
 };
 
 }  // namespace

@@ -230,22 +230,26 @@ void Machine::report_deadlock() {
 void Machine::check_exit() {
   Knowledge known = roles_.front().known;
   for (const Role& role : roles_) known.join(role.known);
-  const auto check = [&](const Role& role, const Queue& queue, OpKind kind, const char* what) {
+  const auto check = [&](const Role& role, const Queue& queue, std::initializer_list<OpKind> kinds,
+                         const char* what) {
     if (known.done.covers(queue.agent, queue.issued)) return;
     const std::uint32_t open = queue.issued - known.done.at(queue.agent);
     ir::OpId last;
     for (const ir::OpId op : ir::walk(program_, program_.module())) {
-      if (program_.op(op).kind == kind) last = op;
+      if (std::ranges::find(kinds, program_.op(op).kind) != kinds.end()) last = op;
     }
     findings_.add(
         {Rule::exit, last, std::nullopt,
          role.name + " ends and has not waited for " + std::to_string(open) + " " + what});
   };
   for (const Role& role : roles_) {
-    check(role, role.products, OpKind::wgmma, "of its products");
-    check(role, role.stores, OpKind::block_store_async, "of its bulk stores");
-    check(role, role.copies, OpKind::copy_async, "of its copies");
-    check(role, role.tensor, OpKind::tcgen05, "of its products in tensor memory");
+    check(role, role.products, {OpKind::wgmma}, "of its products");
+    check(role, role.stores,
+          {OpKind::block_store_async, OpKind::block_update_async, OpKind::block_scatter_async},
+          "of its bulk stores");
+    check(role, role.copies, {OpKind::copy_async}, "of its copies");
+    check(role, role.tensor, {OpKind::tcgen05, OpKind::tcgen05_scaled, OpKind::tensor_copy},
+          "of its products in tensor memory");
   }
   for (const auto& [visit, buffer] : loads_) {
     if (known.done.covers(visit.agent, visit.time)) continue;

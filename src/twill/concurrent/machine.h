@@ -73,6 +73,8 @@ class Machine {
   const std::map<ir::OpId, std::int64_t>& trips() const { return trips_; }
   /// Ops that roles have done, counting each time that one was found to wait.
   std::int64_t steps() const { return steps_; }
+  /// Whether the run failed since a number of the arguments was divided by zero.
+  bool divided_by_zero() const { return divided_by_zero_; }
 
  private:
   /// Work that a role began and that ends by itself.
@@ -173,12 +175,9 @@ class Machine {
   Result<void> view(Role& role, ir::OpId op);
   Result<void> look_otherwise(Role& role, ir::OpId op);
   Result<void> access(Role& role, ir::OpId op);
-  Result<void> multiply(Role& role, ir::OpId op);
-  Result<void> await_products(Role& role, ir::OpId op);
   Result<void> begin_load(std::size_t role, ir::OpId op);
   Result<void> begin_copy(std::size_t role, ir::OpId op);
   Result<void> begin_store(std::size_t role, ir::OpId op);
-  Result<void> begin_product(std::size_t role, ir::OpId op);
   Result<void> compute(Role& role, ir::OpId op);
   Result<void> land(std::size_t index);
   bool may_land(std::size_t index) const;
@@ -186,9 +185,15 @@ class Machine {
   Access access_by(Role& role, ir::OpId op) const;
   Access access_by(const Role& role, ir::OpId op, const Queue& queue) const;
   Result<execute::View> view_of(const Role& role, ir::OpId op, ir::ValueId value) const;
-  void check_in_flight(const Role& role, ir::OpId op);
   Result<bool> skipped(const Role& role, ir::OpId op) const;
   void tick(Role& role);
+
+  // products.cpp: products and copies to tensor memory
+  void check_in_flight(const Role& role, ir::OpId op);
+  Result<void> multiply(Role& role, ir::OpId op);
+  Result<void> await_products(Role& role, ir::OpId op);
+  Result<void> begin_product(std::size_t role, ir::OpId op);
+  Result<void> begin_tensor_copy(std::size_t role, ir::OpId op);
 
   const ir::Program& program_;
   execute::Memory& memory_;
@@ -209,6 +214,7 @@ class Machine {
   std::size_t agents_ = 0;
   std::int64_t steps_ = 0;
   Quantities quantities_;
+  bool divided_by_zero_ = false;
   bool stopped_ = false;  ///< nothing that follows means anything
 };
 

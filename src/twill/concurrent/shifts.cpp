@@ -23,6 +23,11 @@ std::optional<std::int64_t> exact_part(std::int64_t shift, std::int64_t by) {
   return shift / by;
 }
 
+std::optional<std::int64_t> power_of_two(std::optional<std::int64_t> exponent) {
+  if (!exponent || *exponent < 0 || *exponent > 30) return std::nullopt;
+  return std::int64_t{1} << *exponent;
+}
+
 /// All that a period must leave alike.
 class Shifting {
  public:
@@ -119,6 +124,19 @@ class Shifting {
         if (!part || x < 0) return std::nullopt;
         told_apart_.insert(id);
         return op.kind == OpKind::sdiv || op.kind == OpKind::udiv ? *part : 0;
+      }
+      case OpKind::ashr:
+      case OpKind::lshr: {
+        const auto by = y == 0 ? power_of_two(constant(1)) : std::nullopt;
+        const auto part = by ? exact_part(x, *by) : std::nullopt;
+        if (!part || x < 0) return std::nullopt;
+        told_apart_.insert(id);
+        return *part;
+      }
+      case OpKind::shl: {
+        const auto by = y == 0 ? power_of_two(constant(1)) : std::nullopt;
+        if (!by) return std::nullopt;
+        return x * *by;
       }
       case OpKind::bit_and: {
         const auto mask = y == 0 ? constant(1) : constant(0);

@@ -27,10 +27,7 @@ bool orders_or_touches(ir::OpClass of) {
 /// Whether an op may touch memory or order roles in a way that is not modelled.
 bool is_foreign(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
-  if (op.kind == OpKind::other || op.kind == OpKind::call || op.kind == OpKind::tcgen05_scaled ||
-      ir::class_of(op.kind) == ir::OpClass::copy) {
-    return true;
-  }
+  if (op.kind == OpKind::other || op.kind == OpKind::call) return true;
   if (op.kind != OpKind::unmodelled) return false;
   const auto inside = ir::walk(program, id);
   return std::any_of(op.operands.begin(), op.operands.end(),
@@ -75,25 +72,6 @@ Access Machine::access_by(const Role& role, ir::OpId op, const Queue& queue) con
   return {queue.agent, queue.issued, true, Proxy::async, op, role.whereabouts()};
 }
 
-/// Results of products that were not waited for may be added to, waited for and handed on only.
-void Machine::check_in_flight(const Role& role, ir::OpId id) {
-  const ir::Op& op = program_.op(id);
-  if (role.in_flight.empty()) return;
-  for (std::size_t i = 0; i < op.operands.size(); ++i) {
-    const auto found = role.in_flight.find(op.operands[i]);
-    if (found == role.in_flight.end()) continue;
-    if (role.known.done.covers(role.products.agent, found->second)) continue;
-    const auto accumulator = ir::operand_in(op, ir::Role::accumulator);
-    const bool adds = op.kind == OpKind::wgmma && accumulator == op.operands[i];
-    const bool keeps =
-        op.kind == OpKind::wgmma_wait || ir::class_of(op.kind) == ir::OpClass::structure;
-    if (adds || keeps) continue;
-    findings_.add({Rule::accumulator, id, std::nullopt,
-                   "%" + program_.value(op.operands[i]).name + " is used by " + role.where() +
-                       ", which has not waited for the product that makes it"});
-  }
-}
-
 Result<bool> Machine::transfer(std::size_t index, ir::OpId id) {
   Role& role = roles_[index];
   switch (program_.op(id).kind) {
@@ -105,11 +83,11 @@ Result<bool> Machine::transfer(std::size_t index, ir::OpId id) {
     case OpKind::buffer_index:
     case OpKind::buffer_slice:
     case OpKind::buffer_transpose:
-    case OpKind::buffer_reshape:
     case OpKind::tensor_slice: {
       TWILL_TRY_VOID(view(role, id));
       return true;
     }
+    case OpKind::buffer_reshape:
     case OpKind::buffer_cast: {
       TWILL_TRY_VOID(look_otherwise(role, id));
       return true;
@@ -129,7 +107,8 @@ Result<bool> Machine::transfer(std::size_t index, ir::OpId id) {
       TWILL_TRY_VOID(await_products(role, id));
       return true;
     }
-    case OpKind::block_load_async: {
+    case OpKind::block_load_async:
+    case OpKind::block_gather_async: {
       TWILL_TRY_VOID(begin_load(index, id));
       return true;
     }
@@ -138,12 +117,18 @@ Result<bool> Machine::transfer(std::size_t index, ir::OpId id) {
       return true;
     }
     case OpKind::block_store_async:
+    case OpKind::block_scatter_async:
     case OpKind::block_update_async: {
       TWILL_TRY_VOID(begin_store(index, id));
       return true;
     }
-    case OpKind::tcgen05: {
+    case OpKind::tcgen05:
+    case OpKind::tcgen05_scaled: {
       TWILL_TRY_VOID(begin_product(index, id));
+      return true;
+    }
+    case OpKind::tensor_copy: {
+      TWILL_TRY_VOID(begin_tensor_copy(index, id));
       return true;
     }
     default:
@@ -204,16 +189,22 @@ Result<void> Machine::view(Role& role, ir::OpId id) {
   return {};
 }
 
-/// The same memory with another type.
+/// The same memory with another type or shape.
 Result<void> Machine::look_otherwise(Role& role, ir::OpId id) {
   const ir::Op& op = program_.op(id);
   if (op.operands.empty() || op.results.empty()) {
     return execute::cannot(program_, id, "takes no part of anything");
   }
   TWILL_TRY(const View from, view_of(role, id, op.operands[0]));
-  const auto other = execute::cast(from, ir::type_of(program_, op.results[0]));
+  const ir::Type type = ir::type_of(program_, op.results[0]);
+  const bool reshapes = op.kind == OpKind::buffer_reshape;
+  const auto other = reshapes ? execute::reshaped(from, type) : execute::cast(from, type);
   if (!other) {
     return execute::cannot(program_, id, "looks at memory with a layout that is not known");
+  }
+  if (other->as == from.as) {
+    role.values.set(op.results[0], *other);
+    return {};
   }
   ledger_.record_bytes(from);
   const std::int64_t has = execute::byte_ranges(from).back().end;
@@ -243,35 +234,6 @@ Result<void> Machine::access(Role& role, ir::OpId id) {
     }
   }
   return options_.tiles ? role.values.step(id) : Result<void>();
-}
-
-/// A product of wgmma. What it reads in shared memory is in use until it is waited for.
-Result<void> Machine::multiply(Role& role, ir::OpId id) {
-  const ir::Op& op = program_.op(id);
-  const auto operands = ir::mma_operands(op);
-  if (!operands || !operands->result) return execute::cannot(program_, id, "is not known");
-  tick(role);
-  ++role.products.issued;
-  for (const ir::ValueId operand : {operands->a, operands->b}) {
-    const View* view = std::get_if<View>(&role.values.value(operand));
-    if (view != nullptr) ledger_.read(*view, access_by(role, id, role.products), role.known);
-  }
-  if (op.asynchronous) {
-    role.in_flight[*operands->result] = role.products.issued;
-  } else {
-    role.known.done.advance(role.products.agent, role.products.issued);
-    role.in_flight.clear();
-  }
-  return options_.tiles ? role.values.step(id) : Result<void>();
-}
-
-Result<void> Machine::await_products(Role& role, ir::OpId id) {
-  const ir::Op& op = program_.op(id);
-  const auto open = static_cast<std::uint32_t>(std::clamp<std::int64_t>(
-      op.count.value_or(0), 0, static_cast<std::int64_t>(role.products.issued)));
-  role.known.done.advance(role.products.agent, role.products.issued - open);
-  hand_on(role, op.operands, op.results);
-  return {};
 }
 
 void Machine::add_work(Work work) {
@@ -352,53 +314,6 @@ Result<void> Machine::begin_store(std::size_t index, ir::OpId id) {
   return {};
 }
 
-/// A product of tcgen05: operands are in use, and the sum is not there, until an mbarrier says so.
-Result<void> Machine::begin_product(std::size_t index, ir::OpId id) {
-  Role& role = roles_[index];
-  const ir::Op& op = program_.op(id);
-  const auto operands = ir::mma_operands(op);
-  if (!operands) return execute::cannot(program_, id, "is not known");
-  TWILL_TRY(const bool skip, skipped(role, id));
-  if (skip) return {};
-  tick(role);
-  Work work;
-  work.kind = Work::Kind::product;
-  work.role = index;
-  work.op = id;
-  work.time = ++role.tensor.issued;
-  const Access access = access_by(role, id, role.tensor);
-  for (const ir::ValueId operand : {operands->a, operands->b}) {
-    TWILL_TRY(const View view, view_of(role, id, operand));
-    ledger_.read(view, access, role.known);
-  }
-  TWILL_TRY(const View sums, view_of(role, id, operands->accumulator));
-  std::int64_t adds = 1;
-  if (operands->use_accumulator) {
-    TWILL_TRY(adds, role.values.integer(id, *operands->use_accumulator));
-  }
-  if (adds != 0) ledger_.read(sums, access, role.known);
-  ledger_.write(sums, access, role.known);
-  work.known = role.known;
-  work.known.done.advance(role.tensor.agent, work.time);
-  work.visit = visit_of(role, id);
-  work.amount = 1;
-  for (std::size_t i = 0; i < operands->barriers.size(); ++i) {
-    std::int64_t holds = 1;
-    if (i < operands->barrier_predicates.size()) {
-      TWILL_TRY(holds, role.values.integer(id, operands->barrier_predicates[i]));
-    }
-    if (holds == 0) continue;
-    TWILL_TRY(const Barrier* const barrier, barrier_of(role, id, operands->barriers[i]));
-    if (barrier == nullptr) return {};
-    TWILL_TRY(View at, view_of(role, id, operands->barriers[i]));
-    work.barriers.push_back(std::move(at));
-  }
-  const bool waits = operands->barriers.empty() && !op.asynchronous;
-  add_work(std::move(work));
-  if (!waits) return {};
-  return drain_queue(index, Work::Kind::product, role.tensor, role.tensor.issued);
-}
-
 /// Bulk loads land in any order, all else after what the role began before of its kind.
 bool Machine::may_land(std::size_t index) const {
   const Work& work = work_[index];
@@ -452,7 +367,12 @@ Result<void> Machine::compute(Role& role, ir::OpId id) {
   }
   const bool runs =
       ir::class_of(op.kind) != ir::OpClass::other || op.kind == OpKind::make_descriptor;
-  if (known && runs && !divides_by_zero(role, id)) return role.values.step(id);
+  if (known && runs && divides_by_zero(role, id)) {
+    divided_by_zero_ = true;
+    return execute::cannot(program_, id,
+                           "divides by zero, with the arguments chosen: --arg gives others");
+  }
+  if (known && runs) return role.values.step(id);
   for (const ir::ValueId result : op.results) role.values.set(result, std::monostate());
   return {};
 }

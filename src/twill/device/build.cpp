@@ -18,15 +18,14 @@ namespace {
 
 /// Registers per thread of a warp that only stores boxes, or does nothing.
 constexpr int kStoreRegisters = 24;
-/// Warps that Triton launches for a kernel, beside those of partitions.
-constexpr int kLaunchWarps = 4;
 
 /// Roles in the order of a kernel: the launch's own, then those with most warps.
 Result<std::vector<const plan::Role*>> order_of_roles(const Sketch& sketch) {
   const plan::Plan& plan = sketch.plan();
   if (!plan.kernel->launch_role) {
-    return sketch.refuse(sketch.loop().op,
-                         "has a plan in which no group has four warps, as Triton launches them");
+    return sketch.refuse(
+        sketch.loop().op,
+        "has a plan in which no group has whole warpgroups, as Triton launches them");
   }
   std::vector<const plan::Role*> order;
   for (const plan::Role& role : plan.roles) order.push_back(&role);
@@ -156,13 +155,14 @@ Result<Kernel> build(const Parts& parts) {
   for (const auto& [index, box] : memory.boxes) {
     if (box.lay) kernel.laid.emplace_back(index, *box.lay);
   }
+  TWILL_TRY(const std::vector<const plan::Role*> order, order_of_roles(sketch));
+  const int launch_warps = order.front()->warps;
   {
     const Memory nothing;
-    RoleBuilder front(sketch, nothing, kernel, "the launch", kLaunchWarps, false);
+    RoleBuilder front(sketch, nothing, kernel, "the launch", launch_warps, false);
     TWILL_TRY(kernel.setup, front.build_front(memory.kept));
   }
   std::move(memory.setup.begin(), memory.setup.end(), std::back_inserter(kernel.setup));
-  TWILL_TRY(const std::vector<const plan::Role*> order, order_of_roles(sketch));
   std::vector<std::map<ValueId, ValueId>> used;
   const auto add = [&](const plan::Role* role, const std::string& name, int warps,
                        int registers) -> Result<void> {
@@ -185,7 +185,7 @@ Result<Kernel> build(const Parts& parts) {
   }
   pass_captures(kernel, used);
   TWILL_TRY_VOID(check_definitions(sketch, parts.loop, kernel));
-  RoleBuilder back(sketch, memory, kernel, "the launch", kLaunchWarps, false);
+  RoleBuilder back(sketch, memory, kernel, "the launch", launch_warps, false);
   TWILL_TRY(kernel.finish, back.build_back());
   return kernel;
 }

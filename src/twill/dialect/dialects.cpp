@@ -72,7 +72,7 @@ constexpr std::pair<std::string_view, OpKind> kKinds[] = {
     {"ttng.warp_group_dot_wait", K::wgmma_wait}, {"ttng.tc_gen5_mma", K::tcgen05},
     {"ttng.tc_gen5_mma_scaled", K::tcgen05_scaled}, {"ttng.tc_gen5_commit", K::tcgen05_commit},
     {"ttng.tmem_alloc", K::tensor_alloc}, {"ttng.tmem_load", K::tensor_load},
-    {"ttng.tmem_store", K::tensor_store}, {"ttng.tmem_copy", K::unmodelled},
+    {"ttng.tmem_store", K::tensor_store}, {"ttng.tmem_copy", K::tensor_copy},
     {"ttng.tmem_subslice", K::tensor_slice}, {"ttng.init_barrier", K::barrier_init},
     {"ttng.inval_barrier", K::barrier_end}, {"ttng.barrier_expect", K::barrier_expect},
     {"ttng.wait_barrier", K::barrier_wait}, {"ttng.arrive_barrier", K::barrier_arrive},

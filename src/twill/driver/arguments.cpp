@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "twill/driver/driver.h"
+#include "twill/support/spelling.h"
 
 namespace twill::driver {
 
@@ -14,7 +15,7 @@ Result<void> add_argument(const std::string& text, execute::Launch& launch) {
   const std::size_t equals = text.find('=');
   std::string name = text.substr(begin, std::max(equals, begin) - begin);
   if (equals == std::string::npos || name.empty() || equals + 1 == text.size()) {
-    return fail({}, "--arg: not of the form NAME=VALUE: " + text);
+    return fail({}, "an argument is NAME=VALUE, and not " + in_quotes(text));
   }
   const std::string value = text.substr(equals + 1);
   if (auto values = execute::read_values(value)) {
@@ -26,7 +27,7 @@ Result<void> add_argument(const std::string& text, execute::Launch& launch) {
     return {};
   } else if (std::error_code ignored; !std::filesystem::exists(value, ignored)) {
     Diagnostic wrong = std::move(values).error();
-    wrong.message = "--arg: " + value + " is neither a number, nor a range, nor a file";
+    wrong.message = in_quotes(value) + " is neither a number, nor a range, nor a file";
     return tl::unexpected(std::move(wrong));
   }
   TWILL_TRY(Input file, read_input(value));

@@ -258,7 +258,14 @@ Result<Certified> certify_outcome(const Request& request, report::Outcome outcom
   if (!out.outcome.violations.empty() || request.imported) return out;
   Request as_posed = request;
   as_posed.load_latency = out.outcome.load_latency;
-  TWILL_TRY(const AllPosed posed, pose_all(as_posed));
+  TWILL_TRY(AllPosed posed, pose_all(as_posed));
+  const std::string& pool = out.outcome.pool;
+  const bool posed_for = std::any_of(posed.slowest.begin(), posed.slowest.end(),
+                                     [&](const PosedPool& it) { return it.pool == pool; });
+  if (!pool.empty() && !posed_for) {  // a pool of the last resort
+    as_posed.pool = pool;
+    TWILL_TRY(posed, pose_all(as_posed));
+  }
   Certificates certificates(request, out.outcome, posed);
   const bool is_loop = posed.from.machine.empty() && posed.from.options.empty();
   out.certificate = is_loop ? certificates.of_loop() : certificates.of_pools();

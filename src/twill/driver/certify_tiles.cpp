@@ -124,7 +124,7 @@ Result<certify::Checked> check_tiles(const certify::Files& files, const std::str
   request.machine = machine;
   request.choice.map = map;
   TWILL_TRY_VOID(read_options(claimed.from.options, certify::kTilesFile, request));
-  TWILL_TRY(const HoledTasks tasks, read_holed(path, map));
+  TWILL_TRY(const HoledTasks tasks, read_holed(path, map, machine));
   TilesPosed posed(tasks, request);
   TWILL_TRY_VOID(posed.run());
   posed.claims.best = claimed.best;

@@ -42,8 +42,10 @@ struct InputChoice {
 /// The contents of a file, or of standard input for "-". Fails for what is missing, a directory,
 /// unreadable, empty, or larger than 256 MB. Of a dump of several modules the one to be scheduled,
 /// of the kernel of that name (`frontend::ttgir::module_of_dump`); fails if there is not just one.
-/// For a `.task` file: the module that its mapping makes of the tasks.
-Result<Input> read_input(const std::string& path, const InputChoice& choice = {});
+/// For a `.task` file: the module that its mapping makes of the tasks, on that machine (as in
+/// Request).
+Result<Input> read_input(const std::string& path, const InputChoice& choice = {},
+                         const std::string& machine = {});
 
 /// The machine of that name that Twill ships, or the one described by that JSON file (a name with
 /// a slash or ending in ".json").
@@ -69,6 +71,14 @@ enum class TileWalk {
 
 /// A request: the input and all options. Everything but the input has a default.
 struct Request {
+  // Defined in the source file, so that they are compiled once.
+  Request();
+  Request(const Request&);
+  Request(Request&&) noexcept;
+  Request& operator=(const Request&);
+  Request& operator=(Request&&) noexcept;
+  ~Request();
+
   Input input;
   std::string machine;  ///< a shipped name ("h200") or a JSON file; default: the TTGIR's target
   InputChoice choice;   ///< for who reads `input`
@@ -79,9 +89,9 @@ struct Request {
   AlternativeChoice alternatives;       ///< of `schedule_loop` and what builds on it
   std::optional<Input> imported;  ///< a schedule of this loop, to be taken as it is: a schedule
                                   ///< JSON, or a `.loop` text with a schedule or an order
-  bool strict = false;         ///< refuse operations that only the default rule prices
-  bool may_overlap = false;    ///< refuse loops that write an array beside others: arguments may be
-                               ///< one array
+  bool strict = false;            ///< refuse operations that only the default rule prices
+  bool may_overlap = false;  ///< refuse loops that write an array beside others: arguments may be
+                             ///< one array
   bool already_pipelined = false;  ///< take a loop that Triton has pipelined, as if it had not
   bool transfers = false;  ///< values change groups by stores and loads of the problem, not a delay
   bool load_latency = false;  ///< the problem has the latency of loads that run ahead, too; an

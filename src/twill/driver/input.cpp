@@ -9,6 +9,7 @@
 #include <memory>
 #include <system_error>
 
+#include "twill/driver/levels.h"
 #include "twill/frontend/tasks/lower.h"
 #include "twill/frontend/ttgir/dump.h"
 #include "twill/frontend/ttgir/read.h"
@@ -50,6 +51,13 @@ std::optional<Form> form_of_line(std::string_view line) {
 }
 
 }  // namespace
+
+Request::Request() = default;
+Request::Request(const Request&) = default;
+Request::Request(Request&&) noexcept = default;
+Request& Request::operator=(const Request&) = default;
+Request& Request::operator=(Request&&) noexcept = default;
+Request::~Request() = default;
 
 Result<Input> read_text(const std::string& path) {
   const std::string name = path == "-" ? "standard input" : path;
@@ -94,11 +102,19 @@ Result<frontend::TaskSource> task_source(Input input, const std::string& map) {
   return source;
 }
 
-Result<Input> read_input(const std::string& path, const InputChoice& choice) {
+Result<std::string> kernel_of(const frontend::TaskSource& source, const std::string& machine) {
+  TWILL_TRY(const frontend::MappedTasks program, frontend::read_mapped(source));
+  TWILL_TRY(const tasks::Levels levels, levels_for(machine, program.mapping));
+  TWILL_TRY(const tasks::Tree tree, frontend::tree_of(source, program, levels));
+  return frontend::kernel_of(source, tree);
+}
+
+Result<Input> read_input(const std::string& path, const InputChoice& choice,
+                         const std::string& machine) {
   TWILL_TRY(Input input, read_text(path));
   if (is_tasks(input)) {
     TWILL_TRY(frontend::TaskSource source, task_source(input, choice.map));
-    TWILL_TRY(input.text, frontend::lower_task_text(source));
+    TWILL_TRY(input.text, kernel_of(source, machine));
     input.tasks = std::make_shared<const frontend::TaskSource>(std::move(source));
     return input;
   }

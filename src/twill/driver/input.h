@@ -21,4 +21,7 @@ bool is_tasks(const Input& input);
 /// The text with the mapping that is meant (InputChoice::map), whose file is read.
 Result<frontend::TaskSource> task_source(Input input, const std::string& map);
 
+/// The kernel of tasks on that machine (as in Request).
+Result<std::string> kernel_of(const frontend::TaskSource& source, const std::string& machine);
+
 }  // namespace twill::driver

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/driver/levels.h"
 #include "twill/driver/stated.h"
 #include "twill/extract/extract.h"
 #include "twill/extract/memory_order.h"
@@ -15,6 +16,7 @@
 #include "twill/frontend/ttgir/read.h"
 #include "twill/frontend/ttgir/source_of_line.h"
 #include "twill/frontend/ttgir/unflatten.h"
+#include "twill/frontend/ttgir/without_unread.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/source_words.h"
 #include "twill/plan/json.h"
@@ -33,7 +35,7 @@ Result<machine::Machine> machine_for(const Request& request, const ir::Program& 
   }
   if (!stated.machine.empty()) return find_machine(stated.machine);
   const std::optional<int> target = ir::launch_traits(program).cuda_target;
-  if (target == 90) return find_machine("h200");
+  if (target == 90) return find_machine(kHopper);
   if (target == 100) return find_machine("b200");
   if (!target) {
     return fail({request.input.name}, "the module names no CUDA target",
@@ -65,10 +67,14 @@ Result<void> check_layouts(const ir::Program& program, ir::OpId loop) {
 
 Result<std::vector<std::string>> pools_for(const Request& request,
                                            const machine::Machine& machine) {
-  std::vector<std::string> names;
-  for (const machine::Pool& pool : machine->pools) names.push_back(pool.name);
-  if (request.pool.empty()) return names;
   if (machine.pool_named(request.pool) != nullptr) return std::vector{request.pool};
+  std::vector<std::string> names;
+  std::vector<std::string> usual;
+  for (const machine::Pool& pool : machine->pools) {
+    names.push_back(pool.name);
+    if (!pool.last_resort) usual.push_back(pool.name);
+  }
+  if (request.pool.empty()) return usual.empty() ? names : usual;
   return fail({}, fmt::format("machine {} has no pool named '{}'", machine->name, request.pool),
               fmt::format("it has {}", fmt::join(names, ", ")));
 }
@@ -88,6 +94,27 @@ std::string nest_in_words(int line) {
       "the loop at line {} goes through the steps of one tile after the other; it is taken as a "
       "loop over steps in a loop over tiles, of which both stand at that line",
       line);
+}
+
+std::size_t count_tile_ops(const ir::Program& program) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < program.op_count(); ++i) {
+    const auto& results = program.op(ir::OpId(i)).results;
+    if (results.empty()) continue;
+    const ir::Type type = ir::type_of(program, results.front());
+    count += ir::is_tensor(type) || type->kind == ir::TypeKind::memdesc ? 1U : 0U;
+  }
+  return count;
+}
+
+/// Leaves out what Triton leaves out as well: ops without effects whose results have no reader. A
+/// note counts those of tiles.
+std::optional<std::string> leave_out_unread(ir::Program& program) {
+  ir::Program read = frontend::ttgir::without_unread(program);
+  const std::size_t less = count_tile_ops(program) - count_tile_ops(read);
+  program = std::move(read);
+  if (less == 0) return std::nullopt;
+  return fmt::format("left out: {} op{} whose results have no reader", less, less == 1 ? "" : "s");
 }
 
 /// The extraction, made at most once per kernel.
@@ -197,6 +224,16 @@ Kernel with_pool(const Kernel& kernel, const std::string& pool) {
   return out;
 }
 
+std::optional<Kernel> with_last_resort(const Kernel& kernel) {
+  Kernel out = kernel;
+  out.pools.clear();
+  for (const machine::Pool& pool : kernel.machine->pools) {
+    if (pool.last_resort) out.pools.push_back(pool.name);
+  }
+  if (out.pools.empty() || out.pools == kernel.pools) return std::nullopt;
+  return out;
+}
+
 Kernel with_load_latency(const Kernel& kernel) {
   Kernel out = kernel;
   out.load_latency = true;
@@ -237,8 +274,10 @@ Result<Kernel> read_kernel(const Request& request) {
     if (!merged->ops.empty()) notes.push_back(merged_in_words(program, merged->ops));
     program = std::move(merged->program);
   }
-  TWILL_TRY(const extract::LoopChoice choice, extract::choose_loop(program, request.loop));
+  TWILL_TRY(extract::LoopChoice choice, extract::choose_loop(program, request.loop));
   TWILL_TRY_VOID(check_layouts(program, choice.loop));
+  if (auto note = leave_out_unread(program)) notes.push_back(*std::move(note));
+  TWILL_TRY(choice, extract::choose_loop(program, request.loop));
   frontend::Stated stated = frontend::stated_by_mapping(program, choice.loop);
   TWILL_TRY(machine::Machine named, machine_for(request, program, stated));
   machine::Machine machine =

@@ -45,6 +45,9 @@ Result<Kernel> read_kernel(const Request& request);
 
 /// The kernel for one pool only, with what was extracted so far.
 Kernel with_pool(const Kernel& kernel, const std::string& pool);
+/// The kernel for the pools that are the last resort; nothing where the machine has none, or where
+/// the kernel is for these already.
+std::optional<Kernel> with_last_resort(const Kernel& kernel);
 /// The kernel whose readers wait for the latency of loads, those that run ahead among them.
 Kernel with_load_latency(const Kernel& kernel);
 

@@ -1,6 +1,7 @@
 #include "twill/driver/launch_time.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
 #include <queue>
@@ -18,7 +19,7 @@
 namespace twill::driver {
 namespace {
 
-constexpr std::int64_t kMostTrips = 2000;  ///< of the run that measures start and end
+constexpr std::int64_t kMostSimulated = 2000;  ///< trips of the run that measures start and end
 
 /// Cycles of the plan on one SM.
 struct Costs {
@@ -31,7 +32,8 @@ struct Costs {
 Result<Costs> costs_of(const Request& request, const PlannedLoop& answer, double mean_trips) {
   const plan::Plan& plan = answer.plan->plan();
   TWILL_TRY(const FullRate full, full_rate_of(request, *answer.reading, answer.outcome, plan));
-  const auto trips = std::clamp<std::int64_t>(static_cast<std::int64_t>(mean_trips), 1, kMostTrips);
+  const auto trips =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(mean_trips), 1, kMostSimulated);
   const simulate::Setting setting{trips, full.timing, full.costs ? &*full.costs : nullptr, false,
                                   nullptr};
   const auto account = simulate::account_for(plan, setting);
@@ -43,6 +45,20 @@ Result<Costs> costs_of(const Request& request, const PlannedLoop& answer, double
               0};
   costs.ends = std::max(0.0, run->total - costs.interval * static_cast<double>(trips));
   return costs;
+}
+
+/// CTAs of a grid, at most kMostCtas. `input` is named where there are more.
+Result<std::int64_t> ctas_of(const std::array<std::int64_t, 3>& grid, const std::string& input) {
+  std::int64_t ctas = 1;
+  for (const std::int64_t extent : grid) {
+    if (extent < 1 || extent > kMostCtas / ctas) {
+      return fail({input}, fmt::format("a grid of {} x {} x {} CTAs is empty, or more than the "
+                                       "{} that are counted",
+                                       grid[0], grid[1], grid[2], kMostCtas));
+    }
+    ctas *= extent;
+  }
+  return ctas;
 }
 
 /// End of the last SM, if each CTA goes to the SM that is free first.
@@ -103,12 +119,7 @@ Result<report::LaunchTime> launch_time(const Request& request, const PlannedLoop
   report::LaunchTime out;
   out.measured = timed.microseconds;
   out.grid = timed.launch.programs;
-  out.tiles = out.grid[0] * out.grid[1] * out.grid[2];
-  if (out.tiles > kMostCtas) {
-    return fail({request.input.name}, fmt::format("a grid of {} CTAs is more than the {} that are "
-                                                  "counted",
-                                                  out.tiles, kMostCtas));
-  }
+  TWILL_TRY(out.tiles, ctas_of(out.grid, request.input.name));
   std::vector<std::int64_t> trips(static_cast<std::size_t>(out.tiles), timed.trips.value_or(0));
   if (!timed.trips) {
     TWILL_TRY(trips, trip_counts(*kernel, timed.launch));

@@ -112,6 +112,28 @@ Result<PlannedLoop> answer_for(const Request& request,
   return counting(std::move(answer), printed.seconds);
 }
 
+/// The answer by pools that are the last resort, where no other pool has a plan; else nothing. The
+/// order of Triton's own kernel has the warps that are launched, and no others.
+std::optional<PlannedLoop> last_resort(const Request& request, const Reading& reading,
+                                       const AnswerChoice& choice,
+                                       const Result<PlannedLoop>& usual) {
+  if ((usual && usual->plan) || !reading.kernel) return std::nullopt;
+  if (!request.pool.empty() || request.names_schedule()) return std::nullopt;
+  if (request.strategy.strategy == strategy::Strategy::triton_plain) return std::nullopt;
+  auto spare = with_last_resort(*reading.kernel);
+  if (!spare) return std::nullopt;
+  auto other = std::make_shared<Reading>(reading);
+  other->kernel = *std::move(spare);
+  Request again = request;
+  again.on_step = {};
+  auto answer = answer_for(again, std::move(other), choice);
+  if (!answer || !answer->plan) return std::nullopt;
+  answer->outcome.notes.push_back(fmt::format(
+      "this is the answer of a pool that is the last resort: {} have no plan of the loop",
+      fmt::join(reading.kernel->pools, ", ")));
+  return *std::move(answer);
+}
+
 }  // namespace
 
 Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const Reading> reading,
@@ -123,6 +145,10 @@ Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const
   if (counted.answers == nullptr) counted.answers = &answers;
   Stopwatch watch;
   auto walked = answer_for(counted, reading, choice);
+  if (auto other = last_resort(counted, *reading, choice, walked)) {
+    if (walked) *other = counting(*std::move(other), walked->seconds);
+    walked = *std::move(other);
+  }
   if (request.limits.tally != nullptr) *request.limits.tally += work;
   TWILL_TRY(PlannedLoop answer, std::move(walked));
   if (reading->kernel) {

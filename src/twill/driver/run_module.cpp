@@ -16,7 +16,8 @@ std::vector<std::int64_t> trips_of(const RunModuleRequest& request, const ir::Pr
                                    ir::OpId function) {
   if (!request.trips.empty()) return request.trips;
   std::vector<std::int64_t> trips;
-  const std::int64_t most = 2 * concurrent::deepest_ring(program, function) + 1;
+  const std::int64_t most =
+      std::max<std::int64_t>(4, 2 * concurrent::deepest_ring(program, function) + 1);
   for (std::int64_t n = 0; n <= most; ++n) trips.push_back(n);
   return trips;
 }

@@ -14,7 +14,7 @@ struct RunModuleRequest {
   Input module;
   std::string against;  ///< the file of the kernel that it comes from; empty: none
   run::FixedArguments given;
-  std::vector<std::int64_t> trips;  ///< empty: 0 to twice the deepest ring and one more
+  std::vector<std::int64_t> trips;  ///< empty: 0 to twice the deepest ring and one more, 4 at least
   std::uint64_t seed = 1;
   int seeds = 1;
   bool tiles = true;  ///< compute tiles; else only who waits for whom is looked at

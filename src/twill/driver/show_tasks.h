@@ -17,8 +17,9 @@ enum class TasksView {
   kernel,      ///< the TTGIR that the rest of Twill takes
 };
 
-/// `map`: as in InputChoice. Fails for a file that cannot be read, or is wrong. A `.map` file by
-/// itself can be shown as text.
-Result<std::string> show_tasks(const std::string& path, TasksView view, const std::string& map);
+/// `map`: as in InputChoice, `machine`: as in Request. Fails for a file that cannot be read, or is
+/// wrong. A `.map` file by itself can be shown as text.
+Result<std::string> show_tasks(const std::string& path, TasksView view, const std::string& map,
+                               const std::string& machine);
 
 }  // namespace twill::driver

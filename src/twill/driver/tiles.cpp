@@ -7,6 +7,7 @@
 
 #include "twill/driver/input.h"
 #include "twill/driver/kernel.h"
+#include "twill/driver/levels.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/program.h"
 #include "twill/tasks/holes.h"
@@ -29,7 +30,8 @@ double work_of(const Kernel& kernel) {
 
 }  // namespace
 
-Result<HoledTasks> read_holed(const std::string& path, const std::string& map) {
+Result<HoledTasks> read_holed(const std::string& path, const std::string& map,
+                              const std::string& machine) {
   TWILL_TRY(Input input, read_text(path));
   if (!is_tasks(input)) {
     return fail({input.name}, "only mappings of .task files have holes to fill",
@@ -38,6 +40,7 @@ Result<HoledTasks> read_holed(const std::string& path, const std::string& map) {
   HoledTasks out;
   TWILL_TRY(out.source, task_source(std::move(input), map));
   TWILL_TRY(out.mapped, frontend::read_open(out.source));
+  TWILL_TRY(out.levels, levels_for(machine, out.mapped.mapping));
   return out;
 }
 
@@ -68,7 +71,7 @@ Result<Request> request_for(const HoledTasks& tasks, const Request& request,
                             const std::vector<std::int64_t>& values) {
   frontend::MappedTasks mapped = tasks.mapped;
   mapped.mapping = tasks::filled(tasks.mapped.mapping, values);
-  TWILL_TRY(const tasks::Tree tree, frontend::tree_of(tasks.source, mapped));
+  TWILL_TRY(const tasks::Tree tree, frontend::tree_of(tasks.source, mapped, tasks.levels));
   Request out = request;
   out.input.name = tasks.source.file;
   TWILL_TRY(out.input.text, frontend::lower_tasks(tree, tasks.source.file));

@@ -11,8 +11,10 @@
 /// Internal to the driver: a choice of values for the holes of a mapping as a kernel.
 namespace twill::driver {
 
-/// Fails for a file that is wrong, or that has no tasks. `map`: as in InputChoice.
-Result<HoledTasks> read_holed(const std::string& path, const std::string& map);
+/// Fails for a file that is wrong, or that has no tasks. `map`: as in InputChoice, `machine`: as in
+/// Request.
+Result<HoledTasks> read_holed(const std::string& path, const std::string& map,
+                              const std::string& machine);
 
 /// All choices of values, the last hole fastest. Fails if there are more than tasks::kMostChoices.
 Result<std::vector<std::vector<std::int64_t>>> choices_of(const tasks::Mapping& mapping);

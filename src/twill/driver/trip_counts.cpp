@@ -54,7 +54,12 @@ class Bounds {
     TWILL_TRY(const std::int64_t upper, cta.integer(at_, *loop_->upper));
     TWILL_TRY(const std::int64_t step, cta.integer(at_, *loop_->step));
     if (step <= 0) return unknown("has no positive step");
-    return std::max<std::int64_t>(0, (upper - lower + step - 1) / step);
+    if (upper <= lower) return 0;
+    // Differences of integers of 64 bits need all of them.
+    const auto distance = static_cast<std::uint64_t>(upper) - static_cast<std::uint64_t>(lower);
+    const std::uint64_t trips = (distance - 1) / static_cast<std::uint64_t>(step) + 1;
+    if (trips > kMostTrips) return unknown("has more iterations than are counted");
+    return static_cast<std::int64_t>(trips);
   }
 
  private:

@@ -218,7 +218,7 @@ void add_table(const Tuned& tuned, std::string& out) {
 }  // namespace
 
 Result<Tuned> tune(const std::string& path, const Request& request) {
-  TWILL_TRY(HoledTasks tasks, read_holed(path, request.choice.map));
+  TWILL_TRY(HoledTasks tasks, read_holed(path, request.choice.map, request.machine));
   return Tuning(std::move(tasks), request).run();
 }
 

@@ -34,6 +34,7 @@ struct TunedPoint {
 struct HoledTasks {
   frontend::TaskSource source;
   frontend::MappedTasks mapped;
+  tasks::Levels levels;  ///< of the machine
 };
 
 /// Values for the holes of a mapping, and how they were found.

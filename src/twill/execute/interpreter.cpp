@@ -34,6 +34,7 @@ bool works_in_tile_memory(OpKind kind) {
     case OpKind::tensor_store:
     case OpKind::tensor_slice:
     case OpKind::tcgen05:
+    case OpKind::tensor_copy:
       return true;
     default:
       return false;
@@ -327,6 +328,7 @@ Result<void> Interpreter::step(ir::OpId id) {
       return make_descriptor(id);
     case OpKind::copy_async:
     case OpKind::block_load_async:
+    case OpKind::block_gather_async:
       return copy(id);
     default:
       return access_global(id);

@@ -49,6 +49,10 @@ void write(const View& view, const Tile& tile);
 /// The same memory with another type, from the view's first byte on. Nullopt where a layout is not
 /// known, or the view's elements do not follow each other in shared memory.
 std::optional<View> cast(const View& view, ir::Type type);
+/// The same elements, in the same order, in another shape. Where they then lie in no steps, the view
+/// is of bytes, as after `cast`. Nullopt where it has another number of elements, or its layout is
+/// not known.
+std::optional<View> reshaped(const View& view, ir::Type type);
 /// The bytes of the view's elements, as [first, end), in order, where none follows on another.
 /// Precondition: the allocation's memory has been looked at with another type.
 std::vector<Range> byte_ranges(const View& view);
@@ -119,6 +123,7 @@ class Interpreter {
   Result<void> allocate(ir::OpId op);
   Result<void> view(ir::OpId op);
   Result<void> multiply(ir::OpId op);
+  Result<void> copy_to_tensor_memory(ir::OpId op);
   Result<View> view_of(ir::OpId reader, ir::ValueId value) const;
   Result<void> set_tile(ir::OpId op, std::size_t result, Tile tile);
   Result<void> write_view(ir::OpId op, const View& view, const Tile& tile);

@@ -280,6 +280,46 @@ Result<std::vector<std::int64_t>> coordinates_of(const ir::Program& program, ir:
   return coordinates;
 }
 
+/// A block of a descriptor's tensor, and the tile's element that its first one is.
+struct Piece {
+  std::vector<std::int64_t> coordinates;
+  std::size_t first = 0;
+};
+
+/// One block, or for a gather or a scatter one for each row.
+struct Pieces {
+  Shape block;
+  Shape tile;
+  std::vector<Piece> all;
+};
+
+Result<Pieces> pieces_of(const ir::Program& program, ir::OpId id, const Descriptor& descriptor,
+                         const Lookup& lookup) {
+  const auto access = *ir::memory_access(program.op(id));
+  TWILL_TRY(std::vector<std::int64_t> coordinates, coordinates_of(program, id, lookup));
+  const Shape& block = ir::type_of(program, access.address)->element->shape;
+  Pieces pieces{block, block, {}};
+  if (!access.rows) {
+    pieces.all.push_back({std::move(coordinates), 0});
+  } else {
+    TWILL_TRY(const TilePtr rows, lookup(*access.rows));
+    if (rows->is_floating() || coordinates.size() != 1 || block.size() != 2 || block[0] != 1) {
+      return cannot(program, id, "has coordinates that do not fit");
+    }
+    pieces.tile = {std::ssize(rows->integers()), block[1]};
+    const auto width = static_cast<std::size_t>(block[1]);
+    for (const std::int64_t row : rows->integers()) {
+      pieces.all.push_back({{row, coordinates[0]}, pieces.all.size() * width});
+    }
+  }
+  for (const Piece& piece : pieces.all) {
+    if (!fits(descriptor, piece.coordinates, block)) {
+      return cannot(program, id, "has coordinates that do not fit");
+    }
+  }
+  return pieces;
+}
+
 Result<Tile> load(const ir::Program& program, ir::OpId id, const Memory& memory,
                   const Lookup& lookup) {
   const ir::Op& op = program.op(id);
@@ -377,22 +417,21 @@ Result<Tile> read_global(const ir::Program& program, ir::OpId id, const Memory& 
   if (!reads || access->space != ir::AccessSpace::global)
     return cannot(program, id, "is not known");
   if (descriptor == nullptr) return load(program, id, memory, lookup);
-  TWILL_TRY(const std::vector<std::int64_t> coordinates, coordinates_of(program, id, lookup));
-  const Shape& block = ir::type_of(program, access->address)->element->shape;
-  if (!fits(*descriptor, coordinates, block)) {
-    return cannot(program, id, "has coordinates that do not fit");
-  }
-  Tile tile = zeros_of(memory.element(descriptor->base.array), block);
+  TWILL_TRY(const Pieces pieces, pieces_of(program, id, *descriptor, lookup));
+  Tile tile = zeros_of(memory.element(descriptor->base.array), pieces.tile);
   if (descriptor->nan_outside && tile.is_floating()) {
     std::ranges::fill(tile.numbers(), std::numeric_limits<float>::quiet_NaN());
   }
   Accesses* accesses = memory.accesses();
-  if (accesses != nullptr)
-    accesses->reach(descriptor->base.array, coordinates, block, descriptor->shape);
-  for_each_place(*descriptor, coordinates, block, [&](std::size_t i, Pointer at) {
-    if (accesses != nullptr) accesses->read(at);
-    set_element(tile, i, memory.read(at));
-  });
+  for (const auto& [coordinates, first] : pieces.all) {
+    if (accesses != nullptr) {
+      accesses->reach(descriptor->base.array, coordinates, pieces.block, descriptor->shape);
+    }
+    for_each_place(*descriptor, coordinates, pieces.block, [&](std::size_t i, Pointer at) {
+      if (accesses != nullptr) accesses->read(at);
+      set_element(tile, first + i, memory.read(at));
+    });
+  }
   TWILL_TRY_VOID(memory.check_files());
   return tile;
 }
@@ -407,23 +446,29 @@ Result<Tile> write_global(const ir::Program& program, ir::OpId id, Memory& memor
   if (descriptor == nullptr) return store(program, id, memory, source, lookup);
   const Combine combine = combination(program.op(id));
   if (combine == nullptr) return cannot(program, id, "combines in a way that is not known");
-  TWILL_TRY(std::vector<std::int64_t> coordinates, coordinates_of(program, id, lookup));
-  Shape block = ir::type_of(program, access->address)->element->shape;
-  const bool cut = !part.empty() && part != whole(block);
-  for (std::size_t d = 0; cut && part.size() == block.size() && d < block.size(); ++d) {
-    if (d < coordinates.size()) coordinates[d] += part[d].begin;
-    block[d] = part[d].size();
+  TWILL_TRY(Pieces pieces, pieces_of(program, id, *descriptor, lookup));
+  if (!part.empty() && part != whole(pieces.tile)) {
+    if (pieces.all.size() != 1 || part.size() != pieces.block.size()) {
+      return cannot(program, id, "is done in parts that do not fit");
+    }
+    for (std::size_t d = 0; d < part.size(); ++d) {
+      pieces.all[0].coordinates[d] += part[d].begin;
+      pieces.block[d] = part[d].size();
+    }
+    pieces.tile = pieces.block;
   }
-  if (!fits(*descriptor, coordinates, block) || size_of(block) != size_of(source.shape)) {
+  if (size_of(pieces.tile) != size_of(source.shape)) {
     return cannot(program, id, "has coordinates that do not fit");
   }
   begin_op(memory);
-  if (Accesses* accesses = memory.accesses()) {
-    accesses->reach(descriptor->base.array, coordinates, block, descriptor->shape);
+  for (const auto& [coordinates, first] : pieces.all) {
+    if (Accesses* accesses = memory.accesses()) {
+      accesses->reach(descriptor->base.array, coordinates, pieces.block, descriptor->shape);
+    }
+    for_each_place(*descriptor, coordinates, pieces.block, [&](std::size_t i, Pointer at) {
+      put(memory, at, combine, element_of(source, first + i));
+    });
   }
-  for_each_place(*descriptor, coordinates, block, [&](std::size_t i, Pointer at) {
-    put(memory, at, combine, element_of(source, i));
-  });
   TWILL_TRY_VOID(memory.check_files());
   return Tile{};
 }

@@ -173,6 +173,64 @@ std::optional<View> cast(const View& view, ir::Type type) {
   return result;
 }
 
+namespace {
+
+constexpr std::int64_t kNoBase = -1;  ///< of a layout that is not that of a type as a whole
+
+/// Strides of the same elements in another shape; nullopt where they lie in no steps.
+std::optional<Shape> strides_in(const View& view, const Shape& shape) {
+  Shape extents, steps;
+  for (std::size_t d = 0; d < view.shape.size(); ++d) {
+    if (view.shape[d] == 1) continue;
+    extents.push_back(view.shape[d]);
+    steps.push_back(view.strides[d]);
+  }
+  Shape strides(shape.size(), 1);
+  for (std::size_t from = 0, to = 0; from < extents.size();) {
+    // Dimensions here and there, from these on, that have equally many elements.
+    std::size_t end = from + 1, until = to;
+    std::int64_t has = extents[from], makes = 1;
+    while (has != makes) {
+      if (makes < has) {
+        if (until == shape.size()) return std::nullopt;
+        makes *= shape[until++];
+        continue;
+      }
+      if (end == extents.size() || steps[end - 1] != steps[end] * extents[end]) return std::nullopt;
+      has *= extents[end++];
+    }
+    std::int64_t stride = steps[end - 1];
+    for (std::size_t d = until; d-- > to;) {
+      strides[d] = stride;
+      stride *= shape[d];
+    }
+    from = end;
+    to = until;
+  }
+  return strides;
+}
+
+}  // namespace
+
+std::optional<View> reshaped(const View& view, ir::Type type) {
+  if (size_of(view.shape) != size_of(type->shape)) return std::nullopt;
+  if (auto strides = strides_in(view, type->shape)) {
+    return View{view.storage, view.offset, type->shape, *std::move(strides), view.as};
+  }
+  TileMemory& storage = *view.storage;
+  if (!has_bytes(storage)) return std::nullopt;
+  const ByteLayout& from = byte_layout_in(view);
+  ByteLayout made{from.type, storage.others.size() + 1, kNoBase, from.width, {}};
+  for_each_place(view, [&](std::size_t, std::size_t at) { made.at.push_back(from.at[at]); });
+  auto found =
+      std::ranges::find_if(storage.others, [&](const auto& other) { return other->at == made.at; });
+  if (found == storage.others.end()) {
+    storage.others.push_back(std::make_shared<const ByteLayout>(std::move(made)));
+    found = storage.others.end() - 1;
+  }
+  return View{view.storage, 0, type->shape, strides_of(type->shape), *found};
+}
+
 Result<View> Interpreter::view_of(ir::OpId reader, ir::ValueId value) const {
   const View* view = std::get_if<View>(&this->value(value));
   if (view == nullptr) return cannot(program_, reader, "needs memory that was not allocated");
@@ -240,8 +298,9 @@ Result<void> Interpreter::view(ir::OpId id) {
     fits = !view.shape.empty() && narrow(view, 0, index, 1);
     if (fits) drop_first(view);
   } else if (op.kind == OpKind::buffer_reshape) {
-    fits = view.strides == strides_of(view.shape) && size_of(view.shape) == size_of(shape);
-    view = {view.storage, view.offset, shape, strides_of(shape), view.as};
+    const auto other = reshaped(view, ir::type_of(program_, op.results[0]));
+    fits = other.has_value();
+    if (other) view = *other;
   } else if (op.kind == OpKind::buffer_cast) {
     const auto other = cast(view, ir::type_of(program_, op.results[0]));
     if (!other) return cannot(program_, id, "looks at memory with a layout that is not known");
@@ -281,6 +340,16 @@ Result<void> Interpreter::multiply(ir::OpId id) {
   return write_view(id, view, result);
 }
 
+Result<void> Interpreter::copy_to_tensor_memory(ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  const auto source = ir::operand_in(op, ir::Role::source);
+  const auto destination = ir::operand_in(op, ir::Role::destination);
+  if (!source || !destination) return cannot(program_, id, "has operands that do not fit");
+  TWILL_TRY(const View from, view_of(id, *source));
+  TWILL_TRY(const View to, view_of(id, *destination));
+  return write_view(id, to, read(from));
+}
+
 Result<void> Interpreter::access_tile_memory(ir::OpId id) {
   const ir::Op& op = program_.op(id);
   switch (op.kind) {
@@ -305,6 +374,8 @@ Result<void> Interpreter::access_tile_memory(ir::OpId id) {
     }
     case OpKind::tcgen05:
       return multiply(id);
+    case OpKind::tensor_copy:
+      return copy_to_tensor_memory(id);
     default:
       return view(id);
   }

@@ -15,6 +15,13 @@ std::int64_t elements_of(const Space& space) {
 
 bool is_row(const Space& space) { return space.size() <= 1; }
 
+TileGraph::TileGraph() = default;
+TileGraph::TileGraph(const TileGraph&) = default;
+TileGraph::TileGraph(TileGraph&&) noexcept = default;
+TileGraph& TileGraph::operator=(const TileGraph&) = default;
+TileGraph& TileGraph::operator=(TileGraph&&) noexcept = default;
+TileGraph::~TileGraph() = default;
+
 std::optional<std::size_t> find_axis(const Space& space, AxisId axis) {
   for (std::size_t i = 0; i < space.size(); ++i) {
     if (space[i].axis == axis) return i;

@@ -132,6 +132,14 @@ struct Axis {
 };
 
 struct TileGraph {
+  // Defined in the source file, so that they are compiled once.
+  TileGraph();
+  TileGraph(const TileGraph&);
+  TileGraph(TileGraph&&) noexcept;
+  TileGraph& operator=(const TileGraph&);
+  TileGraph& operator=(TileGraph&&) noexcept;
+  ~TileGraph();
+
   std::vector<TileOp> ops;  ///< in program order
   std::vector<TileEdge> edges;
   std::vector<Axis> axes;

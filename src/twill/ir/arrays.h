@@ -7,8 +7,8 @@
 /// Arrays in global memory that kernels access.
 namespace twill::ir {
 
-/// The argument of the function whose array a pointer, a tile of pointers or a descriptor points
-/// into. nullopt if that is not one argument: addresses that are loaded, or chosen between arrays.
+/// The argument of the function whose array `address` points into: a pointer, a tile of pointers or
+/// a descriptor. nullopt for addresses that are loaded, or chosen between arrays.
 /// Cost: linear in the ops that make the address.
 std::optional<ValueId> array_of(const Program& program, ValueId address);
 

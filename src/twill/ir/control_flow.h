@@ -28,8 +28,8 @@ struct Path {
   std::vector<Exit> exits;
 };
 
-/// The path to `block`, a block of a function. nullopt if there are several, if a branch passes
-/// values, or if one leads neither on nor to a return.
+/// The path to `block`, a block of a function. nullopt if there are several paths, if a branch
+/// passes values, or if a branch leads neither to `block` nor to a return.
 std::optional<Path> path_to(const Program& program, BlockId block, Leaving leaving = Leaving::only);
 
 /// Where a function may return before it comes to an operation.

@@ -9,6 +9,7 @@ Effect effect_of(const Op& op) {
     case OpClass::store:
       return Effect::writes;
     case OpClass::copy:
+      if (op.kind == OpKind::tensor_copy) return Effect::unknown;
       return op.access && op.access->writes ? Effect::writes : Effect::none;
     case OpClass::update:
       return op.publishes || op.kind == OpKind::atomic_compare ? Effect::orders : Effect::writes;

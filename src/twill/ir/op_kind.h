@@ -67,7 +67,7 @@ enum class OpClass : unsigned char {
   X(store, store) X(block_store, store) X(block_scatter, store) X(shared_store, store) \
   X(tensor_store, store) \
   X(copy_async, copy) X(block_load_async, copy) X(block_store_async, copy) \
-  X(block_gather_async, copy) X(block_scatter_async, copy) \
+  X(block_gather_async, copy) X(block_scatter_async, copy) X(tensor_copy, copy) \
   X(atomic_update, update) X(atomic_compare, update) X(block_update, update) \
   X(block_update_async, update) \
   X(shared_alloc, allocation) X(tensor_alloc, allocation) \
@@ -85,7 +85,7 @@ enum class OpClass : unsigned char {
 /// `branch` has regions, `jump` leads to a block. `combined` ends the region of a reduction.
 /// `warp_roles` has two regions: that of the warps that ran so far, ended by `roles_end`, and one
 /// with `warp_partitions`. The latter has one region for each further role, ended by
-/// `partition_end`. `copy_arrive` arrives at an mbarrier when the role's copies so far have landed.
+/// `partition_end`. `tensor_copy` goes from shared to tensor memory. `copy_arrive` arrives at an mbarrier when the role's copies so far have landed.
 enum class OpKind : unsigned char {
 #define TWILL_ENUMERATOR(kind, op_class) kind,
   TWILL_OP_KINDS(TWILL_ENUMERATOR)

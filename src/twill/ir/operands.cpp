@@ -58,6 +58,7 @@ std::optional<MemoryAccess> memory_access(const Op& op) {
   if (!address || (allocates && !found.source)) return std::nullopt;
   found.address = *address;
   found.coordinates = operands_in(op, Role::coordinates);
+  found.rows = operand_in(op, Role::rows);
   found.mask = operand_in(op, Role::mask);
   found.other = operand_in(op, Role::fill);
   found.destination = operand_in(op, Role::destination);

@@ -43,7 +43,8 @@ struct MemoryAccess {
   bool reads = false;                       ///< from that space
   bool writes = false;                      ///< to that space; atomics do both
   ValueId address;                          ///< pointer(s), descriptor or memdesc
-  std::span<const ValueId> coordinates;     ///< of a descriptor
+  std::span<const ValueId> coordinates;     ///< of a descriptor; with `rows`: the column
+  std::optional<ValueId> rows;              ///< of a descriptor: the tile has one row for each
   std::optional<ValueId> mask;              ///< loads, stores, atomics: i1 tile
   std::optional<ValueId> other;             ///< loads: value where the mask is false
   std::optional<ValueId> source;            ///< the tile that is written or reduced
@@ -57,8 +58,8 @@ struct MemoryAccess {
   bool asynchronous = false;   ///< completion is signalled, not waited for
 };
 
-/// Loads, stores, atomics and copies of tiles in any space. nullopt for other ops; allocations with
-/// an initial value count as a write of `source` to the memdesc they return (`address`).
+/// Loads, stores, atomics and copies of tiles in any space. An allocation with an initial value is
+/// a write of `source` to the memdesc it returns (`address`). nullopt for other ops.
 std::optional<MemoryAccess> memory_access(const Op& op);
 
 /// The function of CUDA's device library that a library_call calls, without its prefix: "tanhf" of

@@ -57,6 +57,13 @@ Attribute outermost(Attribute location) {
 
 }  // namespace
 
+Program::Program() = default;
+Program::Program(const Program&) = default;
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(const Program&) = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
+
 std::vector<OpId> functions(const Program& program) {
   std::vector<OpId> found;
   for (const OpId op : walk(program, program.module())) {

@@ -54,6 +54,7 @@ struct Value {
 enum class Role : unsigned char {
   address,      ///< of a memory access: pointers, a descriptor, or a buffer
   coordinates,  ///< of a block access
+  rows,         ///< of a gather or a scatter: a tile with the number of each
   mask,         ///< i1: elements that are accessed
   fill,         ///< value of a load's masked elements
   source,       ///< the tile that is stored, or the buffer that is viewed
@@ -127,12 +128,12 @@ struct Traits {
   /// ueq ugt uge ult ule une uno true.
   std::optional<std::int64_t> predicate;
   Update update = Update::other;  ///< atomic_update, block_update(_async)
-  /// function: its name; library_call: the function of CUDA's device library ("tanhf"), empty if it
-  /// is another library's; inline_asm: its PTX, whose `count` elements it computes at a time.
+  /// function: its name. library_call: the function of CUDA's device library ("tanhf"), empty for
+  /// other libraries. inline_asm: its PTX, which computes `count` elements at a time.
   std::string_view symbol;
   std::optional<std::int64_t> exact_every;  ///< wgmma of 8 bits: columns between exact additions
   std::optional<std::int64_t> stages;       ///< loops: how deep the text asks to pipeline them
-  /// barrier_init: arrivals that complete a phase; barrier_arrive: arrivals; barrier_expect: bytes;
+  /// barrier_init: arrivals that complete a phase. barrier_arrive: arrivals. barrier_expect: bytes.
   /// wgmma_wait, copy_wait, block_store_wait: groups of work that may still be in flight.
   std::optional<std::int64_t> count;
   std::vector<std::int64_t> warps;                             ///< warp_roles: of each partition
@@ -159,9 +160,8 @@ struct Op : Traits {
   std::vector<NamedAttribute> attributes;
   std::vector<RegionId> regions;
   std::vector<BlockId> successors;  ///< of jumps; their arguments are operands
-  /// Custom form of an op without a known format: its text between name and types, with % for every
-  /// operand, such as "%[%], % keyword". Empty if that is just operands with commas, and for all
-  /// other ops.
+  /// Custom form of an op without a known format: its text between name and types. Every operand
+  /// is a %, as in "%[%], % keyword". Empty for operands with commas, and for all other ops.
   std::string form;
   BlockId block;                 ///< it stands in (the module op itself: meaningless)
   Attribute location = nullptr;  ///< its loc(...), or null; see `source_location`
@@ -185,6 +185,14 @@ class ProgramBuilder;
 
 class Program {
  public:
+  // Defined in the source file, so that they are compiled once.
+  Program();
+  Program(const Program&);
+  Program(Program&&) noexcept;
+  Program& operator=(const Program&);
+  Program& operator=(Program&&) noexcept;
+  ~Program();
+
   /// The text's name as given to the reader.
   const std::string& file() const { return file_; }
 
@@ -239,8 +247,8 @@ std::optional<OpId> enclosing(const Program& program, OpId op, OpKind kind);
 /// True if `inner` is `outer` or lies in one of its regions, at any depth.
 bool is_inside(const Program& program, OpId inner, OpId outer);
 
-/// Region `index` of `op` must have one block, as all structured control flow has: that block.
-/// nullopt if there is no such region, or it has no or several blocks.
+/// The block of region `index` of `op`. All structured control flow has one block a region. nullopt
+/// if there is no such region, or it has no or several blocks.
 std::optional<BlockId> body(const Program& program, OpId op, std::size_t index = 0);
 
 /// The last op of a block; nullopt if the block is empty.

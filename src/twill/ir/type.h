@@ -87,7 +87,7 @@ std::int64_t element_count(Type type);
 /// 0 where that is not known.
 int element_bits(Type type);
 
-/// Bytes of a scalar, tensor or memdesc, rounded up to whole bytes; for a tensordesc of its block;
+/// Bytes of a scalar, tensor or memdesc, or of a tensordesc's block, rounded up to whole bytes.
 /// 0 where that is not known (tokens, other types, dynamic extents).
 std::int64_t byte_size(Type type);
 

@@ -64,7 +64,7 @@ struct Formula {
   std::vector<FormulaStep> steps;
 };
 
-/// Reads "x0 x1 add", which is the sum of the first two operands; words that have no name are
+/// Reads "x0 x1 add", which is the sum of the first two operands. Words that have no name are
 /// numbers. nullopt if a word is not known, or operands or results are too few or too many.
 std::optional<Formula> read_formula(std::string_view text, std::size_t operands);
 

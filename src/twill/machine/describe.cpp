@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "twill/machine/machine.h"
 #include "twill/support/text_table.h"
@@ -50,6 +51,15 @@ std::string resources(const Description& machine) {
   return text + pipes.to_string();
 }
 
+std::string levels(const Description& machine) {
+  std::string text = "\nlevels of code, and the memories that each sees\n";
+  TextTable table({Align::left, Align::left}, 2);
+  for (const Processor& level : machine.processors) {
+    table.add({level.name, fmt::format("{}", fmt::join(level.sees, ", "))});
+  }
+  return text + table.to_string();
+}
+
 std::string pools(const Description& machine) {
   std::string text =
       "\npools of warp groups (width in warps, registers per thread for tile data)\n";
@@ -62,7 +72,7 @@ std::string pools(const Description& machine) {
         groups += fmt::format(" {}{}r", group.shares ? "up to " : "", group.registers);
       }
     }
-    table.add({pool.name, groups, pool.about});
+    table.add({pool.name, groups, pool.about + (pool.last_resort ? " (last resort)" : "")});
   }
   return text + table.to_string();
 }
@@ -114,6 +124,7 @@ std::string describe(const Machine& machine) {
   std::string text = fmt::format("{} ({}): {}\n\n", machine->name, machine->target, machine->about);
   text += numbers(*machine);
   text += resources(*machine);
+  text += levels(*machine);
   text += pools(*machine);
   text += rules(*machine);
   return text;

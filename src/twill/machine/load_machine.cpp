@@ -6,6 +6,7 @@
 
 #include "twill/machine/json_node.h"
 #include "twill/machine/machine.h"
+#include "twill/machine/read_processors.h"
 #include "twill/machine/sharing.h"
 #include "twill/support/sha256.h"
 #include "twill/support/spelling.h"
@@ -179,6 +180,12 @@ Result<void> read_target(const JsonNode& node, const std::vector<Pipe>& pipes, T
 /// registers is never read from there (extract/contract_product.cpp).
 constexpr std::array<std::string_view, 6> kForms = {"SS", "RS", "TS", "ST", "RT", "TT"};
 
+/// A flag that may be left out: then it is not set.
+Result<bool> flag_in(const JsonNode& node, std::string_view key) {
+  const auto flag = node.find(key);
+  return flag ? flag->flag() : Result<bool>(false);
+}
+
 Result<void> read_conditions(const JsonNode& node, Term& term) {
   if (const auto form = node.find("form")) {
     TWILL_TRY(const std::size_t index, form->one_of(kForms));
@@ -190,9 +197,7 @@ Result<void> read_conditions(const JsonNode& node, Term& term) {
   if (const auto rows = node.find("m_at_most")) {
     TWILL_TRY(term.m_at_most, rows->integer(1, 1 << 20));
   }
-  if (const auto split = node.find("split_rows")) {
-    TWILL_TRY(term.split_rows, split->flag());
-  }
+  TWILL_TRY(term.split_rows, flag_in(node, "split_rows"));
   return {};
 }
 
@@ -229,12 +234,8 @@ Result<CostRule> read_rule(const JsonNode& node, const Description& machine) {
   if (const auto unit = node.find("unit")) {
     TWILL_TRY(rule.unit, unit->one_of(names_of(machine.units)));
   }
-  if (const auto flag = node.find("asynchronous")) {
-    TWILL_TRY(rule.asynchronous, flag->flag());
-  }
-  if (const auto flag = node.find("variable_latency")) {
-    TWILL_TRY(rule.variable_latency, flag->flag());
-  }
+  TWILL_TRY(rule.asynchronous, flag_in(node, "asynchronous"));
+  TWILL_TRY(rule.variable_latency, flag_in(node, "variable_latency"));
   if (rule.unit && !rule.asynchronous) {
     return node.wrong("work on an exclusive unit is asynchronous: say \"asynchronous\": true");
   }
@@ -334,9 +335,7 @@ Result<PoolGroup> read_group(const JsonNode& node, const RegisterRange& range, i
   }
   group.registers = std::max(0, range.most - overhead);
   group.shares = range.shares;
-  if (const auto loads = node.find("loads")) {
-    TWILL_TRY(group.loads, loads->flag());
-  }
+  TWILL_TRY(group.loads, flag_in(node, "loads"));
   if (group.shares && (group.loads || group.warps != kWarpsPerWarpgroup)) {
     return node.wrong("registers are shared by compute groups of 4 warps",
                       "give its warpgroup one value of setmaxnreg");
@@ -371,10 +370,11 @@ Result<void> read_warpgroup(const JsonNode& node, const Description& machine, Po
 }
 
 Result<Pool> read_pool(const JsonNode& node, const Description& machine) {
-  TWILL_TRY_VOID(node.only({"name", "about", "warpgroups"}));
+  TWILL_TRY_VOID(node.only({"name", "about", "last_resort", "warpgroups"}));
   Pool pool;
   TWILL_TRY(pool.name, text_in(node, "name"));
   TWILL_TRY(pool.about, text_in(node, "about"));
+  TWILL_TRY(pool.last_resort, flag_in(node, "last_resort"));
   TWILL_TRY(const JsonNode list, node.at("warpgroups"));
   TWILL_TRY(const auto nodes, list.items());
   for (const JsonNode& warpgroup : nodes) {
@@ -462,8 +462,8 @@ Result<void> read_pools(const JsonNode& root, Description& machine) {
 
 Result<Description> read_description(const JsonNode& root) {
   TWILL_TRY_VOID(root.only({"name", "about", "target", "measured", "sources", "numbers", "units",
-                            "tensor_unit", "pipes", "issue_pipe", "memories", "pools", "objectives",
-                            "minimum_compute_groups", "operations"}));
+                            "tensor_unit", "pipes", "issue_pipe", "memories", "processors", "pools",
+                            "objectives", "minimum_compute_groups", "operations"}));
   Description machine;
   TWILL_TRY(machine.name, name_in(root));
   TWILL_TRY(machine.about, text_in(root, "about"));
@@ -476,6 +476,7 @@ Result<Description> read_description(const JsonNode& root) {
   TWILL_TRY(machine.pipes, read_pipes(root));
   TWILL_TRY(machine.issue_pipe, named_in(root, "issue_pipe", names_of(machine.pipes)));
   TWILL_TRY(machine.memories, read_memories(root));
+  TWILL_TRY(machine.processors, read_processors(root));
   TWILL_TRY(machine.operations, read_operations(root, machine));
   TWILL_TRY_VOID(read_pools(root, machine));
   TWILL_TRY_VOID(read_goals(root, machine));

@@ -15,6 +15,13 @@ std::optional<std::size_t> index_named(const std::vector<T>& values, std::string
 
 }  // namespace
 
+Description::Description() = default;
+Description::Description(const Description&) = default;
+Description::Description(Description&&) noexcept = default;
+Description& Description::operator=(const Description&) = default;
+Description& Description::operator=(Description&&) noexcept = default;
+Description::~Description() = default;
+
 std::optional<std::size_t> Machine::unit_named(std::string_view name) const {
   return index_named(description_->units, name);
 }

@@ -47,6 +47,12 @@ struct Memory {
   Quantity capacity;  ///< what one CTA may use; unit "bytes" or "columns"
 };
 
+/// Level at which code runs, and the memories that it sees, both in the words of mappings.
+struct Processor {
+  std::string name;               ///< "host", "block", "warpgroup", "warp" or "thread"
+  std::vector<std::string> sees;  ///< "global", "shared", "tensor", "register"
+};
+
 /// A group of a pool. Mirrors problem::Group.
 struct PoolGroup {
   std::string name;
@@ -70,6 +76,7 @@ inline constexpr int kRegisterStep = 8;  ///< of setmaxnreg
 struct Pool {
   std::string name;  ///< "2x64" and so on: compute groups x rows each
   std::string about;
+  bool last_resort = false;     ///< only for loops of which no other pool has a plan
   std::vector<int> setmaxnreg;  ///< per hardware warpgroup of 128 threads; within the launch rule;
                                 ///< of one whose group shares, an equal share
   std::vector<PoolGroup> groups;
@@ -105,8 +112,8 @@ struct PipeDemand {
 /// The price of one op at one rate. Indices are those of Machine::units() and Machine::pipes().
 ///
 /// A synchronous op at `fastest` holds its group for its issue slots only, since the compiler may
-/// interleave it with other work of the group; at `slowest` nothing overlaps with it, and it holds
-/// its group until the result is there. An asynchronous op holds it for `issue` at either rate.
+/// interleave it with other work of the group. At `slowest` it holds its group until the result is
+/// there: nothing overlaps with it. An asynchronous op holds its group for `issue` at either rate.
 struct Cost {
   std::optional<std::size_t> unit;  ///< exclusive unit held from issue
   Cycles occupancy = 0;             ///< 0 iff no unit
@@ -153,6 +160,14 @@ struct CostRule {
 /// sum to at most warpgroups x floor8(register_file / threads). Beyond that, setmaxnreg would wait
 /// forever.
 struct Description {
+  // Defined in the source file, so that they are compiled once.
+  Description();
+  Description(const Description&);
+  Description(Description&&) noexcept;
+  Description& operator=(const Description&);
+  Description& operator=(Description&&) noexcept;
+  ~Description();
+
   std::string name;    ///< "h200"
   std::string about;   ///< one line
   std::string target;  ///< "sm_90" or "sm_100"
@@ -165,6 +180,7 @@ struct Description {
   std::vector<Pipe> pipes;
   std::size_t issue_pipe = 0;  ///< the pipe whose demand is the issue slots
   std::vector<Memory> memories;
+  std::vector<Processor> processors;     ///< the outermost first
   Quantity register_file;                ///< 32-bit registers per SM
   Quantity registers_per_thread;         ///< the largest setmaxnreg
   Quantity register_overhead;            ///< setmaxnreg less this is usable for tile data
@@ -223,9 +239,9 @@ Machine with_share_of_memory(Machine machine, double share);
 /// pool the load group becomes the whole warpgroup it stands in, and single warps beside
 /// it go.
 ///
-/// One warp would not keep up, by estimate. 16 KB take 32 instructions of 16 bytes a lane,
-/// each with 5 to 10 more for its address and mask: 200 to 350 issue slots of one
-/// scheduler. Two such tiles take the tensor core 512 cycles. Four warps have four
+/// One warp would not keep up, by estimate. 16 KB take 32 instructions of 16 bytes a lane.
+/// Each has 5 to 10 more for its address and mask: 200 to 350 issue slots of one
+/// scheduler in all. Two such tiles take the tensor core 512 cycles. Four warps have four
 /// schedulers. Their addresses take registers: at least 72 a thread, which the other
 /// warpgroups give up where the launch has no more.
 Machine with_copying_warpgroup(Machine machine);
@@ -236,8 +252,8 @@ Machine with_copying_warpgroup(Machine machine);
 /// proven bound on an iteration still holds. `ctas` is at least 1; with 1 nothing changes.
 Machine shared_by(Machine machine, int ctas);
 
-/// Registers of each thread at launch, with which ptxas still takes setmaxnreg: with 80 it does not
-/// (C7602), with 128 it does (the ptxas of Triton 3.6).
+/// Registers of each thread at launch with which ptxas still takes setmaxnreg. The ptxas of Triton
+/// 3.6 takes it with 128, and refuses it with 80 (C7602).
 inline constexpr int kLeastAtLaunch = 128;
 
 /// Bytes of shared memory that each CTA takes beside its memory here. The driver takes 1 KiB (CUDA

@@ -6,7 +6,7 @@
 namespace twill::machine {
 
 /// Gives the groups of the pool that share registers what the others leave of `most`, the
-/// setmaxnreg of all warpgroups together; in equal shares as far as each has one value.
+/// setmaxnreg of all warpgroups together. The shares are equal as far as each has one value.
 void share_registers(Pool& pool, int most);
 
 }  // namespace twill::machine

@@ -6,9 +6,6 @@
 namespace twill::plan {
 namespace {
 
-/// Warps that a kernel is launched with, beside those of roles with warps of their own.
-constexpr int kLaunchWarps = 4;
-
 /// Products that a role leaves in flight over the back edge of its loop.
 int in_flight_over_back_edge(const Plan& plan, const Role& role) {
   int count = 0;
@@ -26,7 +23,7 @@ int in_flight_over_back_edge(const Plan& plan, const Role& role) {
 
 }  // namespace
 
-/// Among the roles with four warps and the most registers, it is one with the most products in
+/// Among the roles of whole warpgroups with the most registers, it is one with the most products in
 /// flight over its back edge. ptxas was seen to serialize the products of such a role where another
 /// one had the launch's warps, and not the other way round.
 void choose_launch_role(Plan& plan) {
@@ -35,7 +32,7 @@ void choose_launch_role(Plan& plan) {
     return std::tuple(role.usable, in_flight_over_back_edge(plan, role));
   };
   for (std::size_t r = 0; r < plan.roles.size(); ++r) {
-    if (plan.roles[r].warps != kLaunchWarps) continue;
+    if (plan.roles[r].warps % machine::kWarpsPerWarpgroup != 0) continue;
     auto& best = plan.kernel->launch_role;
     if (!best || rank(plan[*best]) < rank(plan.roles[r])) best = RoleId(r);
   }

@@ -228,6 +228,13 @@ void settle_cluster(Draft& draft) {
 
 }  // namespace
 
+Setting::Setting() = default;
+Setting::Setting(const Setting&) = default;
+Setting::Setting(Setting&&) noexcept = default;
+Setting& Setting::operator=(const Setting&) = default;
+Setting& Setting::operator=(Setting&&) noexcept = default;
+Setting::~Setting() = default;
+
 bool stages(const Setting& setting) {
   return std::any_of(setting.per_tile_ops.begin(), setting.per_tile_ops.end(),
                      [](const PerTileRequest& request) {

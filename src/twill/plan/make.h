@@ -45,6 +45,14 @@ struct WholeRequest {
 /// Input of a Plan beside the schedule. All members have defaults: a `.loop` text has no machine
 /// and no kernel.
 struct Setting {
+  // Defined in the source file, so that they are compiled once.
+  Setting();
+  Setting(const Setting&);
+  Setting(Setting&&) noexcept;
+  Setting& operator=(const Setting&);
+  Setting& operator=(Setting&&) noexcept;
+  ~Setting();
+
   const machine::Machine* machine = nullptr;
   std::string pool;  ///< of the machine; the schedule's groups are its groups
   std::vector<std::optional<Mechanism>>

@@ -16,6 +16,19 @@ void place(std::vector<PlacedStep>& out, const std::vector<Step>& steps, std::in
 
 }  // namespace
 
+Kernel::Kernel() = default;
+Kernel::Kernel(const Kernel&) = default;
+Kernel::Kernel(Kernel&&) noexcept = default;
+Kernel& Kernel::operator=(const Kernel&) = default;
+Kernel& Kernel::operator=(Kernel&&) noexcept = default;
+Kernel::~Kernel() = default;
+
+Plan::Plan(const Plan&) = default;
+Plan::Plan(Plan&&) noexcept = default;
+Plan& Plan::operator=(const Plan&) = default;
+Plan& Plan::operator=(Plan&&) noexcept = default;
+Plan::~Plan() = default;
+
 bool is_asynchronous(Mechanism mechanism) {
   return mechanism != Mechanism::threads && mechanism != Mechanism::scoreboard;
 }

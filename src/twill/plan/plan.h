@@ -347,6 +347,14 @@ enum class Axis { x, y, z };
 
 /// The kernel of the loop, with its prologue and epilogue ops.
 struct Kernel {
+  // Defined in the source file, so that they are compiled once.
+  Kernel();
+  Kernel(const Kernel&);
+  Kernel(Kernel&&) noexcept;
+  Kernel& operator=(const Kernel&);
+  Kernel& operator=(Kernel&&) noexcept;
+  ~Kernel();
+
   std::string name;
   std::string loop;  ///< "loop 0 of 1, line 25"
   Tiles tiles = Tiles::one_per_cta;
@@ -363,7 +371,7 @@ struct Kernel {
   std::vector<PartialSum> partial_sums;        ///< in the order in which the loop carries them
   std::vector<Whole> wholes;                   ///< in the order of the program
   std::optional<RoleId> launch_role;  ///< of the warps that a kernel is launched with, where others
-                                      ///< have others; empty: no role is as wide as these
+                                      ///< have others; empty: no role has whole warpgroups
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
@@ -379,6 +387,13 @@ struct Limits {
 };
 
 struct Plan {
+  // Defined in the source file, so that they are compiled once.
+  Plan(const Plan&);
+  Plan(Plan&&) noexcept;
+  Plan& operator=(const Plan&);
+  Plan& operator=(Plan&&) noexcept;
+  ~Plan();
+
   explicit Plan(problem::Problem what) : problem(std::move(what)) {}
 
   std::string name;

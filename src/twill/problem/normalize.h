@@ -36,15 +36,15 @@ struct Normalized {
 /// Replaces every positive duration of `problem` (occupancy, latency, issue, demand, delay, read
 /// hold, transfer); equal ones become equal. Zeros stay.
 ///
-/// - `paper` (section 5.2): integers C' >= 0 with least F, |C[i] C'[j] - C[j] C'[i]| <= F for all
-///   i, j, and 1 <= sum C' <= U. C lists every duration as often as it is stated. Equal costs
-///   get equal values; of several solutions one with the least sum. Costs may become 0; an op whose
-///   occupancy does gives up its unit.
-/// - `repaired`: C' >= 1, strictly increasing with C, each distinct duration counted once in sum C'
-///   <= U; the least distortion (see distortion_of), and among equals the finest scale.
+/// - `paper` (section 5.2): integers C' >= 0 with least F, where for all i, j
+///   |C[i] C'[j] - C[j] C'[i]| <= F, and 1 <= sum C' <= U. C lists every duration as often as it is
+///   stated. Equal costs get equal values. Of several solutions one with the least sum is taken.
+///   Costs may become 0. An op whose occupancy becomes 0 gives up its unit.
+/// - `repaired`: C' >= 1, strictly increasing with C. Each distinct duration counts once in
+///   sum C' <= U. The distortion is least (see distortion_of), and among equals the scale finest.
 ///
 /// Exact. Fails if U is outside 1..kLargestBudget. The paper form fails if every cost is stated
-/// more often than U; the repaired form, if U is too small to keep distinct durations distinct.
+/// more often than U. The repaired form fails if U is too small to keep durations distinct.
 /// Cost: `paper` O(k^3 U log max C), `repaired` O(k^2 U) for k distinct durations.
 Result<Normalized> normalize(const Problem& problem, const Normalization& how);
 inline constexpr Cycles kLargestBudget = 10'000;

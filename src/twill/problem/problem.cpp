@@ -13,6 +13,13 @@ constexpr std::array<std::string_view, 3> kObjectiveNames = {"groups", "crossing
 
 }  // namespace
 
+Parts::Parts() = default;
+Parts::Parts(const Parts&) = default;
+Parts::Parts(Parts&&) noexcept = default;
+Parts& Parts::operator=(const Parts&) = default;
+Parts& Parts::operator=(Parts&&) noexcept = default;
+Parts::~Parts() = default;
+
 std::string_view name_of(Rule rule) { return kRuleNames[static_cast<std::size_t>(rule)]; }
 
 std::string_view name_of(Objective objective) {

@@ -186,6 +186,14 @@ std::optional<Objective> objective_named(std::string_view name);
 
 /// The unchecked parts of a Problem: what readers and the extraction fill in.
 struct Parts {
+  // Defined in the source file, so that they are compiled once.
+  Parts();
+  Parts(const Parts&);
+  Parts(Parts&&) noexcept;
+  Parts& operator=(const Parts&);
+  Parts& operator=(Parts&&) noexcept;
+  ~Parts();
+
   std::string name;
   std::vector<Unit> units;
   std::vector<Pipe> pipes;

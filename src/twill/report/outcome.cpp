@@ -4,6 +4,12 @@
 
 namespace twill::report {
 
+Outcome::Outcome(const Outcome&) = default;
+Outcome::Outcome(Outcome&&) noexcept = default;
+Outcome& Outcome::operator=(const Outcome&) = default;
+Outcome& Outcome::operator=(Outcome&&) noexcept = default;
+Outcome::~Outcome() = default;
+
 std::string limit_of(const schedule::Bound& bound) {
   std::string text(schedule::name_of(bound.kind));
   return bound.resource.empty() ? text : text + " " + bound.resource;

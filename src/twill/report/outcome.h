@@ -123,6 +123,13 @@ struct Limiter {
 
 /// Everything known about one loop after its scheduling: the input of all printers.
 struct Outcome {
+  // Defined in the source file, so that they are compiled once.
+  Outcome(const Outcome&);
+  Outcome(Outcome&&) noexcept;
+  Outcome& operator=(const Outcome&);
+  Outcome& operator=(Outcome&&) noexcept;
+  ~Outcome();
+
   explicit Outcome(problem::Problem what) : problem(std::move(what)) {}
 
   std::string input;        ///< as the user named it; "-" for standard input

@@ -67,7 +67,9 @@ class Comparing {
     if (!std::isnan(distance)) output_.largest = std::max(output_.largest, distance);
     const double scale = std::max({std::abs(expected), std::abs(found), size_});
     const bool number = element_->kind == ir::TypeKind::floating;
-    const bool near = number && distance <= tolerance_.units * tolerance_.unit * scale;
+    // Beside an infinity, every tolerance would be infinite.
+    const bool near =
+        number && std::isfinite(distance) && distance <= tolerance_.units * tolerance_.unit * scale;
     if (!tolerance_.exact && near) {
       squares_ += distance * distance;
       ++output_.rounded;

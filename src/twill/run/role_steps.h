@@ -118,7 +118,7 @@ class RoleSteps {
   void carry(const concurrent::Role& state, ir::OpId op, bool left_aside);
   void carry_branch(ir::OpId branch, std::optional<ir::BlockId> entered);
   void note_result(ir::OpId op, std::optional<std::int64_t> latest);
-  void hand_on(std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);
+  void forward(std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);
   std::optional<std::int64_t> iteration_of(const ir::Op& op) const;
   std::optional<std::int64_t> latest_in(plan::OpId op, std::int64_t iteration, bool held);
   bool is_made_of(plan::OpId op, std::int64_t iteration, std::optional<std::int64_t> made);

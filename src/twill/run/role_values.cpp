@@ -96,7 +96,7 @@ std::optional<std::int64_t> RoleSteps::iteration_of(const ir::Op& op) const {
   return latest;
 }
 
-void RoleSteps::hand_on(std::span<const ir::ValueId> from, std::span<const ir::ValueId> to) {
+void RoleSteps::forward(std::span<const ir::ValueId> from, std::span<const ir::ValueId> to) {
   std::vector<std::optional<std::int64_t>> iterations;
   for (const ir::ValueId value : from) {
     const auto found = made_in_.find(value);
@@ -151,21 +151,21 @@ void RoleSteps::carry(const concurrent::Role& state, ir::OpId id, bool left_asid
   const ir::Op& op = module.op(id);
   if (const auto loop = ir::as_loop(module, id)) {
     for (const ir::Carried& it : loop->carried) {
-      hand_on(std::span(&it.init, 1), std::span(&it.argument, 1));
-      if (it.result) hand_on(std::span(&it.init, 1), std::span(&*it.result, 1));
+      forward(std::span(&it.init, 1), std::span(&it.argument, 1));
+      if (it.result) forward(std::span(&it.init, 1), std::span(&*it.result, 1));
     }
     return;
   }
-  if (op.kind == OpKind::wgmma_wait) return hand_on(op.operands, op.results);
+  if (op.kind == OpKind::wgmma_wait) return forward(op.operands, op.results);
   if (op.kind == OpKind::yield) {
     const auto around = ir::parent(module, id);
     const auto loop = around ? ir::as_loop(module, *around) : std::nullopt;
-    if (around && !loop) return hand_on(op.operands, module.op(*around).results);
+    if (around && !loop) return forward(op.operands, module.op(*around).results);
     std::vector<ir::ValueId> arguments;
     for (const ir::Carried& it : loop->carried) arguments.push_back(it.argument);
-    hand_on(op.operands, arguments);
+    forward(op.operands, arguments);
     for (const ir::Carried& it : loop->carried) {
-      if (it.result) hand_on(std::span(&it.argument, 1), std::span(&*it.result, 1));
+      if (it.result) forward(std::span(&it.argument, 1), std::span(&*it.result, 1));
     }
     return;
   }

@@ -190,6 +190,10 @@ bool is_proven(const RolesProof& proof) {
   return proof.every_trip.has_value() && proof.every_trip->findings.empty();
 }
 
+bool is_proven_from_one(const RolesProof& proof) {
+  return is_proven(proof) || (proof.from_one && !proof.is_seen);
+}
+
 bool is_broken(const RolesProof& proof) {
   return proof.every_trip.has_value() && !proof.every_trip->findings.empty() && proof.is_seen;
 }

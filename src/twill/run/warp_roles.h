@@ -80,6 +80,8 @@ struct RolesProof {
       true;  ///< what was found happens for some arguments; else it may be that none lead there
 };
 bool is_proven(const RolesProof& proof);
+/// Whether it is proven, but for launches without an iteration for which no arguments are known.
+bool is_proven_from_one(const RolesProof& proof);
 /// Whether a rule is known to be broken.
 bool is_broken(const RolesProof& proof);
 RolesProof prove_roles(const RolesModule& module, std::int64_t at_least);

@@ -247,6 +247,16 @@ std::string to_text(const RolesProof& proof, const ir::Program& program) {
                        "  all runs go through {} states of roles, buffers and mbarriers\n",
                        from, found.states);
   }
+  if (is_proven_from_one(proof)) {
+    return begin +
+           fmt::format(
+               "proven for every trip count from 1 on, of every loop in which roles meet\n"
+               "  no role waits for ever, misses a phase, or touches what another may still "
+               "touch\n"
+               "  no arguments are known {}; line {} would break the rule '{}' there\n",
+               way_in_words(found, program), program.op(found.findings.front().op).line,
+               concurrent::name_of(found.findings.front().rule));
+  }
   std::string text = begin + (proof.is_seen ? "breaks a rule\n"
                                             : "not proven: this would break a rule, and no "
                                               "arguments are known that lead there\n");

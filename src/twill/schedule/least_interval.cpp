@@ -214,7 +214,10 @@ CriticalCircuit described(const Problem& problem, const Circuit& circuit) {
     out.ops.push_back(edge->from);
     std::string line = fmt::format("{} -> {}: {}, {} cycles", problem[edge->from].name,
                                    problem[edge->to].name, edge->reason, edge->delay);
-    if (edge->iterations != 0) line += fmt::format(", {} iterations on", edge->iterations);
+    if (edge->iterations != 0) {
+      line +=
+          fmt::format(", {} iteration{} on", edge->iterations, edge->iterations == 1 ? "" : "s");
+    }
     out.edges.push_back(std::move(line));
     out.delay += edge->delay;
     out.iterations += edge->iterations;

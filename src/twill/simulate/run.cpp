@@ -50,10 +50,9 @@ bool Run::go() {
 
 Fault Run::fault() const {
   Fault fault;
-  fault.message =
-      stuck_ ? fmt::format("with {} trips, every role waits at cycle {:.0f}", setting_.trips, now_)
-             : fmt::format("with {} trips, at cycle {:.0f}: {}", setting_.trips, now_,
-                           barriers_.misuse());
+  fault.message = fmt::format("with {} trip{}, ", setting_.trips, setting_.trips == 1 ? "" : "s") +
+                  (stuck_ ? fmt::format("every role waits at cycle {:.0f}", now_)
+                          : fmt::format("at cycle {:.0f}: {}", now_, barriers_.misuse()));
   for (std::size_t r = 0; r < roles_.size(); ++r) {
     const Program& at = roles_[r].program;
     fault.roles.push_back(

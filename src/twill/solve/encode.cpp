@@ -392,7 +392,7 @@ Literal Encoding::waits_literal(std::size_t op) {
     if (instance_.tasks[value].registers == 0) continue;
     const auto& reads = instance_.reads[value];
     const bool reads_it = std::any_of(reads.begin(), reads.end(), [op](const Read& read) {
-      return read.reader == op && !read.handed;
+      return read.reader == op && !read.transferable;
     });
     if (reads_it) comes_from_elsewhere.push_back(~same_group(value, op));
   }

@@ -53,7 +53,7 @@ Literal Encoding::copy_alive(std::size_t value, std::size_t event, std::int64_t 
 void Encoding::count_read(std::size_t value, const Read& read, std::size_t event, std::int64_t copy,
                           Literal shared, Literal alive) {
   Guards guards = unless_exist({value, read.reader, event}, {~shared, alive});
-  if (read.handed) guards.push_back(~same_group(value, read.reader));
+  if (read.transferable) guards.push_back(~same_group(value, read.reader));
   const Literal started = slot_apart(event, value, 0);  // the copy of this very round has begun
   const Cycles most = ceil_divide(read.hold + ii_ - 1, ii_);
   const Cycles least = ceil_divide(read.hold - ii_ + 1, ii_);

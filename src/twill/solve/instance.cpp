@@ -74,7 +74,7 @@ void fill_dependences(Instance& out) {
   }
   for (const problem::Transfer& it : problem.transfers()) {
     for (Read& read : out.reads[it.value.index()]) {
-      read.handed = std::any_of(it.loads.begin(), it.loads.end(), [&](const auto& load) {
+      read.transferable = std::any_of(it.loads.begin(), it.loads.end(), [&](const auto& load) {
         return load.reader.index() == read.reader;
       });
     }
@@ -214,7 +214,7 @@ Cycles least_lifetime(const Instance& instance, std::size_t value, Cycles ii) {
   for (const Read& read : instance.reads[value]) {
     if (!instance.tasks[read.reader].always() || after[read.reader] == kUnreached) continue;
     const Cycles end = after[read.reader] + read.distance * ii + read.hold;
-    least = std::max(least, read.handed ? std::min(end, stored) : end);
+    least = std::max(least, read.transferable ? std::min(end, stored) : end);
   }
   return least;
 }

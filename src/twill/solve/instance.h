@@ -49,9 +49,9 @@ struct Read {
   std::size_t reader = 0;
   Cycles distance = 0;
   Cycles hold = 0;
-  Cycles transfer = 0;  ///< of the dependence, if the groups differ and it is in force
-  Cycles delay = 0;     ///< of the dependence; 0 if it is not in force
-  bool handed = false;  ///< only in the group of the value; to other groups it is transferred
+  Cycles transfer = 0;        ///< of the dependence, if the groups differ and it is in force
+  Cycles delay = 0;           ///< of the dependence; 0 if it is not in force
+  bool transferable = false;  ///< a reader in another group reads what a load brings instead
 };
 
 /// A value of a storage: so much of it per live copy.

@@ -201,6 +201,15 @@ class InnerCheck {
     }
     const Known& known = found->second;
     TWILL_TRY_VOID(check_privilege(launch, known, piece, argument, callee));
+    const bool is_clipped = std::any_of(piece.blocks.begin(), piece.blocks.end(),
+                                        [](const Block& it) { return it.edge == Edge::clip; });
+    if (is_clipped && may_read(argument.privilege)) {
+      return fail_task("T12", piece.where,
+                       fmt::format("'{}' reads '{}', of which blocks that are clipped have nothing "
+                                   "beyond the edge",
+                                   callee.name, piece.tensor),
+                       "leave clip out for zeros, or say fill(NUMBER)");
+    }
     if (known.scalar != argument.scalar) {
       return fail_task("T04", piece.where,
                        fmt::format("'{}' of '{}' is {}, and '{}' is {}", argument.name, callee.name,

@@ -179,7 +179,8 @@ class LeafSides {
         fmt::format("'{}' of '{}' goes over what lies beyond the edge of {}{}, which is {}",
                     spelling_of(node.function).name, task_.name, from, line,
                     side.what == Beyond::zeros ? "zeros" : "made of zeros, and not zero"),
-        "if its blocks divide the tensor, say so: blocks(..., exact)");
+        "if its blocks divide the tensor, say so: blocks(..., exact); else say what is beyond: "
+        "blocks(..., fill(NUMBER))");
   }
 
   const TaskValue& task_;
@@ -339,7 +340,7 @@ class EdgeWalk {
       }
       for (std::size_t d = 0; d < block.tile.size(); ++d) {
         const Size tile = substituted(block.tile[d], frame.sizes);
-        const bool edge = block.edge == Edge::zero &&
+        const bool edge = (block.edge == Edge::zero || block.edge == Edge::clip) &&
                           (block.cut == Cut::windows
                                ? known.extents[d] != tile || block.index[d] != Size(0)
                                : may_have_edge(known.extents[d], tile, block.index[d], frame));

@@ -95,9 +95,9 @@ class PartsLoop {
       const Argument& argument = call->task->arguments[a];
       const auto own = cut.find(ref.buffer);
       if (own != cut.end()) {
-        axes[argument.name] = axes_of(own->second, argument.shape.size(), count_);
+        axes[argument.name] = axes_of(own->second, argument.shape.size());
       } else if (depends_on(ref, index_)) {
-        axes[argument.name] = axes_of(ref.blocks.back(), argument.shape.size(), count_);
+        axes[argument.name] = axes_of(ref.blocks.back(), argument.shape.size());
       }
       if (!widen(ref)) return false;
     }

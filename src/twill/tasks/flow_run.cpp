@@ -94,7 +94,7 @@ class FlowRun {
     }
     for (std::size_t p = 0; p < of.positions.size(); ++p) {
       const auto value = value_of(of.positions[p], sizes_);
-      if (!value) return fail_task("T13", where, value.error());
+      if (!value) return fail_task("T13", where, value.error().why);
       inputs[of.task->positions[p]] = position_tile(*value);
     }
     for (const Node& node : leaf.nodes) {
@@ -117,7 +117,7 @@ class FlowRun {
       if (!value || *value < 0) {
         return fail_task("T13", where,
                          fmt::format("{}: {}", to_string(size),
-                                     value ? std::string("is negative") : value.error()));
+                                     value ? std::string("is negative") : value.error().why));
       }
       shape.push_back(*value);
     }
@@ -134,7 +134,7 @@ class FlowRun {
     Window found = whole_of(storage);
     for (const Block& block : ref.blocks) {
       const auto part = with_values(block, sizes_);
-      if (!part) return fail_task("T13", where, part.error());
+      if (!part) return fail_task("T13", where, part.error().why);
       if (block.cut == Cut::mma) {
         TWILL_TRY_VOID(check_fragment(*part, found.shape(), where));
       }
@@ -145,7 +145,7 @@ class FlowRun {
 
   static Tile read(const Window& from) {
     Tile tile{from.shape(), {}};
-    tile.data = execute::Numbers(tile.size());
+    tile.data = numbers_beyond(from);
     for_each_element(from, [&](std::size_t element, std::size_t place) {
       tile.numbers()[place] = from.storage->tile.numbers()[element];
     });

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "twill/tasks/partitions.h"
 #include "twill/tasks/values.h"
 
 namespace twill::tasks {
@@ -28,15 +27,27 @@ std::optional<Fragment> fragment_named(std::string_view name) {
   return std::nullopt;
 }
 
-namespace {
-
-constexpr std::int64_t kWarps = 4;
-constexpr std::int64_t kThreads = 32;
-
-/// Dimension of an operand in which its rows are those of the sums, and columns theirs.
 bool has_rows(const Block& block, std::size_t d) {
   return d == 0 && (block.fragment == Fragment::a || block.fragment == Fragment::c);
 }
+
+namespace {
+
+// The sums of an instruction, m64nNk16, as its definition lays them out in a warpgroup: warp w has
+// rows 16 w to 16 w + 15 of every 64. Lane l of a warp has rows l / 4 and l / 4 + 8 of these, and
+// of every 8 columns the pair from 2 (l % 4) on.
+constexpr std::int64_t kWarps = 4;
+constexpr std::int64_t kThreads = 32;
+constexpr std::int64_t kRows = 64;
+constexpr std::int64_t kDepth = 16;
+constexpr std::int64_t kRowsOfWarp = kRows / kWarps;
+constexpr std::int64_t kColumns = 8;  ///< that a row of lanes has side by side
+constexpr std::int64_t kMostColumns = 256;
+constexpr std::int64_t kPair = 2;                              ///< columns of a lane
+constexpr std::int64_t kLanesOfRow = kColumns / kPair;         ///< that share a row
+constexpr std::int64_t kRowsOfLanes = kThreads / kLanesOfRow;  ///< between the rows of a lane
+
+/// Whether dimension d of the operand is that of the sums' columns.
 bool has_columns(const Block& block, std::size_t d) {
   return block.fragment == Fragment::b_transposed ? d == 0
                                                   : d == 1 && block.fragment != Fragment::a;
@@ -49,22 +60,26 @@ std::int64_t parts_of(const Block& block) {
 }
 
 std::int64_t cuts_of(const Block& block, std::size_t d) {
-  if (has_rows(block, d)) return block.level == Level::thread ? 8 : 4;
-  return block.level == Level::thread && has_columns(block, d) ? 4 : 1;
+  if (has_rows(block, d)) return block.level == Level::thread ? kRowsOfLanes : kWarps;
+  return block.level == Level::thread && has_columns(block, d) ? kLanesOfRow : 1;
 }
 
 Lanes lanes_of(const Block& block, std::size_t d, std::int64_t index) {
   if (has_rows(block, d)) {
-    return block.level == Level::thread ? Lanes{1, 8, index / 4} : Lanes{16, 64, 16 * index};
+    return block.level == Level::thread ? Lanes{1, kRowsOfLanes, index / kLanesOfRow}
+                                        : Lanes{kRowsOfWarp, kRows, kRowsOfWarp * index};
   }
-  if (block.level == Level::thread && has_columns(block, d)) return {2, 8, 2 * (index % 4)};
+  if (block.level == Level::thread && has_columns(block, d)) {
+    return {kPair, kColumns, kPair * (index % kLanesOfRow)};
+  }
   return {};
 }
 
 namespace {
 
 bool is_instruction(std::int64_t rows, std::int64_t columns, std::int64_t depth) {
-  return rows == 64 && columns >= 8 && columns <= 256 && columns % 8 == 0 && depth == 16;
+  return rows == kRows && columns >= kColumns && columns <= kMostColumns &&
+         columns % kColumns == 0 && depth == kDepth;
 }
 
 /// Elements of dimension d that belong to one instruction.
@@ -101,40 +116,6 @@ Result<void> check_fragment(const Block& block, const std::vector<std::int64_t>&
                          std::to_string(extents[d]));
   }
   return {};
-}
-
-PartAxes axes_of(const Block& block, std::size_t rank, const Size& extent) {
-  std::vector<Axis> axes(rank, Axis::all);
-  std::vector<std::int64_t> cuts(rank, 1);
-  for (std::size_t d = 0; d < rank; ++d) {
-    if (block.cut != Cut::mma) {
-      axes[d] = d == 0 ? Axis::rows : Axis::all;
-      cuts[d] = d == 0 ? extent.constant().value_or(1) : 1;
-    } else if (cuts_of(block, d) > 1) {
-      axes[d] = has_rows(block, d) ? Axis::rows : Axis::columns;
-      cuts[d] = cuts_of(block, d);
-    }
-  }
-  return {std::move(axes), std::move(cuts), is_disjoint(block) == Fact::yes};
-}
-
-tl::expected<std::optional<Block>, std::string> united(Block block, const std::string& index,
-                                                       const Size& count) {
-  const bool chosen = block.index[0] == Size::named(index);
-  if (block.cut == Cut::mma) {
-    if (!chosen) return tl::unexpected("its index is " + to_string(block.index[0]));
-    if (count == Size(parts_of(block))) return std::nullopt;
-    return tl::unexpected("'mma' has " + std::to_string(parts_of(block)) +
-                          " parts, and there are " + to_string(count) + " iterations");
-  }
-  if (block.cut != Cut::blocks || !chosen)
-    return tl::unexpected(std::string("it is no block of rows"));
-  block.tile[0] = block.tile[0] * count;
-  block.index[0] = Size(0);
-  for (const Size& at : block.index) {
-    if (names_in(at).count(index) > 0) return tl::unexpected(std::string("it is no block of rows"));
-  }
-  return block;
 }
 
 }  // namespace twill::tasks

@@ -42,6 +42,8 @@ struct Lanes {
 Lanes lanes_of(const Block& block, std::size_t d, std::int64_t index);
 /// How many parts `mma` makes: 4 warps, or 32 threads.
 std::int64_t parts_of(const Block& block);
+/// Whether dimension d of the operand is that of the sums' rows.
+bool has_rows(const Block& block, std::size_t d);
 /// In how many parts `mma` cuts dimension d.
 std::int64_t cuts_of(const Block& block, std::size_t d);
 /// Checks that there is such an instruction (M09). Instructions have to divide a tile with these
@@ -49,25 +51,5 @@ std::int64_t cuts_of(const Block& block, std::size_t d);
 /// `mma` whose instruction is three numbers, and two extents.
 Result<void> check_fragment(const Block& block, const std::vector<std::int64_t>& extents,
                             const Where& where);
-
-/// Difference between two parts of a tensor in a dimension.
-enum class Axis {
-  all,      ///< nothing: each part has all of it
-  rows,     ///< rows of the sums of a product, or of whatever is cut into rows
-  columns,  ///< columns of the sums
-};
-/// Difference between the parts of a tensor.
-struct PartAxes {
-  std::vector<Axis> axes;          ///< by dimension; empty: all parts are the whole
-  std::vector<std::int64_t> cuts;  ///< by dimension: how many times a part the whole is
-  bool is_disjoint = false;        ///< no two parts share an element
-};
-/// Parts of a tensor whose block the index of a range with that extent chooses, of `blocks` in the
-/// first dimension.
-PartAxes axes_of(const Block& block, std::size_t rank, const Size& extent);
-/// The block that all `count` iterations of a prange with that index touch together. It is nullopt
-/// for parts by `mma`, which together are the whole. Fails if they are nothing simple.
-tl::expected<std::optional<Block>, std::string> united(Block block, const std::string& index,
-                                                       const Size& count);
 
 }  // namespace twill::tasks

@@ -49,9 +49,9 @@ std::set<std::string> product_operands(const Leaf& leaf, std::size_t side) {
 class Instantiation {
  public:
   /// `unstated`: where to put the names of tunables that are not stated; null: that fails.
-  Instantiation(const Library& library, const Mapping& mapping,
+  Instantiation(const Library& library, const Mapping& mapping, const Levels& levels,
                 std::vector<std::string>* unstated = nullptr)
-      : library_(library), mapping_(mapping), unstated_(unstated) {}
+      : library_(library), mapping_(mapping), levels_(levels), unstated_(unstated) {}
 
   Result<TreeNode> run() {
     TWILL_TRY_VOID(check_names());
@@ -287,12 +287,14 @@ class Instantiation {
     return {};
   }
 
-  static Result<Processor> processor_of(const Chosen& it, const TreeNode* caller) {
+  Result<Processor> processor_of(const Chosen& it, const TreeNode* caller) const {
     const bool stated = it.instance != nullptr && it.instance->processor;
     const Processor least = caller == nullptr ? Processor::host : caller->processor;
     Processor derived = caller == nullptr ? Processor::host : Processor::block;
     if (it.variant->is_leaf()) derived = Processor::warpgroup;
     const Processor processor = stated ? *it.instance->processor : std::max(derived, least);
+    const Where& where = it.instance != nullptr ? it.instance->where : it.variant->where;
+    TWILL_TRY_VOID(check_level(levels_, processor, it.task->name + "." + it.variant->name, where));
     if (processor >= least) return processor;
     return fail_task("M05", it.instance->where,
                      fmt::format("{} is at {}, above its caller, which is at {}",
@@ -383,8 +385,11 @@ class Instantiation {
                          fmt::format("'{}' is added to where it lies, in global memory", name));
       }
       if (stated != nullptr && !in_place) {
-        TWILL_TRY_VOID(check_memory(it, *stated, processor, right));
+        TWILL_TRY_VOID(check_memory(it, *stated, right));
       }
+      const Where& derived = it.instance != nullptr ? it.instance->where : it.variant->where;
+      const Where& where = stated != nullptr ? stated->where : derived;
+      TWILL_TRY_VOID(check_seen(levels_, processor, {name, memory, where}));
       memories.push_back(memory);
     }
     if (it.instance == nullptr) return memories;
@@ -398,18 +403,8 @@ class Instantiation {
     return memories;
   }
 
-  static Result<void> check_memory(const Chosen& it, const Placed& placed, Processor processor,
+  static Result<void> check_memory(const Chosen& it, const Placed& placed,
                                    const std::set<std::string>& right) {
-    const bool seen = placed.memory == Memory::none || placed.memory == Memory::global ||
-                      (placed.memory == Memory::shared && processor >= Processor::block) ||
-                      (placed.memory == Memory::registers && processor >= Processor::warpgroup);
-    if (!seen) {
-      return fail_task(
-          "M06", placed.where,
-          fmt::format("a {} does not see the memory '{}'", name_of(processor),
-                      name_of(placed.memory)),
-          placed.memory == Memory::registers ? "warpgroups, warps and threads see registers" : "");
-    }
     if (!it.variant->is_leaf()) return {};
     if (placed.memory == Memory::none || placed.memory == Memory::global) {
       return fail_task("M06", placed.where,
@@ -427,6 +422,7 @@ class Instantiation {
 
   const Library& library_;
   const Mapping& mapping_;
+  const Levels& levels_;
   std::vector<std::string>* unstated_;
   std::vector<Chosen> above_;
   std::size_t count_ = 0;
@@ -462,9 +458,18 @@ void print_node(const TreeNode& node, const std::string& indent, std::string& ou
 
 }  // namespace
 
-Result<Tree> instantiate(Library library, const Mapping& mapping) {
-  Tree tree{std::make_shared<const Library>(std::move(library)), mapping.name, mapping.machine, {}};
-  TWILL_TRY(tree.root, Instantiation(*tree.library, mapping).run());
+Result<Tree> instantiate(Library library, const Mapping& mapping, const Levels& levels) {
+  return instantiate(std::make_shared<const Library>(std::move(library)), mapping, levels);
+}
+
+Result<Tree> instantiate(std::shared_ptr<const Library> library, const Mapping& mapping,
+                         const Levels& levels) {
+  Tree tree;
+  tree.library = std::move(library);
+  tree.mapping = mapping.name;
+  tree.machine = mapping.machine;
+  tree.target = levels.target;
+  TWILL_TRY(tree.root, Instantiation(*tree.library, mapping, levels).run());
   tree.where = mapping.where;
   tree.shared = mapping.shared;
   TWILL_TRY(tree.specialize, specialize_of(mapping));
@@ -474,7 +479,8 @@ Result<Tree> instantiate(Library library, const Mapping& mapping) {
 
 Result<std::vector<std::string>> unstated_tunables(const Library& library, const Mapping& mapping) {
   std::vector<std::string> names;
-  TWILL_TRY_VOID(Instantiation(library, mapping, &names).run());
+  const Levels of_any_machine;
+  TWILL_TRY_VOID(Instantiation(library, mapping, of_any_machine, &names).run());
   return names;
 }
 

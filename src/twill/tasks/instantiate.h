@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "twill/tasks/mapping.h"
+#include "twill/tasks/levels.h"
 #include "twill/tasks/values.h"
 
 /// A mapping carried out: which variant is where, with which memories and tunables.
@@ -28,7 +28,8 @@ struct TreeNode {
 struct Tree {
   std::shared_ptr<const Library> library;  ///< that the nodes point to
   std::string mapping;
-  std::string machine;
+  std::string machine;  ///< as the mapping says
+  std::string target;   ///< of the levels that it was made for; empty: of none
   TreeNode root;
   Where where = {};  ///< of the mapping
   std::optional<SharedLimit> shared = {};
@@ -39,9 +40,12 @@ struct Tree {
 /// variant, of one that is within itself the next; the host's launches are blocks, and leaves are
 /// warpgroups; arguments of the entry lie in global memory, operands of products in shared memory,
 /// all else in registers. Fails with M01 to M06, M11 to M13, T10 for a task without end, and T12
-/// for zeros of an edge where they are wrong.
-/// Precondition: check(library).
-Result<Tree> instantiate(Library library, const Mapping& mapping);
+/// for zeros of an edge where they are wrong. Levels that the machine does not have fail with M05,
+/// and memories that are not seen from where they are used with M06.
+/// Precondition: check(*library).
+Result<Tree> instantiate(std::shared_ptr<const Library> library, const Mapping& mapping,
+                         const Levels& levels = {});
+Result<Tree> instantiate(Library library, const Mapping& mapping, const Levels& levels = {});
 
 /// Tunables of the tree that the mapping does not state, in its order; else as `instantiate`.
 /// Precondition: a mapping without holes.

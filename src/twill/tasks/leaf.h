@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "twill/tasks/partitions.h"
 #include "twill/tasks/values.h"
 
 /// Leaves: how their graphs are put together, and of which types and shapes their nodes are.

@@ -1,6 +1,7 @@
 #include "twill/tasks/partitions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -91,6 +92,37 @@ Fact is_complete(const Block& block) {
     complete = all_of(complete, is_at_most(block.step[d], block.tile[d]));
   }
   return complete;
+}
+
+PartAxes axes_of(const Block& block, std::size_t rank) {
+  std::vector<Axis> axes(rank, Axis::all);
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (block.cut != Cut::mma) {
+      axes[d] = d == 0 ? Axis::rows : Axis::all;
+    } else if (cuts_of(block, d) > 1) {
+      axes[d] = has_rows(block, d) ? Axis::rows : Axis::columns;
+    }
+  }
+  return {std::move(axes), is_disjoint(block) == Fact::yes};
+}
+
+tl::expected<std::optional<Block>, std::string> united(Block block, const std::string& index,
+                                                       const Size& count) {
+  const bool chosen = block.index[0] == Size::named(index);
+  if (block.cut == Cut::mma) {
+    if (!chosen) return tl::unexpected("its index is " + to_string(block.index[0]));
+    if (count == Size(parts_of(block))) return std::nullopt;
+    return tl::unexpected("'mma' has " + std::to_string(parts_of(block)) +
+                          " parts, and there are " + to_string(count) + " iterations");
+  }
+  if (block.cut != Cut::blocks || !chosen)
+    return tl::unexpected(std::string("it is no block of rows"));
+  block.tile[0] = block.tile[0] * count;
+  block.index[0] = Size(0);
+  for (const Size& at : block.index) {
+    if (names_in(at).count(index) > 0) return tl::unexpected(std::string("it is no block of rows"));
+  }
+  return block;
 }
 
 std::string partitions_text(const Library& library) { return Listing(library).run(); }

@@ -1,6 +1,11 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
 
 #include "twill/tasks/values.h"
 
@@ -15,6 +20,24 @@ Fact is_at_most(const Size& a, const Size& b);
 Fact is_disjoint(const Block& block);
 /// Whether all indices together are the whole.
 Fact is_complete(const Block& block);
+
+/// Difference between two parts of a tensor in a dimension.
+enum class Axis {
+  all,      ///< nothing: each part has all of it
+  rows,     ///< rows of the sums of a product, or of whatever is cut into rows
+  columns,  ///< columns of the sums
+};
+/// Difference between the parts of a tensor.
+struct PartAxes {
+  std::vector<Axis> axes;    ///< by dimension; empty: all parts are the whole
+  bool is_disjoint = false;  ///< no two parts share an element
+};
+/// Parts of a tensor whose block the index of a range chooses, of `blocks` in the first dimension.
+PartAxes axes_of(const Block& block, std::size_t rank);
+/// The block that all `count` iterations of a prange with that index touch together. It is nullopt
+/// for parts by `mma`, which together are the whole. Fails if they are nothing simple.
+tl::expected<std::optional<Block>, std::string> united(Block block, const std::string& index,
+                                                       const Size& count);
 
 /// Every part that the inner variants launch tasks on: a line for each, with these facts and what
 /// the task does with it.

@@ -214,6 +214,12 @@ std::string text_of(const TaskValue& task, const Variant& variant) {
   return fmt::format("inner {}.{}{} {{\n{}}}\n", task.name, variant.name, tunables, body);
 }
 
+std::string edge_text(const EdgeRule& rule) {
+  if (rule.edge == Edge::zero) return "";
+  if (rule.edge != Edge::fill) return fmt::format(", {}", name_of(rule.edge));
+  return fmt::format(", {}({})", name_of(rule.edge), number_text(rule.fill));
+}
+
 }  // namespace
 
 std::string to_string(const SizeComparison& condition) {
@@ -224,15 +230,15 @@ std::string to_string(const SizeComparison& condition) {
 std::string to_string(const Piece& piece) {
   std::string text = piece.tensor;
   for (const Block& block : piece.blocks) {
-    const char* exact = block.edge == Edge::exact ? ", exact" : "";
+    const std::string edge = edge_text(block.edge);
     switch (block.cut) {
       case Cut::blocks:
-        text = fmt::format("blocks({}, {}{})[{}]", text, joined(block.tile), exact,
+        text = fmt::format("blocks({}, {}{})[{}]", text, joined(block.tile), edge,
                            joined(block.index));
         break;
       case Cut::windows:
         text = fmt::format("windows({}, {} by {}{})[{}]", text, joined(block.tile),
-                           joined(block.step), exact, joined(block.index));
+                           joined(block.step), edge, joined(block.index));
         break;
       case Cut::mma:
         text = fmt::format("mma({}, {}, {}, {})[{}]", text, name_of(block.fragment),

@@ -1,3 +1,4 @@
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -37,6 +38,15 @@ class TextReader {
  private:
   // --- Tasks ------------------------------------------------------------------------------------
 
+  tl::unexpected<Diagnostic> no_reduction() const {
+    return cursor_.wrong(
+        cursor_.peek(),
+        "expected '+', not " + in_quotes(cursor_.peek().text) +
+            ": there are atomics for sums of tensors, and none for the largest, the least or the "
+            "product of floating-point numbers",
+        "give each part its own row of a tensor, which a task behind it reduces");
+  }
+
   Result<Argument> argument() {
     Argument made;
     made.where = cursor_.here();
@@ -49,7 +59,8 @@ class TextReader {
     } else if (cursor_.take("reduces")) {
       made.privilege = Privilege::reduces;
       TWILL_TRY_VOID(cursor_.expect("("));
-      TWILL_TRY_VOID(cursor_.expect("+"));
+      if (!cursor_.is("+")) return no_reduction();
+      cursor_.next();
       TWILL_TRY_VOID(cursor_.expect(")"));
     } else {
       return cursor_.unexpected("'reads', 'writes', 'updates' or 'reduces(+)'");
@@ -285,16 +296,34 @@ class TextReader {
     TWILL_TRY(block.index, cursor_.sizes("]"));
     return block;
   }
+  /// `exact`, `clip` or `fill(NUMBER)`, at the end of a list. Returns whether one stands here.
+  Result<bool> edge(EdgeRule& to) {
+    for (const Edge it : {Edge::exact, Edge::clip}) {
+      if (!cursor_.is(name_of(it)) || !cursor_.is(")", 1)) continue;
+      cursor_.next();
+      to = it;
+      return true;
+    }
+    if (!cursor_.is(name_of(Edge::fill)) || !cursor_.is("(", 1)) return false;
+    cursor_.next();
+    cursor_.next();
+    const bool negative = cursor_.take("-");
+    double number = std::numeric_limits<double>::infinity();
+    if (!cursor_.take("inf")) {
+      TWILL_TRY(number, cursor_.number());
+    }
+    to = fill(negative ? -number : number);
+    TWILL_TRY_VOID(cursor_.expect(")"));
+    return true;
+  }
+
   /// `, SIZE, ...)[INDEX, ...]`; of windows `, SIZE, ... by STEP, ...)[INDEX, ...]`
   Result<Block> tiles(bool windows) {
     Block block;
     block.cut = windows ? Cut::windows : Cut::blocks;
     while (cursor_.take(",")) {
-      if (cursor_.is("exact") && cursor_.is(")", 1)) {
-        cursor_.next();
-        block.edge = Edge::exact;
-        break;
-      }
+      TWILL_TRY(const bool is_edge, edge(block.edge));
+      if (is_edge) break;
       TWILL_TRY(Size extent, cursor_.size());
       auto& sizes = block.step.empty() ? block.tile : block.step;
       sizes.push_back(std::move(extent));

@@ -83,7 +83,7 @@ class Run {
         return fail_task("T03", where,
                          fmt::format("'{}' of '{}' is {} in dimension {}, and {} elsewhere",
                                      argument.name, node.task->name, shape[d], d,
-                                     value ? std::to_string(*value) : value.error()));
+                                     value ? std::to_string(*value) : value.error().why));
       }
       frame.tensors[argument.name] = arguments[a];
     }
@@ -114,9 +114,8 @@ class Run {
   Result<std::int64_t> value(const Size& size, const Frame& frame, const Where& where) const {
     const auto number = value_of(size, frame.sizes);
     if (number) return *number;
-    const bool divides = number.error().find("remainder") != std::string::npos;
-    return fail_task(divides ? "T11" : "T13", where,
-                     fmt::format("{}: {}", to_string(size), number.error()));
+    return fail_task(number.error().has_remainder ? "T11" : "T13", where,
+                     fmt::format("{}: {}", to_string(size), number.error().why));
   }
 
   Result<Shape> values(const std::vector<Size>& sizes, const Frame& frame, std::int64_t least,
@@ -164,8 +163,7 @@ class Run {
     for (const Block& block : piece.blocks) {
       const auto part = with_values(block, frame.sizes);
       if (!part) {
-        const bool divides = part.error().find("remainder") != std::string::npos;
-        return fail_task(divides ? "T11" : "T13", piece.where, part.error());
+        return fail_task(part.error().has_remainder ? "T11" : "T13", piece.where, part.error().why);
       }
       const Shape shape = window.shape();
       const bool divides = block.edge == Edge::exact && block.cut == Cut::blocks;
@@ -241,16 +239,6 @@ class Run {
     }
   }
 
-  static std::size_t count_launches(const std::vector<Statement>& body) {
-    std::size_t count = 0;
-    for (const Statement& statement : body) {
-      if (std::holds_alternative<Launch>(statement.what)) ++count;
-      const auto* range = std::get_if<Range>(&statement.what);
-      if (range != nullptr) count += count_launches(range->body);
-    }
-    return count;
-  }
-
   // --- Leaves -----------------------------------------------------------------------------------
 
   Result<void> run_leaf(const Frame& frame, const Where& where) {
@@ -297,7 +285,7 @@ class Run {
   Result<Tile> read(const TaskValue& task, const Window& window, const Where& where,
                     Privilege use = Privilege::reads) {
     Tile tile{window.shape(), {}};
-    tile.data = execute::Numbers(tile.size());
+    tile.data = numbers_beyond(window);
     std::optional<std::size_t> unwritten;
     std::optional<std::string> conflict;
     for_each_element(window, [&](std::size_t element, std::size_t place) {

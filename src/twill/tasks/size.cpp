@@ -18,15 +18,19 @@ struct Size::Node {
 namespace {
 
 using Kind = Size::Kind;
-using Number = tl::expected<std::int64_t, std::string>;
+using Number = tl::expected<std::int64_t, NoNumber>;
 
-tl::unexpected<std::string> no_number(std::string why) { return tl::unexpected(std::move(why)); }
+tl::unexpected<NoNumber> no_number(std::string why) {
+  return tl::unexpected(NoNumber{std::move(why)});
+}
 
 Number divided(Kind kind, std::int64_t a, std::int64_t b) {
   const std::string both = std::to_string(a) + " by " + std::to_string(b);
   if (b < 1 || a < 0) return no_number("cannot divide " + both);
   if (kind == Kind::cdiv) return a / b + (a % b != 0 ? 1 : 0);
-  if (a % b != 0) return no_number("cannot divide " + both + " without a remainder");
+  if (a % b != 0) {
+    return tl::unexpected(NoNumber{"cannot divide " + both + " without a remainder", true});
+  }
   return a / b;
 }
 

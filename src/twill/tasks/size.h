@@ -60,10 +60,16 @@ using SizeMap = std::map<std::string, Size>;
 /// With the names of `by` replaced.
 Size substituted(const Size& size, const SizeMap& by);
 
+/// Reason why a size is no number.
+struct NoNumber {
+  std::string why;
+  bool has_remainder = false;  ///< of an exact division
+};
+
 /// The number. Fails for a name without a value, a division with a remainder, a divisor below one,
 /// and a result beyond 64 bits.
-tl::expected<std::int64_t, std::string> value_of(const Size& size,
-                                                 const std::map<std::string, std::int64_t>& names);
+tl::expected<std::int64_t, NoNumber> value_of(const Size& size,
+                                              const std::map<std::string, std::int64_t>& names);
 
 std::set<std::string> names_in(const Size& size);
 

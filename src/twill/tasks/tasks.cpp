@@ -42,12 +42,12 @@ Tensor Partition::at(std::vector<Size> index) const {
   return {std::move(piece), shape_of(part_, of_.shape())};
 }
 
-Partition blocks(const Tensor& tensor, std::vector<Size> tile, Edge edge, Site site) {
+Partition blocks(const Tensor& tensor, std::vector<Size> tile, EdgeRule edge, Site site) {
   return {tensor, {std::move(tile), edge, {}}, where_of(site)};
 }
 
-Partition windows(const Tensor& tensor, std::vector<Size> tile, std::vector<Size> step, Edge edge,
-                  Site site) {
+Partition windows(const Tensor& tensor, std::vector<Size> tile, std::vector<Size> step,
+                  EdgeRule edge, Site site) {
   return {tensor, {std::move(tile), edge, {}, Cut::windows, std::move(step)}, where_of(site)};
 }
 

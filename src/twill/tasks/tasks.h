@@ -33,6 +33,8 @@ namespace twill::tasks::cpp {
 
 using tasks::cdiv;
 using tasks::Edge;
+using tasks::EdgeRule;
+using tasks::fill;
 using tasks::Fragment;
 using tasks::Level;
 using tasks::Memory;
@@ -117,11 +119,11 @@ class Partition {
   Where where_;
 };
 
-Partition blocks(const Tensor& tensor, std::vector<Size> tile, Edge edge = Edge::zero,
+Partition blocks(const Tensor& tensor, std::vector<Size> tile, EdgeRule edge = Edge::zero,
                  Site site = Site::current());
 /// Parts that begin `step` apart, so that neighbours may share elements.
 Partition windows(const Tensor& tensor, std::vector<Size> tile, std::vector<Size> step,
-                  Edge edge = Edge::zero, Site site = Site::current());
+                  EdgeRule edge = Edge::zero, Site site = Site::current());
 /// Parts of an operand of a product that the warps of a warpgroup need (4), or the threads of a
 /// warp (32). `instruction`: rows, columns, depth.
 Partition mma(const Tensor& tensor, Fragment operand, Level level, std::vector<Size> instruction,

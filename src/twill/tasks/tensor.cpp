@@ -4,14 +4,28 @@
 #include <limits>
 #include <utility>
 
+#include "twill/tasks/evaluate.h"
+
 namespace twill::tasks {
+
+std::int64_t Window::Level::of(std::int64_t x) const {
+  return lanes.offset + x / lanes.run * lanes.stride + x % lanes.run;
+}
 
 std::optional<std::int64_t> Window::Extent::element(std::int64_t x) const {
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
-    x = level->lanes.offset + x / level->lanes.run * level->lanes.stride + x % level->lanes.run;
+    x = level->of(x);
     if (x < 0 || x >= level->size) return std::nullopt;
   }
   return x;
+}
+
+std::optional<std::size_t> Window::Extent::beyond(std::int64_t x) const {
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    x = level->of(x);
+    if (x < 0 || x >= level->size) return level->part;
+  }
+  return std::nullopt;
 }
 
 execute::Shape Window::shape() const {
@@ -65,6 +79,8 @@ std::vector<std::size_t> dimensions_of(const Window& window, const Block& block)
 
 Window part_of(const Window& window, const Block& block) {
   Window out = window;
+  const std::size_t part = window.edges.size();
+  out.edges.push_back(block.edge);
   const std::vector<std::size_t> dimensions = dimensions_of(window, block);
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     const Window::Extent& of = window.extents[dimensions[i]];
@@ -72,12 +88,12 @@ Window part_of(const Window& window, const Block& block) {
     Window::Extent& made = out.extents[dimensions[i]];
     if (block.cut == Cut::mma) {
       made.size = of.size / cuts_of(block, i);
-      made.levels.push_back({lanes_of(block, i, number(block.index[0])), of.size});
+      made.levels.push_back({lanes_of(block, i, number(block.index[0])), of.size, part});
       continue;
     }
     made.size = picks ? 1 : number(block.tile[i]);
     made.picked = picks;
-    made.levels.push_back({{1, 1, begin_of(block, i)}, of.size});
+    made.levels.push_back({{1, 1, begin_of(block, i)}, of.size, part});
   }
   return out;
 }
@@ -90,6 +106,28 @@ bool is_within(const Window& window, const Block& block) {
     if (begin < 0 || begin + size > window.extents[dimensions[i]].size) return false;
   }
   return true;
+}
+
+execute::Numbers numbers_beyond(const Window& window) {
+  execute::Shape shape;
+  for (const Window::Extent& extent : window.extents) shape.push_back(extent.size);
+  execute::Numbers numbers(static_cast<std::size_t>(execute::size_of(shape)));
+  const auto fills = [](const EdgeRule& edge) { return edge.edge == Edge::fill; };
+  if (std::none_of(window.edges.begin(), window.edges.end(), fills)) return numbers;
+  const execute::Shape strides = execute::strides_of(shape);
+  std::vector<std::size_t> innermost(numbers.size());  // part beyond whose edge it is, from 1
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    for (std::size_t place = 0; place < numbers.size(); ++place) {
+      const std::int64_t x = static_cast<std::int64_t>(place) / strides[d] % shape[d];
+      const auto part = window.extents[d].beyond(x);
+      if (part) innermost[place] = std::max(innermost[place], *part + 1);
+    }
+  }
+  for (std::size_t place = 0; place < numbers.size(); ++place) {
+    if (innermost[place] == 0) continue;
+    numbers[place] = rounded(window.storage->scalar, window.edges[innermost[place] - 1].fill);
+  }
+  return numbers;
 }
 
 void Touches::Users::add(std::int64_t iteration) {

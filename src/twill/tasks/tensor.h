@@ -27,6 +27,9 @@ struct Window {
   struct Level {
     Lanes lanes;
     std::int64_t size = 0;
+    std::size_t part = 0;  ///< whose edge is that of the extent
+    /// The element for element x of the part, or a number beyond the edge.
+    std::int64_t of(std::int64_t x) const;
   };
   struct Extent {
     std::int64_t size = 0;
@@ -34,9 +37,12 @@ struct Window {
     std::vector<Level> levels = {};  ///< the tensor's first
     /// Gives the tensor's element for element x of the part; nullopt beyond an edge.
     std::optional<std::int64_t> element(std::int64_t x) const;
+    /// The innermost part beyond whose edge element x is; nullopt within all.
+    std::optional<std::size_t> beyond(std::int64_t x) const;
   };
   std::shared_ptr<Storage> storage;
-  std::vector<Extent> extents;  ///< by dimension of the tensor
+  std::vector<Extent> extents;       ///< by dimension of the tensor
+  std::vector<EdgeRule> edges = {};  ///< by part, the tensor's first
 
   /// Without what is picked.
   execute::Shape shape() const;
@@ -49,6 +55,9 @@ Window whole_of(std::shared_ptr<Storage> storage);
 Window part_of(const Window& window, const Block& block);
 /// Whether the whole part is within the window.
 bool is_within(const Window& window, const Block& block);
+
+/// Numbers for a tile of the window: what its edges say beyond them, and zeros within.
+execute::Numbers numbers_beyond(const Window& window);
 
 /// Elements that iterations of a prange touch, of tensors that were there before it.
 class Touches {

@@ -7,6 +7,8 @@
 namespace twill::tasks {
 namespace {
 
+constexpr std::size_t kCodeLength = 3;  // "T05"
+
 template <class Named>
 const Named* find_named(const std::vector<Named>& all, std::string_view name) {
   const auto found =
@@ -28,6 +30,20 @@ std::string_view name_of(Privilege privilege) {
       break;
   }
   return "reduces(+)";
+}
+
+std::string_view name_of(Edge edge) {
+  switch (edge) {
+    case Edge::zero:
+      return "zero";
+    case Edge::exact:
+      return "exact";
+    case Edge::clip:
+      return "clip";
+    case Edge::fill:
+      break;
+  }
+  return "fill";
 }
 
 bool may_give(Privilege have, Privilege give) {
@@ -64,16 +80,19 @@ Block substituted(Block block, const SizeMap& by) {
   return block;
 }
 
-tl::expected<Block, std::string> with_values(Block block,
-                                             const std::map<std::string, std::int64_t>& names) {
+tl::expected<Block, NoNumber> with_values(Block block,
+                                          const std::map<std::string, std::int64_t>& names) {
   constexpr std::int64_t kMost = std::int64_t{1} << 28;
   for (auto* sizes : {&block.tile, &block.step, &block.index}) {
     const bool any = sizes == &block.index && block.cut == Cut::windows;
     for (Size& size : *sizes) {
       const auto value = value_of(size, names);
-      if (!value) return tl::unexpected(to_string(size) + ": " + value.error());
+      if (!value) {
+        return tl::unexpected(
+            NoNumber{to_string(size) + ": " + value.error().why, value.error().has_remainder});
+      }
       if (*value > kMost || *value < (any ? -kMost : 0)) {
-        return tl::unexpected(to_string(size) + " is " + std::to_string(*value));
+        return tl::unexpected(NoNumber{to_string(size) + " is " + std::to_string(*value)});
       }
       size = Size(*value);
     }
@@ -158,6 +177,16 @@ Result<Leaf> external_leaf(const TaskValue& task, External external) {
   return leaf;
 }
 
+std::size_t count_launches(const std::vector<Statement>& body) {
+  std::size_t count = 0;
+  for (const Statement& statement : body) {
+    if (std::holds_alternative<Launch>(statement.what)) ++count;
+    const auto* range = std::get_if<Range>(&statement.what);
+    if (range != nullptr) count += count_launches(range->body);
+  }
+  return count;
+}
+
 bool has_position(const TaskValue& task, std::string_view name) {
   return std::find(task.positions.begin(), task.positions.end(), name) != task.positions.end();
 }
@@ -165,6 +194,12 @@ bool has_position(const TaskValue& task, std::string_view name) {
 tl::unexpected<Diagnostic> fail_task(const char* code, const Where& where,
                                      const std::string& message, std::string hint) {
   return fail(where.at, std::string(code) + ": " + message, std::move(hint));
+}
+
+std::string_view code_of(const Diagnostic& failure) {
+  const std::string_view message = failure.message;
+  const std::size_t end = message.find(": ");
+  return end == kCodeLength ? message.substr(0, end) : std::string_view();
 }
 
 }  // namespace twill::tasks

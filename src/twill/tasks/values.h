@@ -29,6 +29,9 @@ struct Where {
 tl::unexpected<Diagnostic> fail_task(const char* code, const Where& where,
                                      const std::string& message, std::string hint = {});
 
+/// The code of such a failure; empty for others.
+std::string_view code_of(const Diagnostic& failure);
+
 /// Use that a task makes of an argument. `writes`: all of it is new, and what was there is not
 /// read. `reduces`: numbers are added to what is there, which is neither read nor replaced.
 enum class Privilege { reads, writes, updates, reduces };
@@ -63,7 +66,24 @@ enum class Cut {
 enum class Edge {
   zero,   ///< zeros: right for sums
   exact,  ///< nothing is beyond: blocks divide the tensor
+  clip,   ///< nothing is there, so that the block is not read
+  fill,   ///< a number
 };
+/// "zero", "exact", "clip" or "fill".
+std::string_view name_of(Edge edge);
+/// An edge with its number.
+struct EdgeRule {
+  Edge edge = Edge::zero;
+  double fill = 0;  ///< of `fill`
+  EdgeRule() = default;
+  EdgeRule(Edge of) : edge(of) {}  // NOLINT: rules without a number are written as edges
+  friend bool operator==(const EdgeRule&, const EdgeRule&) = default;
+};
+inline EdgeRule fill(double number) {
+  EdgeRule rule(Edge::fill);
+  rule.fill = number;
+  return rule;
+}
 
 /// One part of a tensor. Of blocks and windows `tile`, `index` and, of windows, `step` have its
 /// rank. A window begins at the index times the step, which may be in front of the first element. A
@@ -71,7 +91,7 @@ enum class Edge {
 /// depth.
 struct Block {
   std::vector<Size> tile;
-  Edge edge = Edge::zero;
+  EdgeRule edge = {};
   std::vector<Size> index;
   Cut cut = Cut::blocks;
   std::vector<Size> step = {};
@@ -89,8 +109,8 @@ bool fits_rank(const Block& block, std::size_t rank);
 Block substituted(Block block, const SizeMap& by);
 /// With numbers for all sizes. Fails, with the reason, for a size without a value, a negative tile,
 /// or a negative index of what is no window.
-tl::expected<Block, std::string> with_values(Block block,
-                                             const std::map<std::string, std::int64_t>& names);
+tl::expected<Block, NoNumber> with_values(Block block,
+                                          const std::map<std::string, std::int64_t>& names);
 
 /// A tensor, or a part of it, or a part of that, and so on.
 struct Piece {
@@ -166,6 +186,9 @@ inline bool operator==(const Range& a, const Range& b) {
   return a.parallel == b.parallel && a.dimensions == b.dimensions && a.body == b.body &&
          a.when == b.when;
 }
+
+/// How many launches stand in statements, within ranges, too.
+std::size_t count_launches(const std::vector<Statement>& body);
 
 /// A variant that partitions and launches, and touches no element.
 struct Inner {

@@ -481,9 +481,9 @@ def added(a, b, o, mt, tiles, K, D: gl.constexpr):
     ], [1], [24])
 
 
-def desc(shape):
-    L = gl.NVMMASharedLayout.get_default_for(shape, gl.float16)
-    return f"tensordesc<fp16{list(shape)},{L!r}>"
+def desc(shape, name="fp16", dtype=gl.float16):
+    L = gl.NVMMASharedLayout.get_default_for(shape, dtype)
+    return f"tensordesc<{name}{list(shape)},{L!r}>"
 
 
 def without_places(text):
@@ -502,6 +502,13 @@ def without_places(text):
     return (kept + rest).strip() + "\n"
 
 
+def make(kernel, signature, depth, arch, folder):
+    aligned = {(i,): [["tt.divisibility", 16]] for i, kind in enumerate(signature.values()) if kind.startswith("*")}
+    source = GluonASTSource(kernel, {**signature, "D": "constexpr"}, {"D": depth}, aligned)
+    compiled = triton.compile(source, target=GPUTarget("cuda", arch, 32), options={"num_warps": 4})
+    (folder / f"{kernel.fn.__name__}.ttgir").write_text(without_places(compiled.asm["ttgir"]))
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     tile, wide, out, half = desc([128, 64]), desc([64, 128]), desc([128, 128]), desc([64, 64])
@@ -516,10 +523,7 @@ def main():
         (halves, {"a": tile, "b": tile, "c": "*fp16", "K": "i32"}, 3, 100),
     ]
     for kernel, signature, depth, arch in kernels:
-        aligned = {(i,): [["tt.divisibility", 16]] for i, kind in enumerate(signature.values()) if kind.startswith("*")}
-        source = GluonASTSource(kernel, {**signature, "D": "constexpr"}, {"D": depth}, aligned)
-        compiled = triton.compile(source, target=GPUTarget("cuda", arch, 32), options={"num_warps": 4})
-        (folder / f"{kernel.fn.__name__}.ttgir").write_text(without_places(compiled.asm["ttgir"]))
+        make(kernel, signature, depth, arch, folder)
 
 
 if __name__ == "__main__":

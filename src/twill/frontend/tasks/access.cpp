@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -312,21 +313,39 @@ Lowering::Pointers Lowering::pointers(const Place& place, const TileType& type, 
   return PointerText(*this, place, type, scope, where).run();
 }
 
+/// The number beyond the edge of a part.
+Result<double> Lowering::fill_of(const Place& place, const Where& where) const {
+  std::optional<double> fill;
+  for (const auto& [dimension, number] : place.fills) {
+    if (fill.value_or(number) == number) {
+      fill = number;
+      continue;
+    }
+    return tasks::fail_task(
+        "M09", where,
+        fmt::format("'{}' is cut twice, with {} beyond one edge and {} beyond the other",
+                    tree_.root.task->arguments[place.argument].name, *fill, number),
+        "a tile that is loaded has one number beyond its edges: let all its blocks say the same");
+  }
+  return fill.value_or(0);
+}
+
 Result<Loaded> Lowering::load(const Place& place, const std::string& name, const Where& where,
                               bool by_threads) {
   TWILL_TRY(TileType type, type_of(place, where));
   const bool constant =
       tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::reads;
   const std::size_t scope = constant ? scope_of(place) : state_.text.innermost();
-  if (type.shape.size() == 1 || by_threads) {
+  TWILL_TRY(const double fill, fill_of(place, where));
+  if (type.shape.size() == 1 || by_threads || fill != 0) {
     const Pointers from = pointers(place, type, scope, where);
-    const std::string zero =
-        state_.text.once(0, "zero",
-                         fmt::format("arith.constant dense<{}> : {}", number_text(0, type.scalar),
-                                     tensor_text(type)),
+    const std::string beyond =
+        state_.text.once(0, fill == 0 ? "zero" : "fill",
+                         fmt::format("arith.constant dense<{}> : {}",
+                                     number_text(fill, type.scalar), tensor_text(type)),
                          where);
     const std::string what =
-        fmt::format("tt.load {}, {}, {} : {}", from.addresses, from.mask, zero, from.type);
+        fmt::format("tt.load {}, {}, {} : {}", from.addresses, from.mask, beyond, from.type);
     const std::string value = constant ? state_.text.once(scope, name, what, where)
                                        : state_.text.put(scope, name, what, where);
     return Loaded{value, std::move(type)};
@@ -344,6 +363,15 @@ Result<Loaded> Lowering::load(const Place& place, const std::string& name, const
 
 Result<std::string> Lowering::load_shared(const Place& place, const std::string& name,
                                           const Where& where) {
+  TWILL_TRY(const double fill, fill_of(place, where));
+  if (fill != 0) {
+    return tasks::fail_task(
+        "M09", where,
+        fmt::format("the tile '{}' of a product is copied to shared memory with zeros beyond its "
+                    "edge, not with {}",
+                    name, fill),
+        "a product adds up zeros: leave fill out");
+  }
   TWILL_TRY(const Loaded loaded, load(place, name, where, false));
   const auto& [tile, type] = loaded;
   const bool constant =

@@ -1,6 +1,9 @@
 #include "twill/frontend/tasks/lower.h"
 
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "twill/frontend/tasks/lowering.h"
 #include "twill/support/spelling.h"
@@ -8,12 +11,17 @@
 #include "twill/tasks/holes.h"
 
 namespace twill::frontend {
+namespace {
+
+constexpr std::string_view kTarget = "sm_90";
+
+}  // namespace
 
 Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file_name) {
-  if (!tree.machine.empty() && tree.machine != "h100" && tree.machine != "h200") {
-    return tasks::fail_task(
-        "M15", tree.where,
-        "kernels of tasks are made for h100 and h200, not for " + in_quotes(tree.machine));
+  if (!tree.target.empty() && tree.target != kTarget) {
+    return tasks::fail_task("M15", tree.where,
+                            fmt::format("kernels of tasks are made for {}, and the machine is {}",
+                                        kTarget, tree.target));
   }
   // Layouts of tiles that stand in front of the first product follow from it.
   from_tasks::Products products;
@@ -86,8 +94,9 @@ Result<MappedTasks> read_open(const TaskSource& source) {
   return program;
 }
 
-Result<tasks::Tree> tree_of(const TaskSource& source, const MappedTasks& program) {
-  return with_line(tasks::instantiate(program.text.library, program.mapping), source);
+Result<tasks::Tree> tree_of(const TaskSource& source, const MappedTasks& program,
+                            const tasks::Levels& levels) {
+  return with_line(tasks::instantiate(program.text.library, program.mapping, levels), source);
 }
 
 Result<std::vector<tasks::ComparedVariant>> variants_of(const TaskSource& source,
@@ -95,10 +104,14 @@ Result<std::vector<tasks::ComparedVariant>> variants_of(const TaskSource& source
   return with_line(tasks::compare_variants(program.text.library), source);
 }
 
+Result<std::string> kernel_of(const TaskSource& source, const tasks::Tree& tree) {
+  return with_line(lower_tasks(tree, source.file), source);
+}
+
 Result<std::string> lower_task_text(const TaskSource& source) {
   TWILL_TRY(const MappedTasks program, read_mapped(source));
   TWILL_TRY(const tasks::Tree tree, tree_of(source, program));
-  return with_line(lower_tasks(tree, source.file), source);
+  return kernel_of(source, tree);
 }
 
 }  // namespace twill::frontend

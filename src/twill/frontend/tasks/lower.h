@@ -15,7 +15,8 @@ namespace twill::frontend {
 /// 2 are TMA descriptors, as Triton passes them, those of rank 1 pointers. Sizes that the kernel
 /// needs are i32 arguments behind all others. Fails where a tile's size is no number (M03), a
 /// partition cannot be kept without a copy (M08), or an instruction does not fit (M09). What the
-/// mapping states beside that is kept in attributes (stated.h). Precondition: check(*tree.library).
+/// mapping states beside that is kept in attributes (stated.h). Fails (M15) for levels of a machine
+/// other than Hopper. Precondition: check(*tree.library).
 Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file_name);
 
 /// Text of a `.task` file, and the mapping that is taken: the first one, or the one of a name. It
@@ -44,9 +45,13 @@ Result<MappedTasks> read_open(const TaskSource& source);
 Result<std::vector<tasks::ComparedVariant>> variants_of(const TaskSource& source,
                                                         const MappedTasks& program);
 /// The tree of the mapping. Fails as `tasks::instantiate`, with the line.
-Result<tasks::Tree> tree_of(const TaskSource& source, const MappedTasks& program);
+Result<tasks::Tree> tree_of(const TaskSource& source, const MappedTasks& program,
+                            const tasks::Levels& levels = {});
 
-/// Reads, checks, instantiates and lowers.
+/// The kernel of a tree of the source. Fails as `lower_tasks`, with the line.
+Result<std::string> kernel_of(const TaskSource& source, const tasks::Tree& tree);
+
+/// Reads, checks, instantiates for any machine, and lowers.
 Result<std::string> lower_task_text(const TaskSource& source);
 
 }  // namespace twill::frontend

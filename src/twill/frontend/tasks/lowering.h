@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "twill/frontend/tasks/module_text.h"
 #include "twill/tasks/instantiate.h"
+#include "twill/tasks/partitions.h"
 
 /// Internal to the lowering of tasks: the tree is walked in the order of its text, and every tensor
 /// is a place. Tensors that live in registers, or nowhere, are values; what lies elsewhere than a
@@ -25,7 +27,8 @@ struct Place {
   std::size_t cell = 0;             ///< of a value
   /// By dimension of the part that of the argument: those that were picked are missing.
   std::vector<std::size_t> dimensions;
-  bool may_begin_before = false;  ///< in front of the argument's first element
+  bool may_begin_before = false;             ///< in front of the argument's first element
+  std::map<std::size_t, double> fills = {};  ///< beyond the edge, by dimension that is cut
 };
 
 /// A temporary tensor: the newest of its values.
@@ -48,8 +51,13 @@ struct Loaded {
   TileType type;
 };
 
-/// By tensor that a prange cuts, what its index tells apart in each dimension.
-using Axes = std::map<std::string, tasks::PartAxes>;
+/// A tensor that a prange cuts.
+struct Parts {
+  tasks::PartAxes axes;              ///< that its index tells apart
+  std::vector<std::int64_t> counts;  ///< of parts, by dimension
+};
+/// The tensors that a prange cuts, by name.
+using Cuts = std::map<std::string, Parts>;
 
 /// A variant that is being walked.
 struct Frame {
@@ -58,7 +66,7 @@ struct Frame {
   std::map<std::string, Place> tensors;
   std::size_t launches = 0;
   /// A map for each prange around it that is carried out at once.
-  std::vector<Axes> parts = {};
+  std::vector<Cuts> parts = {};
 };
 
 /// An index of the kernel: of the grid, or of a loop that counts elements.
@@ -85,14 +93,16 @@ class Lowering {
   /// `parts`: as in Frame.
   Result<void> walk(const tasks::TreeNode& node, std::vector<Place> arguments,
                     const std::vector<tasks::Size>& positions, const tasks::Where& where,
-                    std::vector<Axes> parts = {});
+                    std::vector<Cuts> parts = {});
   Result<void> walk_body(const std::vector<tasks::Statement>& body, Frame& frame);
   Result<void> make(const tasks::Make& make, Frame& frame);
   /// `parts`: what the prange around it tells apart, by argument.
   Result<void> launch(const tasks::Launch& launch, Frame& frame,
-                      const std::optional<Axes>& parts = std::nullopt);
+                      const std::optional<Cuts>& parts = std::nullopt);
   Result<void> grid(const tasks::Range& range, Frame& frame);
   Result<void> loop(const tasks::Range& range, Frame& frame);
+  std::optional<std::int64_t> iterations_apart(const tasks::Range& range, const Frame& frame) const;
+  Result<void> one_by_one(const tasks::Range& range, std::int64_t iterations, Frame& frame);
   Result<void> parts(const tasks::Range& range, Frame& frame);
   Result<void> check_instruction(const tasks::Block& block, const tasks::Piece& of,
                                  const Frame& frame);
@@ -115,7 +125,9 @@ class Lowering {
   Result<void> leaf(const Frame& frame, const tasks::Where& where);
 
   // Global memory: access.cpp.
-  /// Tiles come by TMA, or through pointers if threads are to load them into registers.
+  Result<double> fill_of(const Place& place, const tasks::Where& where) const;
+  /// Tiles come by TMA, or through pointers if threads are to load them into registers, or for
+  /// numbers beyond the edge that are no zeros.
   Result<Loaded> load(const Place& place, const std::string& name, const tasks::Where& where,
                       bool by_threads);
   Result<std::string> load_shared(const Place& place, const std::string& name,

@@ -24,6 +24,14 @@ namespace {
 
 /// Bodies of loops are walked twice, those within them four times, and so on.
 constexpr std::size_t kMostLoops = 6;
+constexpr std::int64_t kMostApart = 16;  ///< iterations that are written one after the other
+
+bool multiplies(const tasks::TreeNode& node) {
+  const auto* leaf = std::get_if<tasks::Leaf>(&node.variant->body);
+  if (leaf == nullptr) return std::any_of(node.children.begin(), node.children.end(), multiplies);
+  return std::any_of(leaf->nodes.begin(), leaf->nodes.end(),
+                     [](const auto& it) { return it.function == tasks::Function::mma; });
+}
 
 }  // namespace
 
@@ -81,13 +89,28 @@ Result<void> Lowering::check_instruction(const tasks::Block& block, const tasks:
                                  to_string(size)));
   }
   TWILL_TRY(TileType type, type_of(place.extent, tasks::Scalar::f32, of.tensor, of.where));
-  for (const Axes& around : frame.parts) {
+  for (const Cuts& around : frame.parts) {
     const auto cut = around.find(of.tensor);
     if (cut == around.end()) continue;
-    for (std::size_t d = 0; d < type.shape.size(); ++d) type.shape[d] /= cut->second.cuts[d];
+    for (std::size_t d = 0; d < type.shape.size(); ++d) type.shape[d] /= cut->second.counts[d];
   }
   return check_fragment(known, type.shape, of.where);
 }
+
+namespace {
+
+/// In how many parts each dimension is cut by a block that one of `count` iterations has.
+std::vector<std::int64_t> counts_of(const tasks::Block& block, std::size_t rank,
+                                    std::int64_t count) {
+  std::vector<std::int64_t> counts(rank, 1);
+  counts[0] = count;
+  for (std::size_t d = 0; block.cut == tasks::Cut::mma && d < rank; ++d) {
+    counts[d] = cuts_of(block, d);
+  }
+  return counts;
+}
+
+}  // namespace
 
 /// A prange within a block: parts for several warpgroups, for warps or for threads. Leaves that go
 /// by these parts are carried out on all of them at once. Warpgroups get theirs later, with proof,
@@ -107,7 +130,7 @@ Result<void> Lowering::parts(const tasks::Range& range, Frame& frame) {
     if (what == nullptr) return refuse("there is more than launches in it");
     const tasks::TreeNode& child = frame.node->children[frame.launches];
     tasks::Launch whole = *what;
-    Axes cut;
+    Cuts cut;
     for (std::size_t p = 0; p < whole.pieces.size(); ++p) {
       tasks::Piece& piece = whole.pieces[p];
       if (piece.blocks.empty()) continue;
@@ -123,7 +146,8 @@ Result<void> Lowering::parts(const tasks::Range& range, Frame& frame) {
       }
       if (*all) piece.blocks.push_back(**std::move(all));
       const tasks::Argument& argument = child.task->arguments[p];
-      cut[argument.name] = axes_of(block, argument.shape.size(), count);
+      const std::size_t rank = argument.shape.size();
+      cut[argument.name] = {axes_of(block, rank), counts_of(block, rank, *count.constant())};
     }
     for (const Size& position : whole.positions) {
       if (names_in(position).count(index) > 0) return refuse(to_string(position));
@@ -160,7 +184,9 @@ Result<void> Lowering::check_parts(const Frame& frame, const Where& where) const
     }
     return {};
   }
-  for (const Axes& cut : frame.parts) {
+  for (const Cuts& around : frame.parts) {
+    std::map<std::string, tasks::PartAxes> cut;
+    for (const auto& [tensor, parts] : around) cut[tensor] = parts.axes;
     const auto& leaf = std::get<tasks::Leaf>(frame.node->variant->body);
     if (goes_by_parts(task, leaf, cut)) continue;
     if (const auto added = added_by_all_parts(leaf, cut)) {
@@ -267,7 +293,44 @@ Result<void> Lowering::branch(const tasks::Range& range, Frame& frame) {
   return {};
 }
 
+/// How many iterations a loop within another has, if they are few and without products: then the
+/// outer loop is planned with all of them in it.
+std::optional<std::int64_t> Lowering::iterations_apart(const tasks::Range& range,
+                                                       const Frame& frame) const {
+  if (state_.text.innermost() == 0) return std::nullopt;
+  std::int64_t count = 1;
+  for (const tasks::Dimension& it : range.dimensions) {
+    const auto extent = substituted(it.extent, frame.sizes).constant();
+    if (!extent || *extent < 0 || *extent > kMostApart) return std::nullopt;
+    count *= *extent;
+  }
+  if (count > kMostApart) return std::nullopt;
+  const auto first = frame.node->children.begin() + static_cast<std::ptrdiff_t>(frame.launches);
+  const auto end = first + static_cast<std::ptrdiff_t>(count_launches(range.body));
+  return std::any_of(first, end, multiplies) ? std::nullopt : std::optional(count);
+}
+
+Result<void> Lowering::one_by_one(const tasks::Range& range, std::int64_t iterations,
+                                  Frame& frame) {
+  const std::size_t launches = frame.launches;
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    frame.launches = launches;
+    std::int64_t rest = i;
+    for (std::size_t d = range.dimensions.size(); d-- > 0;) {
+      const Size extent = substituted(range.dimensions[d].extent, frame.sizes);
+      frame.sizes[range.dimensions[d].index] = Size(rest % *extent.constant());
+      rest /= *extent.constant();
+    }
+    TWILL_TRY_VOID(walk_body(range.body, frame));
+  }
+  frame.launches = launches + count_launches(range.body);
+  return {};
+}
+
 Result<void> Lowering::loop(const tasks::Range& range, Frame& frame) {
+  if (const auto iterations = iterations_apart(range, frame)) {
+    return one_by_one(range, *iterations, frame);
+  }
   if (state_.text.innermost() >= kMostLoops) {
     return fail_task("M05", range.where,
                      fmt::format("there are more than {} loops in each other", kMostLoops));

@@ -63,7 +63,7 @@ Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar
       return fail_task("M03", where,
                        fmt::format("'{}' is a tile of {} here, which is known only when the kernel "
                                    "runs: {}",
-                                   name, to_string(size), value.error()),
+                                   name, to_string(size), value.error().why),
                        "cut it into blocks, or give the size a value in the mapping");
     }
     constexpr std::int64_t kMost = 1 << 20;
@@ -80,7 +80,7 @@ Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar
 
 Result<void> Lowering::walk(const tasks::TreeNode& node, std::vector<Place> arguments,
                             const std::vector<Size>& positions, const Where& where,
-                            std::vector<Axes> parts) {
+                            std::vector<Cuts> parts) {
   Frame frame{&node, {}, {}, 0, std::move(parts)};
   for (const auto& [name, value] : node.tunables) frame.sizes[name] = Size(value);
   for (std::size_t p = 0; p < positions.size(); ++p) {
@@ -209,6 +209,9 @@ Place Lowering::part_of(Place place, const tasks::Block& block, const SizeMap& s
     const Size step = substituted(windows ? block.step[d] : block.tile[d], sizes);
     Size& offset = place.offset[place.dimensions[d]];
     offset = offset + substituted(block.index[d], sizes) * step;
+    // Parts of parts are within these, so the outermost edge is that of memory.
+    const bool is_whole = place.extent[d] == substituted(block.tile[d], sizes);
+    if (!is_whole || windows) place.fills.try_emplace(place.dimensions[d], block.edge.fill);
     place.extent[d] = substituted(block.tile[d], sizes);
   }
   place.may_begin_before = place.may_begin_before || windows;
@@ -247,7 +250,7 @@ Result<Place> Lowering::place_of(const tasks::Piece& piece, const Frame& frame) 
 }
 
 Result<void> Lowering::launch(const tasks::Launch& what, Frame& frame,
-                              const std::optional<Axes>& parts) {
+                              const std::optional<Cuts>& parts) {
   const tasks::TreeNode& child = frame.node->children[frame.launches++];
   std::vector<Place> arguments;
   for (const tasks::Piece& piece : what.pieces) {
@@ -256,8 +259,8 @@ Result<void> Lowering::launch(const tasks::Launch& what, Frame& frame,
   }
   std::vector<Size> positions;
   for (const Size& it : what.positions) positions.push_back(substituted(it, frame.sizes));
-  std::vector<Axes> all;
-  for (const Axes& around : frame.parts) {
+  std::vector<Cuts> all;
+  for (const Cuts& around : frame.parts) {
     all.emplace_back();
     for (std::size_t p = 0; p < what.pieces.size(); ++p) {
       const auto found = around.find(what.pieces[p].tensor);

@@ -51,7 +51,7 @@ std::optional<AccessTraits> access_of(OpKind kind) {
   const OpClass of = ir::class_of(kind);
   const bool accesses = of == OpClass::load || of == OpClass::store || of == OpClass::copy ||
                         of == OpClass::update || of == OpClass::allocation;
-  if (!accesses) return std::nullopt;
+  if (!accesses || kind == OpKind::tensor_copy) return std::nullopt;
   const bool by_threads = kind == OpKind::load || kind == OpKind::store ||
                           kind == OpKind::copy_async || kind == OpKind::atomic_update ||
                           kind == OpKind::atomic_compare;

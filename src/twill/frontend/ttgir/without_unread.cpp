@@ -6,6 +6,7 @@
 #include "twill/frontend/ttgir/copy.h"
 #include "twill/frontend/ttgir/equal_values.h"
 #include "twill/ir/loop.h"
+#include "twill/ir/operands.h"
 #include "twill/support/check.h"
 
 namespace twill::frontend::ttgir {
@@ -51,7 +52,14 @@ class Remover {
   bool is_needed_anyway(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
     if (op.results.empty()) return true;
-    return !is_repeatable(program_, id) && !is_plain_load(op);
+    return !is_repeatable(program_, id) && !is_plain_load(op) && !only_makes_result(op);
+  }
+
+  /// A product of registers, or a copy in shared memory: nothing is written beside the result.
+  bool only_makes_result(const ir::Op& op) const {
+    const bool of_tile = is_tensor(type_of(program_, op.results.front()));
+    return (of_tile && mma_operands(op)) ||
+           (op.kind == ir::OpKind::shared_alloc && !op.operands.empty());
   }
 
   /// An op with its operands and all that its regions need; of loops that may lose values, the

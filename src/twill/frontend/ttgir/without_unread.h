@@ -4,8 +4,8 @@
 
 namespace twill::frontend::ttgir {
 
-/// The Program without pure ops and plain loads whose results have no reader, and without values
-/// that a scf.for carries only for itself. It stores the same, at the same lines. Cost: about
+/// The Program without ops whose results have no reader: pure ones, plain loads, products, copies
+/// in shared memory. Values that a scf.for carries only for itself are left out as well. It stores the same, at the same lines. Cost: about
 /// linear in the Program.
 ir::Program without_unread(const ir::Program& program);
 

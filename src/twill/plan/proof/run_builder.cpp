@@ -393,8 +393,9 @@ namespace {
 std::string in_words(const TileTrips& tiles) {
   constexpr std::size_t kMostNamed = 12;
   const bool same = std::equal(tiles.begin() + 1, tiles.end(), tiles.begin());
-  if (tiles.size() == 1) return fmt::format("{} trips", tiles[0]);
-  if (same) return fmt::format("{} trips in each of {} tiles", tiles[0], tiles.size());
+  const std::string trips = fmt::format("{} trip{}", tiles[0], tiles[0] == 1 ? "" : "s");
+  if (tiles.size() == 1) return trips;
+  if (same) return fmt::format("{} in each of {} tiles", trips, tiles.size());
   const auto end = tiles.begin() + static_cast<std::ptrdiff_t>(std::min(tiles.size(), kMostNamed));
   return fmt::format("tiles of {}{} trips", fmt::join(tiles.begin(), end, ", "),
                      tiles.size() > kMostNamed ? ", ..." : "");
