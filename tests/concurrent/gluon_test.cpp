@@ -52,7 +52,7 @@ TEST(Gluon, GoodKernelsRunWithoutAlarm) {
   }
 }
 
-/// A role draws tiles from a counter, which begins at 0, until there are none: runs are found, and
+/// A role draws tiles from a counter, which begins at 0, until there are none. Runs are found, and
 /// the loops that count no iterations are named.
 TEST(Gluon, TilesThatAreDrawnAreRunAndNotProven) {
   driver::RunModuleRequest request;
