@@ -49,12 +49,12 @@ Result<std::optional<Question>> Machine::follow() {
       } while (!stopped_ && can_go(role) && !question_of(role));
       continue;
     }
+    TWILL_TRY(const bool landed, land_some(true));
+    if (landed) continue;
     if (roles_.front().ended()) {
       check_exit();
       return std::nullopt;
     }
-    TWILL_TRY(const bool landed, land_some(true));
-    if (landed) continue;
     for (const Role& role : roles_) {
       if (!can_go(role)) continue;
       if (auto question = question_of(role)) return question;

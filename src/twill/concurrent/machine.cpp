@@ -87,9 +87,10 @@ Result<void> Machine::run_roles() {
     }
     const auto next = next_role();
     if (!next) {
-      if (roles_.front().ended()) return {};
+      // What is left lands behind the end, too: it may have come before a wait.
       TWILL_TRY(const bool landed, land_some(true));
       if (landed) continue;
+      if (roles_.front().ended()) return {};
       report_deadlock();
       stopped_ = true;
       return {};
