@@ -239,8 +239,7 @@ map m for t { N = 16 }
 // Protects: a tile with a number beyond its edge is loaded with it. Few iterations within the main
 // loop are written one after the other, so that it is planned whole.
 TEST(LoweredTasks, EdgesAreFilledAndShortLoopsWrittenOut) {
-  for (const char* inner :
-       {"srange r < 1", "srange r < 3", "srange r < 2, s < 2", "srange r < 0"}) {
+  for (const char* inner : {"srange r < 1", "srange r < 3", "srange r < 2, s < 2"}) {
     const std::string text = filled_bias("fill(-inf)", inner);
     TasksAndModule({text, {{"M", 70}, {"N", 16}, {"K", 40}, {"L", 80}}, {2, 1, 1}}).run();
     const auto made = lower_task_text({"t.task", text});

@@ -137,7 +137,7 @@ const Wrong kWrong[] = {
      "for "
      "the largest"},
     {"Fill", "task t(writes C: f16[M])\ninner t.v { t(blocks(C, 4, fill(x))[0]) }",
-     "t.task:2:32: error: "},
+     "t.task:2:33: error: expected a number or 'inf', not 'x'"},
     {"NoComparison", "task t(updates C: f16[M])\ninner t.v { if M { t(C) } }",
      "t.task:2:18: error: expected a comparison of sizes, not '{'"},
     {"Windows", "task t(updates C: f16[M])\ninner t.v { t(windows(C, 4)[0]) }",

@@ -76,14 +76,14 @@ class Statements {
     for (const tasks::Setting* it : settings_) stated_.push_back(it->values[0]);
   }
 
-  /// Whether there is one with the smallest values.
+  /// Whether there is one with half of each value.
   bool depends_on_values() {
-    Values least = stated_;
-    for (std::size_t i = 0; i < least.size(); ++i) {
+    Values halves = stated_;
+    for (std::size_t i = 0; i < halves.size(); ++i) {
       const Values smaller = smaller_values(i);
-      if (!smaller.empty()) least[i] = smaller.back();
+      if (!smaller.empty()) halves[i] = smaller.front();
     }
-    return least != stated_ && possible(least);
+    return halves != stated_ && possible(halves);
   }
 
   std::optional<Diagnostic> run() {

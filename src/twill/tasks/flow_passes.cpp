@@ -83,7 +83,14 @@ class PartsLoop {
 
  private:
   bool widen(FlowStep& step, const std::map<std::size_t, Block>& cut) const {
-    if (auto* copy = std::get_if<Copy>(&step.what)) return widen(copy->from) && widen(copy->to);
+    if (auto* copy = std::get_if<Copy>(&step.what)) {
+      for (Ref* ref : {&copy->from, &copy->to}) {
+        if (cut.count(ref->buffer) == 0) continue;
+        if (!is_all(*ref)) return false;
+        ref->blocks.clear();
+      }
+      return widen(copy->from) && widen(copy->to);
+    }
     auto* call = std::get_if<Call>(&step.what);
     if (call == nullptr) return false;
     for (const Size& position : call->positions) {
@@ -95,6 +102,8 @@ class PartsLoop {
       const Argument& argument = call->task->arguments[a];
       const auto own = cut.find(ref.buffer);
       if (own != cut.end()) {
+        if (!is_all(ref)) return false;
+        ref.blocks.clear();
         axes[argument.name] = axes_of(own->second, argument.shape.size());
       } else if (depends_on(ref, index_)) {
         axes[argument.name] = axes_of(ref.blocks.back(), argument.shape.size());
@@ -102,6 +111,15 @@ class PartsLoop {
       if (!widen(ref)) return false;
     }
     return goes_by_parts(*call->task, std::get<Leaf>(call->leaf->body), axes);
+  }
+
+  /// Whether the part is the whole buffer, as it was before it got room for all iterations.
+  bool is_all(const Ref& ref) const {
+    return std::all_of(ref.blocks.begin(), ref.blocks.end(), [&](const Block& block) {
+      return block.cut == Cut::blocks && block.tile == buffers_[ref.buffer].shape &&
+             std::all_of(block.index.begin(), block.index.end(),
+                         [](const Size& at) { return at == Size(0); });
+    });
   }
 
   /// The part of all iterations.

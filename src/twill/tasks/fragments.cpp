@@ -38,9 +38,9 @@ namespace {
 // of every 8 columns the pair from 2 (l % 4) on.
 constexpr std::int64_t kWarps = 4;
 constexpr std::int64_t kThreads = 32;
-constexpr std::int64_t kRows = 64;
-constexpr std::int64_t kDepth = 16;
-constexpr std::int64_t kRowsOfWarp = kRows / kWarps;
+constexpr std::int64_t kInstructionRows = 64;
+constexpr std::int64_t kInstructionDepth = 16;
+constexpr std::int64_t kRowsOfWarp = kInstructionRows / kWarps;
 constexpr std::int64_t kColumns = 8;  ///< that a row of lanes has side by side
 constexpr std::int64_t kMostColumns = 256;
 constexpr std::int64_t kPair = 2;                              ///< columns of a lane
@@ -67,7 +67,7 @@ std::int64_t cuts_of(const Block& block, std::size_t d) {
 Lanes lanes_of(const Block& block, std::size_t d, std::int64_t index) {
   if (has_rows(block, d)) {
     return block.level == Level::thread ? Lanes{1, kRowsOfLanes, index / kLanesOfRow}
-                                        : Lanes{kRowsOfWarp, kRows, kRowsOfWarp * index};
+                                        : Lanes{kRowsOfWarp, kInstructionRows, kRowsOfWarp * index};
   }
   if (block.level == Level::thread && has_columns(block, d)) {
     return {kPair, kColumns, kPair * (index % kLanesOfRow)};
@@ -78,8 +78,8 @@ Lanes lanes_of(const Block& block, std::size_t d, std::int64_t index) {
 namespace {
 
 bool is_instruction(std::int64_t rows, std::int64_t columns, std::int64_t depth) {
-  return rows == kRows && columns >= kColumns && columns <= kMostColumns &&
-         columns % kColumns == 0 && depth == kDepth;
+  return rows == kInstructionRows && columns >= kColumns && columns <= kMostColumns &&
+         columns % kColumns == 0 && depth == kInstructionDepth;
 }
 
 /// Elements of dimension d that belong to one instruction.

@@ -310,6 +310,8 @@ class TextReader {
     const bool negative = cursor_.take("-");
     double number = std::numeric_limits<double>::infinity();
     if (!cursor_.take("inf")) {
+      const bool is_number = cursor_.peek().kind == Token::Kind::number;
+      if (!is_number) return cursor_.unexpected("a number or 'inf'");
       TWILL_TRY(number, cursor_.number());
     }
     to = fill(negative ? -number : number);
