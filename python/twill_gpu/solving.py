@@ -68,6 +68,12 @@ def _named(wrong: Refused, text: str, name: str) -> Refused:
     return Refused(wrong.exit_code, dataclasses.replace(said, file=name) if name else of_source(said, text))
 
 
+def _of_task(wrong: Refused, one: Task) -> Refused:
+    """A refusal of a task, at the line of the user's source where the text has locations, else at that of the text, by the task's label."""
+    located = _named(wrong, one.text, "")
+    return located if located.diagnostic.file != wrong.diagnostic.file else _named(wrong, one.text, one.label)
+
+
 def schedule(source: Problem | str | Path, machine: str | None = None, options: Sequence[str] = (),
              timeout_s: float | None = None) -> Schedule:
     """The fastest schedule of a kernel (TTGIR) or problem, as `twill schedule` finds it. Raises what Program.ask() does.
@@ -201,7 +207,7 @@ def _round(todo: list[tuple[int, Task]], executor: concurrent.futures.Executor, 
         try:
             outcome = Outcome(number, one.label, Schedule(future.result()))
         except Refused as wrong:  # the program's answer: another worker has no other
-            outcome = Outcome(number, one.label, None, str(_named(wrong, one.text, one.label)))
+            outcome = Outcome(number, one.label, None, str(_of_task(wrong, one)))
         except (Exception, concurrent.futures.CancelledError) as lost:  # the worker, or the way to it
             broken[number] = f"{type(lost).__name__}: {lost}"
             continue

@@ -129,6 +129,7 @@ const TypeCase kMisfits[] = {
     {"%r = tt.expand_dims %f {axis = 5 : i32} : tensor<16xf32> -> tensor<16x1xf32>", "'axis' from 0 to 1"},
     {"%r = tt.broadcast %f : tensor<16xf32> -> tensor<32xf32>", "only extents of 1 can become 32"},
     {"%r = tt.trans %t {order = array<i32: 1, 1>} : tensor<64x64xf16> -> tensor<64x64xf16>", "names a dimension twice"},
+    {"%r = tt.trans %t {order = array<i32: 2147483647, 0>} : tensor<64x64xf16> -> tensor<64x64xf16>", "or one there is not"},
     {"%r = tt.reshape %f : tensor<16xf32> -> tensor<4x8xf32>", "as many elements as 16"},
     {"%r = ttg.convert_layout %f : tensor<16xf32> -> tensor<16xf16>", "elements of f32 are wanted"},
     {"%r = \"tt.reduce\"(%t) <{axis = 1 : i32}> ({\n^bb0(%x: f16, %y: f16):\n  tt.reduce.return %x : f16\n}) : (tensor<64x64xf16>) -> tensor<32xf16>", "64 is wanted"},

@@ -236,8 +236,8 @@ map m for t { N = 16 }
 )";
 }
 
-// Protects: a tile with a number beyond its edge is loaded with it, and few iterations within the
-// main loop are written one after the other, so that the main loop is planned whole.
+// Protects: a tile with a number beyond its edge is loaded with it. Few iterations within the main
+// loop are written one after the other, so that it is planned whole.
 TEST(LoweredTasks, EdgesAreFilledAndShortLoopsWrittenOut) {
   for (const char* inner :
        {"srange r < 1", "srange r < 3", "srange r < 2, s < 2", "srange r < 0"}) {

@@ -8,6 +8,7 @@ import unittest
 from unittest import mock
 
 import twill_gpu
+from twill_gpu import solving
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LOOPS = [ROOT / "loops" / name for name in ("fig1.loop", "gemm.loop", "fwd_h1.loop")]
@@ -91,6 +92,13 @@ class Sweep(unittest.TestCase):
         self.assertEqual([outcome.error == "" for outcome in outcomes], [True, False, True])
         self.assertIn("2:1", outcomes[1].error)
         self.assertEqual((outcomes[1].label, len(heard)), ("bad", 3))
+
+    def test_a_refusal_is_at_the_line_of_the_users_source(self):
+        """Protects sweeps over tiles of a Triton function: nobody has seen their texts."""
+        refused = twill_gpu.Refused(3, twill_gpu.Diagnostic("standard input", 1, 4, "no such thing"))
+        with mock.patch.object(solving, "run_task", side_effect=refused):
+            outcomes = twill_gpu.sweep([twill_gpu.task(text, label="k, BM=64") for text in ('%0 = x loc("/home/k.py":7:3)\n', "%0 = x\n")])
+        self.assertEqual([outcome.error for outcome in outcomes], ["k.py:7: no such thing", "k, BM=64:1:4: no such thing"])
 
 
 if __name__ == "__main__":

@@ -219,8 +219,8 @@ TEST(RandomMappings, LeaveTheBitsOfAProduct) {
   }
 }
 
-// Protects: the same of attention. The number of keys in a block changes the order of its sums.
-// Mappings with another number are near, those with the same have the same bits.
+// Protects: the same of attention. The number of keys in a block changes the order of its sums:
+// with the same number the bits are the same, with another one they are near.
 TEST(RandomMappings, LeaveTheBitsOfAttention) {
   const std::string text = without_mappings("attention.task");
   std::mt19937_64 random(6);

@@ -29,13 +29,28 @@ int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
+constexpr mode_t kMode = 0666;  ///< of new files; the process has a mask for it
+
 /// Opens, writes and closes; returns errno of the first failure.
-int write_to(const std::string& path, int flags, std::string_view text) {
-  const int descriptor = ::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666);
+int write_to(const std::string& path, int flags, std::string_view text, mode_t mode = kMode) {
+  const int descriptor = ::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, mode);
   if (descriptor < 0) return errno;
   int error = write_all(descriptor, text);
   if (::close(descriptor) != 0 && error == 0) error = errno;
   return error;
+}
+
+/// Writes a file beside the target, which it will replace. It has the mode of an old target, so
+/// that no others can read it. Returns errno of the first failure.
+int write_beside(const fs::path& target, const std::string& fresh, std::string_view text) {
+  std::error_code error;
+  const fs::file_status old = fs::status(target, error);
+  if (!fs::exists(old)) return write_to(fresh, O_CREAT | O_EXCL, text);
+  const int wrong =
+      write_to(fresh, O_CREAT | O_EXCL, text, static_cast<mode_t>(old.permissions()) & kMode);
+  if (wrong != 0) return wrong;
+  fs::permissions(fresh, old.permissions(), error);
+  return error.value();
 }
 
 /// Target of a chain of symbolic links, even if the target does not exist yet.
@@ -136,7 +151,7 @@ Result<void> write_file(const std::string& path, std::string_view text) {
     return {};
   }
   const std::string temporary = target.string() + ".twill-" + std::to_string(::getpid());
-  int error = write_to(temporary, O_CREAT | O_EXCL, text);
+  int error = write_beside(target, temporary, text);
   if (error == 0 && std::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
   if (error != 0) {
     ::unlink(temporary.c_str());

@@ -14,7 +14,8 @@ namespace twill::cli {
 Result<void> print(std::string_view text);
 
 /// Writes `text` to the file, whole or not at all: to a temporary file beside it that then takes
-/// its name. "-" is standard output; devices and pipes are written directly.
+/// its name. A file that was there leaves its mode. "-" is standard output; devices and pipes are
+/// written directly.
 Result<void> write_file(const std::string& path, std::string_view text);
 
 /// Writes a folder of files, whole or not at all: to a temporary folder beside it that then takes

@@ -16,9 +16,9 @@ namespace twill::driver {
 std::optional<Diagnostic> statements_without_schedule(const Request& request,
                                                       const report::Outcome& outcome);
 
-/// The failure to make a module of a kernel of tasks, with the tunables that together cause it and
-/// changes with which one was made (M14). It is `why` for other kernels, or where smaller tiles do
-/// not help. Cost: as above, with `is_made` as the question.
+/// Says why no module is made of tasks: the tunables that together cause it, and changes with which
+/// one was made (M14). It is `why` for other kernels, or where smaller tiles do not help. Cost: as
+/// above, with `is_made` as the question.
 Diagnostic in_words_of_mapping(const Request& request, Diagnostic why,
                                const std::function<bool(const Request&)>& is_made);
 

@@ -112,24 +112,19 @@ Result<std::vector<std::int64_t>> trip_counts(const Kernel& kernel, const execut
   Bounds bounds(kernel, launch);
   TWILL_TRY_VOID(bounds.read());
   const Grid& grid = launch.programs;
-  std::map<Grid, std::int64_t> known;
+  std::map<Grid, std::int64_t> known;  // by the program ids that matter; others are 0
   std::vector<std::int64_t> trips;
-  Grid id{};
-  for (id[2] = 0; id[2] < grid[2]; ++id[2]) {
-    for (id[1] = 0; id[1] < grid[1]; ++id[1]) {
-      for (id[0] = 0; id[0] < grid[0]; ++id[0]) {
-        Grid relevant{};
-        for (unsigned axis = 0; axis < 3; ++axis) {
-          if ((bounds.axes() >> axis & 1U) != 0) relevant[axis] = id[axis];
-        }
-        auto found = known.find(relevant);
-        if (found == known.end()) {
-          TWILL_TRY(const std::int64_t count, bounds.trips(relevant));
-          found = known.emplace(relevant, count).first;
-        }
-        trips.push_back(found->second);
-      }
+  for (std::int64_t cta = 0; cta < grid[0] * grid[1] * grid[2]; ++cta) {
+    Grid id = {cta % grid[0], cta / grid[0] % grid[1], cta / grid[0] / grid[1]};
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      if ((bounds.axes() >> axis & 1U) == 0) id[axis] = 0;
     }
+    auto found = known.find(id);
+    if (found == known.end()) {
+      TWILL_TRY(const std::int64_t count, bounds.trips(id));
+      found = known.emplace(id, count).first;
+    }
+    trips.push_back(found->second);
   }
   return trips;
 }

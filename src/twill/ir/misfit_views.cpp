@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "twill/ir/encoding.h"
 #include "twill/ir/op_types.h"
@@ -65,15 +66,13 @@ MaybeMisfit transposition(const OpTypes& types) {
   if (!order || order->size() != from.size()) {
     return types.bad(" needs an 'order' of " + count_of(from.size(), "dimension"));
   }
-  Shape sorted = *order;
-  std::sort(sorted.begin(), sorted.end());
-  Shape wanted;
-  for (std::size_t d = 0; d < sorted.size(); ++d) {
-    if (sorted[d] != static_cast<std::int64_t>(d)) {
-      return types.bad(": 'order' names a dimension twice, or one there is not");
-    }
-    wanted.push_back(from[static_cast<std::size_t>((*order)[d])]);
+  Shape dimensions(from.size());
+  std::iota(dimensions.begin(), dimensions.end(), 0);
+  if (!std::is_permutation(order->begin(), order->end(), dimensions.begin())) {
+    return types.bad(": 'order' names a dimension twice, or one there is not");
   }
+  Shape wanted;
+  for (const std::int64_t d : *order) wanted.push_back(from[static_cast<std::size_t>(d)]);
   if (auto wrong = types.shape(types.op().results[0], wanted)) return wrong;
   if (!is_turned(types.operand(0)->encoding, types.result()->encoding, *order)) {
     return types.wrong(types.op().results[0],

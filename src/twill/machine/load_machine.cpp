@@ -430,12 +430,6 @@ Result<void> read_numbers(const JsonNode& root, Description& machine) {
   return read(machine.load_latency, "load_latency", "cycle", 0, 1e6);
 }
 
-Result<std::size_t> named_in(const JsonNode& root, std::string_view member,
-                             const std::vector<std::string_view>& names) {
-  TWILL_TRY(const JsonNode node, root.at(member));
-  return node.one_of(names);
-}
-
 Result<void> read_goals(const JsonNode& root, Description& machine) {
   static constexpr std::array<std::string_view, 3> kObjectives = {"groups", "crossings", "length"};
   TWILL_TRY(const JsonNode list, root.at("objectives"));
@@ -472,9 +466,11 @@ Result<Description> read_description(const JsonNode& root) {
   TWILL_TRY(machine.measured, measured.flag());
   TWILL_TRY_VOID(read_numbers(root, machine));
   TWILL_TRY(machine.units, read_units(root));
-  TWILL_TRY(machine.tensor_unit, named_in(root, "tensor_unit", names_of(machine.units)));
+  TWILL_TRY(const JsonNode tensor_unit, root.at("tensor_unit"));
+  TWILL_TRY(machine.tensor_unit, tensor_unit.one_of(names_of(machine.units)));
   TWILL_TRY(machine.pipes, read_pipes(root));
-  TWILL_TRY(machine.issue_pipe, named_in(root, "issue_pipe", names_of(machine.pipes)));
+  TWILL_TRY(const JsonNode issue_pipe, root.at("issue_pipe"));
+  TWILL_TRY(machine.issue_pipe, issue_pipe.one_of(names_of(machine.pipes)));
   TWILL_TRY(machine.memories, read_memories(root));
   TWILL_TRY(machine.processors, read_processors(root));
   TWILL_TRY(machine.operations, read_operations(root, machine));
