@@ -52,8 +52,8 @@ TEST(Gluon, GoodKernelsRunWithoutAlarm) {
   }
 }
 
-/// A role draws tiles from a counter, which begins at 0, until there are none. Runs are found, and
-/// the loops that count no iterations are named.
+/// A role draws tiles from a counter that begins at 0. Runs are found, and loops that count no
+/// iterations are named.
 TEST(Gluon, TilesThatAreDrawnAreRunAndNotProven) {
   driver::RunModuleRequest request;
   request.module = {"dynamic", gluon("dynamic")};
@@ -133,6 +133,11 @@ INSTANTIATE_TEST_SUITE_P(
                 Rule::read_before_write, 1},
         Planted{"scaled", "%13 = ttg.memdesc_index %arg37[%s]",
                 "%13 = ttg.memdesc_index %arg37[%c0_i32_32]", Rule::overwrite, 1},
+        // A second arrival, by products, which may come before the wait for the first.
+        Planted{"scaled", "      ttng.tc_gen5_commit %arg43 :",
+                "      ttng.tc_gen5_commit %arg43 : !ttg.memdesc<1xi64, #shared2, #smem, mutable>\n"
+                "      ttng.tc_gen5_commit %arg43 :",
+                Rule::phase, 1},
         // Widened numbers without a fence, and operands that are given back too early.
         Planted{"dequant", "        ttng.fence_async_shared {bCluster = false}\n", "", Rule::fence},
         Planted{"dequant", "warp_group_dot_wait %acc_48 {pendings = 1",

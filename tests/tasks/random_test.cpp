@@ -219,8 +219,8 @@ TEST(RandomMappings, LeaveTheBitsOfAProduct) {
   }
 }
 
-// Protects: the same of attention. The number of keys in a block changes the order of its sums:
-// with the same number the bits are the same, with another one they are near.
+// Protects: the same of attention. Mappings with the same number of keys in a block have the same
+// bits. Another number changes the order of sums: those are near.
 TEST(RandomMappings, LeaveTheBitsOfAttention) {
   const std::string text = without_mappings("attention.task");
   std::mt19937_64 random(6);

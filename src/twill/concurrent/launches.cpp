@@ -184,9 +184,9 @@ class Search {
       if (!given_.arguments.contains(name)) launch.arguments[name] = static_cast<double>(value);
     }
     for (const ir::OpId loop : counted_) execute::fill_bounds(program_, loop, 1, launch);
-    for (const std::string& name : counters_) {
-      launch.arrays.try_emplace(name, execute::Values{execute::Values::Kind::constant});
-    }
+    execute::Values zeros;
+    zeros.kind = execute::Values::Kind::constant;
+    for (const std::string& name : counters_) launch.arrays.try_emplace(name, zeros);
     return launch;
   }
 
