@@ -428,4 +428,5 @@ def main():
     print(f"wrote {arguments.output}", file=sys.stderr)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -52,6 +52,21 @@ TEST(Gluon, GoodKernelsRunWithoutAlarm) {
   }
 }
 
+/// A role draws tiles from a counter that begins at 0. Runs are found, and loops that count no
+/// iterations are named.
+TEST(Gluon, TilesThatAreDrawnAreRunAndNotProven) {
+  driver::RunModuleRequest request;
+  request.module = {"dynamic", gluon("dynamic")};
+  request.trips = {0, 1, 4};
+  const auto ran = driver::run_module(request);
+  ASSERT_TRUE(ran) << to_string(ran.error());
+  EXPECT_TRUE(run::agrees(ran->report)) << run::to_text(ran->report, ran->program);
+  const auto made = verified(gluon("dynamic"));
+  ASSERT_FALSE(made.proof.every_trip);
+  EXPECT_NE(to_string(made.proof.every_trip.error()).find("counts no iterations"),
+            std::string::npos);
+}
+
 /// Without an iteration, the sum that is stored is not written: there are such arguments.
 TEST(Gluon, AnIterationThatIsTakenForGrantedIsABrokenRule) {
   const std::string text = gluon("persist");
@@ -111,13 +126,18 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"gather", "        ttng.fence_async_shared {bCluster = false}\n        %22",
                 "        %22", Rule::fence},
         Planted{"gather", "barrier_expect %14, 4096", "barrier_expect %14, 8192", Rule::deadlock},
-        // Scales that were never copied, that are copied too early, and of another slot.
+        // Scales that are not copied, that are copied too early, and of another slot.
         Planted{"scaled", "ttng.tmem_copy %16, %arg39", "ttng.tmem_copy %16, %arg38",
                 Rule::read_before_write, 1},
         Planted{"scaled", "ttng.wait_barrier %6, %8", "ttng.wait_barrier %6, %c1_i32_33",
                 Rule::read_before_write, 1},
         Planted{"scaled", "%13 = ttg.memdesc_index %arg37[%s]",
                 "%13 = ttg.memdesc_index %arg37[%c0_i32_32]", Rule::overwrite, 1},
+        // A second arrival, by products, which may come before the wait for the first.
+        Planted{"scaled", "      ttng.tc_gen5_commit %arg43 :",
+                "      ttng.tc_gen5_commit %arg43 : !ttg.memdesc<1xi64, #shared2, #smem, mutable>\n"
+                "      ttng.tc_gen5_commit %arg43 :",
+                Rule::phase, 1},
         // Widened numbers without a fence, and operands that are given back too early.
         Planted{"dequant", "        ttng.fence_async_shared {bCluster = false}\n", "", Rule::fence},
         Planted{"dequant", "warp_group_dot_wait %acc_48 {pendings = 1",

@@ -8,7 +8,7 @@ using testing::at;
 using testing::run;
 using testing::storing;
 
-constexpr std::int64_t kA = 0, kOut = 2;
+constexpr std::int64_t kFrom = 0, kTo = 2;
 
 // Protects: a transposed buffer in another shape, whose elements lie in no steps. Read, and
 // written.
@@ -40,8 +40,8 @@ TEST(Buffers, ThatAreTransposedHaveOtherShapes) {
   ASSERT_TRUE(written.result.has_value()) << to_string(written.result.error());
   for (int i = 0; i < 16; ++i) {
     const int there = i % 2 * 8 + i / 2;
-    EXPECT_EQ(at(read.memory, kOut, i), at(read.memory, kA, there)) << i;
-    EXPECT_EQ(at(written.memory, kOut, there), at(written.memory, kA, i)) << i;
+    EXPECT_EQ(at(read.memory, kTo, i), at(read.memory, kFrom, there)) << i;
+    EXPECT_EQ(at(written.memory, kTo, there), at(written.memory, kFrom, i)) << i;
   }
 }
 
@@ -63,7 +63,7 @@ TEST(Buffers, AreCopiedToTensorMemory) {
                       "%r = tt.reshape %w : tensor<4x4xf32> -> tensor<16xf32>",
                   "f32"));
   ASSERT_TRUE(ran.result.has_value()) << to_string(ran.result.error());
-  for (int i = 0; i < 16; ++i) EXPECT_EQ(at(ran.memory, kOut, i), at(ran.memory, kA, i)) << i;
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(at(ran.memory, kTo, i), at(ran.memory, kFrom, i)) << i;
 }
 
 // Protects: rows that are told one by one; those outside of the tensor are read as zeros and not

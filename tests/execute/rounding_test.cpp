@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <span>
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -135,6 +136,23 @@ TEST(Rounding, IsTheNearestForAnyNumber) {
     const double best = up < down ? high->first : std::prev(high)->first;
     if (up != down && best != all.rbegin()->first) RC_ASSERT(rounded == best);
   });
+}
+
+// Protects: the short way for whole tiles.
+TEST(Rounding, OfManyNumbersIsThatOfEach) {
+  for (const Format& format : {Format{10, -14, 65504, true}, Format{7, -126, 0x1.fep127, true},
+                               Format{3, -6, 448, false}, Format{2, -14, 57344, true}, Format{}}) {
+    rc::check("each format", [&](std::uint32_t bits) {
+      // Ties are rare among all numbers.
+      for (const std::uint32_t kept : {0xffffffffU, 0xfffff000U, 0xffff8000U, 0xfff80000U}) {
+        float number = std::bit_cast<float>(bits & kept);
+        if (std::isnan(number)) continue;
+        const float expected = round_to(format, static_cast<double>(number));
+        round_all(format, std::span(&number, 1));
+        RC_ASSERT(std::bit_cast<std::uint32_t>(number) == std::bit_cast<std::uint32_t>(expected));
+      }
+    });
+  }
 }
 
 TEST(Rounding, KnowsInfinityAndNaN) {

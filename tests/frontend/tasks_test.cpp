@@ -185,6 +185,73 @@ std::string with_mapping(const std::string& name, const std::string& mapping) {
   return text.substr(0, text.rfind("map ")) + mapping;
 }
 
+/// Attention whose keys end anywhere: `edge` of K, and what S is masked with.
+std::string ragged_keys(const std::string& edge) {
+  std::string text = attention_tasks("BM = 64 BN = 32 D = 64");
+  for (const char* name : {"blocks(K, BN, D, exact)", "blocks(V, BN, D, exact)"}) {
+    const std::size_t at = text.find(name);
+    text.replace(at + std::string(name).size() - 6, 5, edge);
+  }
+  text.replace(text.find("N / BN"), 6, "cdiv(N, BN)");
+  return text;
+}
+
+// Protects: products have zeros beyond the edge, and say so where something else is asked for.
+TEST(LoweredTasks, ProductsAreNotFilled) {
+  const auto made = lower_task_text({"t.task", ragged_keys("fill(1)")});
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("M09: the tile 'K' of a product is copied to shared memory "
+                                      "with zeros beyond its edge, not with 1"),
+            std::string::npos)
+      << made.error().message;
+}
+
+/// A product with a bias tile that is added before the columns are reduced, under that edge; and a
+/// loop of a known length within the main loop.
+std::string filled_bias(const std::string& edge, const std::string& inner) {
+  return R"(
+task t(writes y: f32[M], reads A: f16[M, K], reads B: f16[N, K], reads X: f32[M, L])
+task begin(writes acc: f32[M, N], writes top: f32[M])
+task add(updates acc: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])
+task most(updates top: f32[M], reads X: f32[M, L])
+task give(writes y: f32[M], reads top: f32[M], reads acc: f32[M, N])
+inner t.host { prange i < cdiv(M, 64) { t(blocks(y, 64)[i], blocks(A, 64, K)[i, 0], B, blocks(X, 64, L, )" +
+         edge + R"()[i, 0]) } }
+inner t.block {
+  acc = tensor f32[M, N]
+  top = tensor f32[M]
+  begin(acc, top)
+  srange k < cdiv(K, 16) {
+    add(acc, blocks(A, M, 16)[0, k], blocks(B, N, 16)[0, k])
+    )" + inner +
+         " { most(top, blocks(X, M, 32, " + edge + R"()[0, k]) }
+  }
+  give(y, top, acc)
+}
+leaf begin.l { acc = 0  top = -inf }
+leaf add.l { acc += mma(A, transpose(B)) }
+leaf most.l { top = max(top * 1.5, row_max(X)) }
+leaf give.l { y = top + row_sum(acc) }
+map m for t { N = 16 }
+)";
+}
+
+// Protects: a tile with a number beyond its edge is loaded with it. Few iterations within the main
+// loop are written one after the other, so that it is planned whole.
+TEST(LoweredTasks, EdgesAreFilledAndShortLoopsWrittenOut) {
+  for (const char* inner :
+       {"srange r < 1", "srange r < 3", "srange r < 2, s < 2", "srange r < 0"}) {
+    const std::string text = filled_bias("fill(-inf)", inner);
+    TasksAndModule({text, {{"M", 70}, {"N", 16}, {"K", 40}, {"L", 80}}, {2, 1, 1}}).run();
+    const auto made = lower_task_text({"t.task", text});
+    ASSERT_TRUE(made) << to_string(made.error());
+    EXPECT_EQ(made->find("scf.for"), made->rfind("scf.for")) << inner;
+  }
+  const auto zeros = lower_task_text({"t.task", filled_bias("fill(0)", "srange r < 1")});
+  ASSERT_TRUE(zeros) << to_string(zeros.error());
+  EXPECT_NE(zeros->find("descriptor_load %X"), std::string::npos) << *zeros;
+}
+
 // Boxes of three dimensions, of which the first is picked.
 TEST(LoweredTasks, BatchOfProductsIsItsTasksToTheLastBit) {
   TasksAndModule({with_mapping("batched_gemm.task", "map m for batched { U = 64 V = 16 W = 16 }"),

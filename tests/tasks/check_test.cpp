@@ -90,6 +90,8 @@ const LanguageCase kRefused[] = {
      "T08: iterations of the prange may write the same part of 'C'"},
     {"T05Reduces", "task t(reduces(+) C: f16[M])\ninner t.v { @bump(C) }",
      "T05: 'bump' updates 'C', but 't' only reduces(+) 'C'"},
+    {"T12Clipped", "task t(updates C: f16[M])\ninner t.v { bump(@blocks(C, M, clip)[0]) }",
+     "T12: 'bump' reads 'C', of which blocks that are clipped have nothing beyond the edge"},
     {"T05Fresh", "task t(writes C: f16[M])\ninner t.v { @sum(C) }",
      "T05: 'sum' reduces(+) 'C', but 't' only writes 'C'"},
     {"T05Replaces", "task t(reduces(+) C: f16[M])\nleaf t.l { @C = 1 }",

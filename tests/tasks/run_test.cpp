@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cmath>
 
 #include "programs.h"
 #include "twill/tasks/evaluate.h"
+#include "twill/tasks/flow.h"
 
 namespace twill::tasks {
 namespace {
@@ -329,6 +331,72 @@ inner t.v {
   const Tile c = ran->at("C");
   EXPECT_EQ(std::vector<float>(c.numbers().begin(), c.numbers().end()),
             (std::vector<float>{1, 0, 0, 1, 0, 0, 1, 1}));
+}
+
+/// The largest and the sum of each row, in blocks of 4 columns with that edge.
+std::string rows_with(const std::string& edge) {
+  return R"(
+task rows(writes y: f32[M], writes z: f32[M], reads X: f32[M, N])
+task begin(writes y: f32[M], writes z: f32[M])
+task fold(updates y: f32[M], updates z: f32[M], reads X: f32[M, N])
+task give(writes y: f32[M], writes z: f32[M], reads s: f32[M], reads t: f32[M])
+inner rows.host { prange i < cdiv(M, 2) { rows(blocks(y, 2, clip)[i], blocks(z, 2, clip)[i], blocks(X, 2, N)[i, 0]) } }
+inner rows.all {
+  s = tensor f32[M]
+  t = tensor f32[M]
+  begin(s, t)
+  srange j < cdiv(N, 4) { fold(s, t, blocks(X, M, 4, )" +
+         edge + R"()[0, j]) }
+  give(y, z, s, t)
+}
+leaf begin.l { y = -inf  z = 0 }
+leaf fold.l { y = max(y, row_max(X))  z = z + row_sum(exp(X)) }
+leaf give.l { y = s  z = t }
+map m for rows {}
+)";
+}
+
+// Protects: what lies beyond an edge is what the block says. A fill of -inf adds nothing to a
+// largest element nor to a sum of exponentials, where zeros would; all passes of the flow keep it.
+TEST(Run, WhatIsBeyondAnEdgeIsTheNumberOfTheBlock) {
+  const std::map<std::string, Tile> arrays = {
+      {"y", numbers({3}, 1)}, {"z", numbers({3}, 2)}, {"X", numbers({3, 7}, 3)}};
+  const auto tree = tree_of(must_read(rows_with("fill(-inf)")));
+  ASSERT_TRUE(tree) << to_string(tree.error());
+  const auto ran = run(*tree, arrays);
+  ASSERT_TRUE(ran) << to_string(ran.error());
+  const auto& x = arrays.at("X").numbers();
+  for (std::size_t row = 0; row < 3; ++row) {
+    EXPECT_EQ(ran->at("y").numbers()[row], *std::max_element(&x[7 * row], &x[7 * row] + 7));
+    double sum = 0;
+    for (std::size_t e = 0; e < 7; ++e) sum += std::exp(static_cast<double>(x[7 * row + e]));
+    EXPECT_NEAR(ran->at("z").numbers()[row], sum, 1e-5);
+  }
+  for (const Flow& flow : {analyse(*tree), eliminate(vectorize(analyse(*tree)))}) {
+    const auto of_flow = run(flow, arrays);
+    ASSERT_TRUE(of_flow) << to_string(of_flow.error());
+    EXPECT_EQ(of_flow->at("y").numbers(), ran->at("y").numbers());
+    EXPECT_EQ(of_flow->at("z").numbers(), ran->at("z").numbers());
+  }
+  const auto one = tree_of(must_read(rows_with("fill(1)")));
+  ASSERT_TRUE(one);
+  EXPECT_EQ(run(*one, arrays)->at("y").numbers(), execute::Numbers({1, 1, 1}));
+
+  const auto exact = tree_of(must_read(rows_with("exact")));
+  ASSERT_TRUE(exact);
+  EXPECT_FALSE(run(*exact, arrays)) << "blocks of 4 do not divide 7";
+}
+
+// Protects: edges are printed as they are read.
+TEST(Run, EdgesArePrintedAsTheyAreRead) {
+  for (const char* edge : {"exact", "fill(-inf)", "fill(0.5)", "fill(-2)"}) {
+    const TaskText text = must_read(rows_with(edge));
+    const std::string printed = print_tasks(text);
+    EXPECT_NE(printed.find(std::string("blocks(X, M, 4, ") + edge + ")"), std::string::npos)
+        << printed;
+    EXPECT_NE(printed.find("blocks(y, 2, clip)"), std::string::npos) << printed;
+    EXPECT_EQ(must_read(printed), text);
+  }
 }
 
 }  // namespace

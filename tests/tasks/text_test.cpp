@@ -132,7 +132,12 @@ const Wrong kWrong[] = {
      "t.task:1:1: error: expected 'task', 'inner', 'leaf', 'external' or 'map', not 'tsk'"},
     {"Privilege", "task t(C: f16[M])",
      "t.task:1:8: error: expected 'reads', 'writes', 'updates' or 'reduces(+)'"},
-    {"Reduction", "task t(reduces(max) C: f16[M])", "t.task:1:16: error: expected '+', not 'max'"},
+    {"Reduction", "task t(reduces(max) C: f16[M])",
+     "t.task:1:16: error: expected '+', not 'max': there are atomics for sums of tensors, and none "
+     "for "
+     "the largest"},
+    {"Fill", "task t(writes C: f16[M])\ninner t.v { t(blocks(C, 4, fill(x))[0]) }",
+     "t.task:2:32: error: "},
     {"NoComparison", "task t(updates C: f16[M])\ninner t.v { if M { t(C) } }",
      "t.task:2:18: error: expected a comparison of sizes, not '{'"},
     {"Windows", "task t(updates C: f16[M])\ninner t.v { t(windows(C, 4)[0]) }",

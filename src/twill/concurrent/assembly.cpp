@@ -11,15 +11,16 @@ namespace {
 
 /// First words of instructions that only compute in registers, ask for a clock or give a hint.
 constexpr std::string_view kInRegisters[] = {
-    "abs",    "activemask", "add",   "addc",   "and",   "applypriority", "bfe",      "bfi",
-    "bfind",  "bmsk",       "brev",  "clz",    "cnot",  "copysign",      "cos",      "createpolicy",
-    "cvt",    "cvta",       "div",   "dp2a",   "dp4a",  "ex2",           "fma",      "fns",
-    "isspacep", "lg2",      "lop3",  "mad",    "mad24", "madc",          "match",    "max",
-    "min",    "mma",        "mov",   "movmatrix", "mul", "mul24",        "nanosleep", "neg",
-    "not",    "or",         "pmevent", "popc", "prefetch", "prefetchu",  "prmt",     "rcp",
-    "redux",  "rem",        "rsqrt", "sad",    "selp",  "set",           "setmaxnreg", "setp",
-    "shf",    "shfl",       "shl",   "shr",    "sin",   "slct",          "sqrt",     "sub",
-    "subc",   "szext",      "tanh",  "testp",  "vote",  "xor"};
+    "abs",       "activemask",   "add",      "addc",      "and",   "applypriority", "bfe",
+    "bfi",       "bfind",        "bmsk",     "brev",      "clz",   "cnot",          "copysign",
+    "cos",       "createpolicy", "cvt",      "cvta",      "div",   "dp2a",          "dp4a",
+    "ex2",       "fma",          "fns",      "isspacep",  "lg2",   "lop3",          "mad",
+    "mad24",     "madc",         "match",    "max",       "min",   "mma",           "mov",
+    "movmatrix", "mul",          "mul24",    "nanosleep", "neg",   "not",           "or",
+    "pmevent",   "popc",         "prefetch", "prefetchu", "prmt",  "rcp",           "redux",
+    "rem",       "rsqrt",        "sad",      "selp",      "set",   "setmaxnreg",    "setp",
+    "shf",       "shfl",         "shl",      "shr",       "sin",   "slct",          "sqrt",
+    "sub",       "subc",         "szext",    "tanh",      "testp", "vote",          "xor"};
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
@@ -129,7 +130,8 @@ Assembly read_assembly(std::string_view ptx) {
     }
     std::optional<AssemblyStep> step = barrier_step(words);
     if (instruction.starts_with("fence.proxy.async")) step = AssemblyStep{};
-    if (instruction == "cp.async.bulk.wait_group") step = AssemblyStep{AssemblyStep::Kind::stored, 0, 0};
+    if (instruction == "cp.async.bulk.wait_group")
+      step = AssemblyStep{AssemblyStep::Kind::stored, 0, 0};
     if (!step || sometimes) {
       read.unknown = instruction;
       return read;

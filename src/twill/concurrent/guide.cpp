@@ -104,6 +104,10 @@ class Maker {
     add_bounds(at_least);
     find_valued();
     add_shifts(program_, function_, guide_);
+    for (const ir::OpId id : ops_) {
+      auto deciding = deciding_operands(program_, id, guide_.idle);
+      if (!deciding.empty()) guide_.decides.emplace(id, std::move(deciding));
+    }
     return std::move(guide_);
   }
 

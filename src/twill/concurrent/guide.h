@@ -50,6 +50,7 @@ struct Reads {
 /// docs/decisions/0012-verify-ttgir.md.
 struct Guide {
   std::vector<bool> needed;  ///< by value: integers on which depends who does what
+  std::map<ir::OpId, std::vector<ir::ValueId>> decides;  ///< `deciding_operands`, where there are
   std::map<ir::OpId, CountedLoop> loops;
   std::map<ir::OpId, Condition> conditions;   ///< ops that make a needed i1
   std::map<ir::OpId, Wrap> wraps;             ///< by loop

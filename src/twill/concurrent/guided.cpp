@@ -49,12 +49,12 @@ Result<std::optional<Question>> Machine::follow() {
       } while (!stopped_ && can_go(role) && !question_of(role));
       continue;
     }
+    TWILL_TRY(const bool landed, land_some(true));
+    if (landed) continue;
     if (roles_.front().ended()) {
       check_exit();
       return std::nullopt;
     }
-    TWILL_TRY(const bool landed, land_some(true));
-    if (landed) continue;
     for (const Role& role : roles_) {
       if (!can_go(role)) continue;
       if (auto question = question_of(role)) return question;
@@ -340,8 +340,10 @@ Result<void> Machine::compute_known(Role& role, ir::OpId id) {
 
 /// Fails if the op needs a number that is not known.
 Result<void> Machine::check_needed(const Role& role, ir::OpId id) const {
+  const auto deciding = options_.guide->decides.find(id);
+  if (deciding == options_.guide->decides.end()) return {};
   const ir::Op& op = program_.op(id);
-  for (const ir::ValueId value : deciding_operands(program_, id, options_.guide->idle)) {
+  for (const ir::ValueId value : deciding->second) {
     if (!is_missing(role.values.value(value))) continue;
     return fail(ir::text_location(program_, id),
                 "cannot be followed: what " + op.name + " does depends on %" +

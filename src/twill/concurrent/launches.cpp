@@ -25,12 +25,40 @@ constexpr int kMostFailures = 8;
 /// Integers that drive outer loops only: the first is taken that makes several tiles.
 constexpr double kOuter[] = {3, 384, 1536, 2304, 3072, 4096};
 
-std::vector<ir::ValueId> bounds_of(const ir::Loop& loop) {
+/// Values that say how often a loop goes on.
+std::vector<ir::ValueId> bounds_of(const ir::Program& program, const ir::Loop& loop) {
   std::vector<ir::ValueId> bounds;
   for (const auto& bound : {loop.lower, loop.upper, loop.step}) {
     if (bound) bounds.push_back(*bound);
   }
+  const auto condition = loop.before ? ir::terminator(program, *loop.before) : std::nullopt;
+  if (condition && !program.op(*condition).operands.empty()) {
+    bounds.push_back(program.op(*condition).operands[0]);
+  }
   return bounds;
+}
+
+/// Arrays of integers to which atomic operations add, such as counters of tiles: these begin at 0.
+std::set<std::string> counters_of(const ir::Program& program, ir::OpId function) {
+  std::set<std::string> counters;
+  for (const ir::OpId id : ir::walk(program, function)) {
+    const ir::Op& op = program.op(id);
+    const auto address = ir::operand_in(op, ir::Role::address);
+    if (op.kind != OpKind::atomic_update || op.update != ir::Update::add || !address) continue;
+    std::vector<ir::ValueId> todo = {*address};
+    std::set<ir::ValueId> seen;
+    while (!todo.empty()) {
+      const ir::ValueId value = todo.back();
+      todo.pop_back();
+      if (!seen.insert(value).second) continue;
+      const bool is_array = ir::type_of(program, value)->kind == ir::TypeKind::pointer;
+      const auto arguments = ir::function_arguments(program, function);
+      const bool given = std::find(arguments.begin(), arguments.end(), value) != arguments.end();
+      if (is_array && given) counters.insert(program.value(value).name);
+      add_sources(program, value, todo);
+    }
+  }
+  return counters;
 }
 
 /// The integer arguments of the function on which the values depend.
@@ -73,15 +101,19 @@ class Search {
       over_tiles_.insert(loop.op);
       if (found != counted.end()) over_tiles.insert(found->second.form);
     }
+    const bool draws = std::ranges::any_of(
+        over_tiles_, [&](ir::OpId op) { return program.op(op).kind == OpKind::while_loop; });
     for (const ir::Loop& loop : ir::loops(program, function)) {
-      const auto drivers = drivers_of(program, function, bounds_of(loop));
+      const auto drivers = drivers_of(program, function, bounds_of(program, loop));
       const auto found = counted.find(loop.op);
-      const bool inner =
-          loop.innermost && (found == counted.end() || !over_tiles.contains(found->second.form));
+      const bool over =
+          found == counted.end() ? draws && loop.before : over_tiles.contains(found->second.form);
+      const bool inner = loop.innermost && !over;
       if (inner && waits_inside(program, loop.op)) counted_.insert(loop.op);
       auto& into = inner ? inner_ : outer_;
       into.insert(drivers.begin(), drivers.end());
     }
+    counters_ = counters_of(program, function);
     find_flat_loops();
   }
 
@@ -116,7 +148,8 @@ class Search {
     for (const auto& [loop, wrap] : guide->wraps) {
       const ir::ValueId last = program_.op(wrap.condition).operands[1];
       in_tiles_.merge(drivers_of(program_, function_, {last}));
-      of_tiles_.merge(drivers_of(program_, function_, bounds_of(*ir::as_loop(program_, loop))));
+      of_tiles_.merge(
+          drivers_of(program_, function_, bounds_of(program_, *ir::as_loop(program_, loop))));
     }
     std::erase_if(of_tiles_, [&](const std::string& name) { return in_tiles_.contains(name); });
   }
@@ -151,6 +184,9 @@ class Search {
       if (!given_.arguments.contains(name)) launch.arguments[name] = static_cast<double>(value);
     }
     for (const ir::OpId loop : counted_) execute::fill_bounds(program_, loop, 1, launch);
+    execute::Values zeros;
+    zeros.kind = execute::Values::Kind::constant;
+    for (const std::string& name : counters_) launch.arrays.try_emplace(name, zeros);
     return launch;
   }
 
@@ -223,9 +259,11 @@ class Search {
     Options options;
     options.tiles = tiles;
     options.most_steps = kMostSteps;
+    options.checked = checked_;
     Machine machine(program_, memory, launch, program_id, options, ignored);
     const auto ran = machine.run(function_, arguments);
     divides_ = machine.divided_by_zero();
+    checked_ = checked_ || ran.has_value();
     if (ran) return machine.trips();
     const bool in_vain = tiles || divides_ || machine.steps() > kMostSteps;
     if (in_vain) return tl::unexpected(ran.error());
@@ -241,7 +279,9 @@ class Search {
   std::set<std::string> in_tiles_;  ///< of loops over all tiles: iterations of each
   std::set<std::string> of_tiles_;  ///< and how many tiles there are
   std::set<ir::OpId> over_tiles_;
+  std::set<std::string> counters_;
   double tiles_ = kOuter[0];      ///< of `kOuter`
+  mutable bool checked_ = false;  ///< types fit
   mutable bool divides_ = false;  ///< by zero: the run that was tried last
 };
 

@@ -69,7 +69,12 @@ struct Role {
   bool ended() const { return frames.empty(); }
   /// "partition0 in iteration 3"
   std::string where() const;
-  Whereabouts whereabouts() const { return std::make_shared<const std::string>(where()); }
+  /// The same, one for all that it does there.
+  Whereabouts whereabouts() const;
+
+ private:
+  mutable std::vector<std::int64_t> last_iterations_;
+  mutable Whereabouts last_whereabouts_;
 };
 
 }  // namespace twill::concurrent

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,47 +18,19 @@ namespace {
 
 /// Registers per thread of a warp that only stores boxes, or does nothing.
 constexpr int kStoreRegisters = 24;
-/// Warps that Triton launches for a kernel, beside those of partitions.
 
-/// Products that a role leaves in flight over the back edge of its loop.
-int in_flight_over_back_edge(const plan::Plan& plan, const plan::Role& role) {
-  int count = 0;
-  for (const plan::Step& step : role.sections.steady) {
-    if (step.kind == plan::StepKind::issue && step.op &&
-        plan.mechanisms[step.op->index()] == plan::Mechanism::wgmma) {
-      ++count;
-    }
-    if (step.kind == plan::StepKind::drain_groups && step.queue == plan::Mechanism::wgmma) {
-      count = std::min(count, step.pending);
-    }
-  }
-  return count;
-}
-
-bool is_of_warpgroups(const plan::Role& role) {
-  return role.warps % machine::kWarpsPerWarpgroup == 0;
-}
-
-/// Roles in the order of a kernel: the launch's own, then those with most warps. Among the roles
-/// of whole warpgroups with the most registers, the launch's own is one with the most products in
-/// flight over its back edge. ptxas was seen to serialize the products of such a role as a
-/// partition, and not those of another.
+/// Roles in the order of a kernel: the launch's own, then those with most warps.
 Result<std::vector<const plan::Role*>> order_of_roles(const Sketch& sketch) {
   const plan::Plan& plan = sketch.plan();
-  const auto rank = [&](const plan::Role& role) {
-    return std::tuple(is_of_warpgroups(role), role.usable, in_flight_over_back_edge(plan, role));
-  };
-  std::vector<const plan::Role*> order;
-  for (const plan::Role& role : plan.roles) order.push_back(&role);
-  const auto best = std::max_element(order.begin(), order.end(), [&](const auto* a, const auto* b) {
-    return rank(*a) < rank(*b);
-  });
-  if (best == order.end() || !is_of_warpgroups(**best)) {
+  if (!plan.kernel->launch_role) {
     return sketch.refuse(
         sketch.loop().op,
         "has a plan in which no group has whole warpgroups, as Triton launches them");
   }
-  std::rotate(order.begin(), best, best + 1);
+  std::vector<const plan::Role*> order;
+  for (const plan::Role& role : plan.roles) order.push_back(&role);
+  const auto first = order.begin() + static_cast<std::ptrdiff_t>(plan.kernel->launch_role->index());
+  std::rotate(order.begin(), first, first + 1);
   std::stable_sort(order.begin() + 1, order.end(),
                    [&](const auto* a, const auto* b) { return a->warps > b->warps; });
   return order;
@@ -134,27 +105,6 @@ Result<void> check_definitions(const Sketch& sketch, ir::OpId loop, const Kernel
   return {};
 }
 
-/// Refuses an order through global memory of an access in a branch: that is done with the whole
-/// branch, where its last op stands. The plan's channels and meetings keep all other orders.
-Result<void> check_memory_order(const Sketch& sketch) {
-  for (const problem::Dependence& it : sketch.plan().problem.dependences()) {
-    if (!it.through_memory) continue;
-    for (const OpId op : {it.to, it.from}) {
-      for (const extract::Source& source : sketch.origin(op).sources) {
-        if (sketch.unit_of(source.op) == nullptr) continue;
-        const OpId other = op == it.to ? it.from : it.to;
-        return sketch.refuse(
-            source.op,
-            "stands in a branch, and keeps an order in global memory with " +
-                sketch.words(sketch.origin(other).sources.front().op) +
-                ", which is not printed as TTGIR yet",
-            "print it as CUDA (`twill emit cuda`), or access it under a mask without a branch");
-      }
-    }
-  }
-  return {};
-}
-
 /// `name`, or one like it that no role of the plan has.
 std::string new_role(const plan::Plan& plan, std::string name) {
   const auto has_it = [&](const plan::Role& role) { return role.name == name; };
@@ -194,7 +144,6 @@ Result<Kernel> build(const Parts& parts) {
   if (plan.kernel->cluster > 1) {
     return sketch.refuse(parts.loop, "has a plan for clusters, which are not printed as TTGIR");
   }
-  TWILL_TRY_VOID(check_memory_order(sketch));
   Kernel kernel;
   kernel.function = sketch.function();
   for (const ir::ValueId argument : ir::function_arguments(parts.program, kernel.function)) {

@@ -4,6 +4,7 @@
 
 #include "twill/device/sketch.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/passing.h"
 
 /// Which dimension of a value is cut into the parts that the plan gives to its roles.
 namespace twill::device {
@@ -127,7 +128,7 @@ Result<void> Sketch::find_cuts() {
         seeds.emplace_back(*operands->result, 0);
       }
     }
-    for (const auto& [from, to] : passed_on(*program_, id)) {
+    for (const auto& [from, to] : ir::passed_on(*program_, id)) {
       for (int d = 0; d < rank_of(ir::type_of(*program_, to)); ++d) unite(to, d, from, d);
     }
   }

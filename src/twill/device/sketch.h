@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -111,9 +110,6 @@ class Sketch {
   ir::OpId in_body(ir::OpId op) const;
   /// Ops that are done after a step of the plan, and for which part.
   std::vector<std::pair<ir::OpId, int>> following(OpId op) const;
-  /// The first of the accesses to global memory that may touch what an operation does; all may
-  /// where that is no such access.
-  std::optional<ir::OpId> meeting(ir::OpId op, const std::function<bool(ir::OpId)>& among) const;
 
   // --- The function around the roles (frame.cpp) ----------------------------------------------
   /// Where the function may return before it comes to the loop.
@@ -162,7 +158,6 @@ class Sketch {
   Result<void> find_per_tile_ops();
   void find_sources();
   void find_forwarded();
-  void find_dependent();
   void find_light();
   Result<std::map<ir::ValueId, OpId>> rings_for(ir::OpId loop,
                                                 const std::vector<plan::RoleId>& roles) const;
@@ -176,13 +171,8 @@ class Sketch {
   Result<void> find_exits();
   Result<void> find_effects();
   Result<void> check_stores() const;
-  Result<void> front_effect(ir::OpId op);
-  void find_branches();
-  void note_last(Unit& unit, OpId op) const;
-  std::set<OpId> makers_behind(ir::OpId op) const;
-  Result<void> attach(ir::OpId effect);
-  Result<void> check_order(ir::OpId effect, ir::OpId top) const;
-  bool is_planned(ir::OpId op) const;
+  Result<void> find_units();
+  Result<ir::OpId> at_place(const plan::Place& place) const;
   bool spread_layout(ir::OpId op);
   bool put_layout(ir::ValueId value, ir::Attribute layout);
 
@@ -195,11 +185,11 @@ class Sketch {
   ir::OpId function_;
   ir::OpId last_of_loop_;
   std::shared_ptr<ir::ProgramBuilder> table_;
+  std::map<std::pair<int, int>, ir::OpId> by_place_;
   std::vector<ir::OpId> per_tile_ops_;
   std::set<ir::OpId> guards_;
   std::map<ir::OpId, Unit> units_;
   std::vector<ir::Exit> exits_;
-  std::set<ir::OpId> leaving_;  ///< what is done only where the function ends early
   std::vector<ir::OpId> front_, back_;
   std::map<ir::ValueId, OpId> copied_;
   std::map<ir::ValueId, std::vector<OpId>> made_;
@@ -213,9 +203,6 @@ class Sketch {
   std::map<ir::ValueId, ir::Attribute> layouts_;
 };
 
-/// Pairs of values of which the second is the first in another block: what a loop carries, what a
-/// branch yields.
-std::vector<std::pair<ir::ValueId, ir::ValueId>> passed_on(const ir::Program& program, ir::OpId op);
 /// A branch or a loop; reductions have a region, too, and are none.
 bool is_region(const ir::Op& op);
 /// Whether it works element by element on tiles of one shape.

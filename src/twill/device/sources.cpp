@@ -4,7 +4,7 @@
 
 #include "twill/device/sketch.h"
 #include "twill/ir/operands.h"
-#include "twill/ir/views.h"
+#include "twill/ir/passing.h"
 
 /// Operations of the Program that the plan's ops and its per-tile ops stand for.
 namespace twill::device {
@@ -167,17 +167,19 @@ std::optional<ir::OpId> Sketch::allocation_of(OpId op) const {
   return std::nullopt;
 }
 
+/// The operation of the function at a place that the plan names.
+Result<ir::OpId> Sketch::at_place(const plan::Place& place) const {
+  const auto found = by_place_.find({place.line, place.column});
+  if (found != by_place_.end()) return found->second;
+  return fail({program_->file()}, "the plan is of another kernel: it has " + place.what);
+}
+
 Result<void> Sketch::find_per_tile_ops() {
-  std::map<std::pair<int, int>, ir::OpId> by_place;
   for (const ir::OpId op : ir::walk(*program_, function_)) {
-    by_place.try_emplace({program_->op(op).line, program_->op(op).column}, op);
+    by_place_.try_emplace({program_->op(op).line, program_->op(op).column}, op);
   }
-  for (const plan::PerTileOp& per_tile_op : plan_->kernel->per_tile_ops) {
-    const auto found = by_place.find({per_tile_op.line, per_tile_op.column});
-    if (found == by_place.end()) {
-      return fail({program_->file()}, "the plan is of another kernel: it has " + per_tile_op.what);
-    }
-    per_tile_ops_.push_back(found->second);
+  for (const plan::PerTileOp& it : plan_->kernel->per_tile_ops) {
+    TWILL_TRY(per_tile_ops_.emplace_back(), at_place({it.what, it.line, it.column}));
   }
   return {};
 }
@@ -239,53 +241,6 @@ void Sketch::find_forwarded() {
   for (const auto& [op, value] : forwarded_) made_[value].push_back(op);
 }
 
-std::vector<std::pair<ir::ValueId, ir::ValueId>> passed_on(const ir::Program& program,
-                                                           ir::OpId id) {
-  std::vector<std::pair<ir::ValueId, ir::ValueId>> pairs;
-  if (const auto loop = ir::as_loop(program, id)) {
-    for (const ir::Carried& carried : loop->carried) {
-      pairs.emplace_back(carried.init, carried.argument);
-      pairs.emplace_back(carried.yielded, carried.argument);
-      if (carried.result) pairs.emplace_back(carried.argument, *carried.result);
-    }
-  }
-  const ir::Op& op = program.op(id);
-  for (const std::size_t side : {0U, 1U}) {
-    const auto block = op.kind == OpKind::branch ? ir::body(program, id, side) : std::nullopt;
-    const auto end = block ? ir::terminator(program, *block) : std::nullopt;
-    for (std::size_t i = 0; end && i < op.results.size(); ++i) {
-      pairs.emplace_back(program.op(*end).operands[i], op.results[i]);
-    }
-  }
-  return pairs;
-}
-
-/// Results of loads and products, and of all that has such an operand.
-void Sketch::find_dependent() {
-  const std::vector<ir::OpId> all = ir::walk(*program_, function_);
-  const auto is_known = [&](ir::ValueId value) { return dependent_.contains(value); };
-  bool changed = true;
-  const auto enter = [&](ir::ValueId value) {
-    changed = dependent_.insert(value).second || changed;
-  };
-  while (changed) {
-    changed = false;
-    for (const ir::OpId id : all) {
-      const ir::Op& op = program_->op(id);
-      for (const auto& [from, to] : passed_on(*program_, id)) {
-        if (is_known(from)) enter(to);
-      }
-      if (ir::is_loop(op.kind)) continue;
-      const OpClass of = ir::class_of(op.kind);
-      const bool begins = of == OpClass::load || of == OpClass::product;
-      const bool reads = std::any_of(op.operands.begin(), op.operands.end(), is_known);
-      for (const ir::ValueId result : op.results) {
-        if (reads || (begins && is_tile(ir::type_of(*program_, result)))) enter(result);
-      }
-    }
-  }
-}
-
 /// Tiles of indices, addresses and conditions that a few ops make of loaded rows.
 void Sketch::find_light() {
   constexpr int kMostOps = 16;
@@ -329,10 +284,10 @@ Result<Sketch> Sketch::of(const Parts& parts) {
   sketch.function_ = *function;
   TWILL_TRY_VOID(sketch.find_around());
   TWILL_TRY_VOID(sketch.find_per_tile_ops());
-  sketch.find_dependent();
+  sketch.dependent_ = ir::computed_of_tiles(parts.program, *function);
   sketch.find_light();
   sketch.find_sources();
-  sketch.find_branches();
+  TWILL_TRY_VOID(sketch.find_units());
   TWILL_TRY_VOID(sketch.find_beside());
   sketch.find_layouts();
   TWILL_TRY_VOID(sketch.find_cuts());

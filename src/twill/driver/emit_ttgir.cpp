@@ -19,6 +19,7 @@
 #include "twill/driver/emit_cuda.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/propose.h"
+#include "twill/driver/statements.h"
 #include "twill/driver/timing.h"
 #include "twill/driver/trial.h"
 #include "twill/driver/verify_module.h"
@@ -193,9 +194,10 @@ void note_large_product(const device::Kernel& tree, Printed& printed) {
     });
   }
   if (most + kBesideInstruction <= tree.registers_at_launch) return;
-  printed.reasons.push_back(fmt::format("a product's instruction takes about {} registers of each "
-                                        "thread, and a launch has {}",
-                                        most + kBesideInstruction, tree.registers_at_launch));
+  printed.reasons.push_back(
+      fmt::format("a product's instruction takes about {} registers of each "
+                  "thread, and a launch has {}",
+                  most + kBesideInstruction, tree.registers_at_launch));
 }
 
 /// Prints a plan, and judges what a compiler makes of it.
@@ -400,7 +402,15 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
   if (request.answers == nullptr) request.answers = &answers;
   TtgirChoice choice = wanted;
   if (!choice.spelling) choice.spelling = dialect::spelling_of(request.input.text);
-  TWILL_TRY(Module module, best_module(request, choice));
+  auto made = best_module(request, choice);
+  if (!made) {
+    const auto is_made = [&](const Request& smaller) {
+      const auto other = module_of(smaller, choice, 0);
+      return other && other->planned.plan.has_value();
+    };
+    return tl::unexpected(in_words_of_mapping(given, made.error(), is_made));
+  }
+  Module module = *std::move(made);
   if (!module.planned.plan) return EmittedTtgir{std::move(module.planned), {}, {}, {}, {}, {}};
   if (may_share_an_sm(request, module)) {
     TWILL_TRY(module, with_company(request, choice, std::move(module)));

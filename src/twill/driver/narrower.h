@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ Result<void> add_at_home(const Request& request, const Reading& reading, std::si
 /// For each refused step: the best schedule with addresses for all buffers, and memory for its
 /// transfers. It reserves the step's own amount, and more while that is too little. Where that is
 /// never enough: the best one whose memory has room for a copy of each value that it transfers.
+/// With a step that has a plan, `best`, none of a larger II.
 Result<void> add_with_room(const Request& request, const Reading& reading, std::size_t proposed,
-                           std::vector<Step>& steps);
+                           std::optional<std::size_t> best, std::vector<Step>& steps);
 
 /// Whether the transferred values of some schedule of the pool fit beside a loop with that share of
 /// the memory.

@@ -1,6 +1,7 @@
 #include "twill/driver/statements.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -60,11 +61,29 @@ std::string listed(const std::vector<std::string>& words, std::string_view last)
 
 enum class Found { none, undecided, schedule };
 
+/// Question about the kernel of a request.
+using Ask = std::function<Found(const Request&)>;
+
 class Statements {
  public:
-  Statements(const Request& request, frontend::MappedTasks mapped)
-      : request_(request), mapped_(std::move(mapped)), settings_(settings_of(mapped_)) {
+  /// `none`: what there is none of with the stated values, "schedule", with reasons behind it.
+  Statements(const Request& request, frontend::MappedTasks mapped, Ask ask, std::string none)
+      : request_(request),
+        mapped_(std::move(mapped)),
+        ask_(std::move(ask)),
+        none_(std::move(none)),
+        settings_(settings_of(mapped_)) {
     for (const tasks::Setting* it : settings_) stated_.push_back(it->values[0]);
+  }
+
+  /// Whether there is one with the smallest values.
+  bool depends_on_values() {
+    Values least = stated_;
+    for (std::size_t i = 0; i < least.size(); ++i) {
+      const Values smaller = smaller_values(i);
+      if (!smaller.empty()) least[i] = smaller.back();
+    }
+    return least != stated_ && possible(least);
   }
 
   std::optional<Diagnostic> run() {
@@ -85,8 +104,8 @@ class Statements {
       hint = fmt::format("a smaller {} alone changes nothing", listed(others, "or"));
     return tasks::fail_task(
                "M14", settings_[core_[0]]->where,
-               fmt::format("{} {} no schedule; there is one with {}", listed(together, "and"),
-                           together.size() > 1 ? "together leave" : "leaves", change),
+               fmt::format("{} {} no {}; there is one with {}", listed(together, "and"),
+                           together.size() > 1 ? "together leave" : "leaves", none_, change),
                std::move(hint))
         .value();
   }
@@ -175,16 +194,9 @@ class Statements {
     if (!text) return Found::none;
     Request request = request_;
     request.input = {request_.input.name, *std::move(text), {}};
-    request.rate = machine::Rate::fastest;  // any schedule will do, and no cost decides that
+    request.answers = nullptr;  // which are of the stated values
     request.limits.work_limit /= kShareOfWork;
-    const auto reading = read_once(request);
-    if (!reading) return Found::none;
-    const auto found = propose(request, *reading, false);
-    if (!found) return Found::none;
-    const report::Outcome& outcome = found->front().outcome;
-    if (usable(outcome)) return Found::schedule;
-    const bool never = outcome.answer.verdict == schedule::Verdict::infeasible;
-    return never ? Found::none : Found::undecided;
+    return ask_(request);
   }
 
   std::string statement(std::size_t i, std::int64_t value) const {
@@ -202,6 +214,8 @@ class Statements {
 
   const Request& request_;
   frontend::MappedTasks mapped_;
+  Ask ask_;
+  std::string none_;
   std::vector<tasks::Setting*> settings_;  ///< of `mapped_`
   Values stated_;
   std::vector<std::size_t> core_;
@@ -210,17 +224,47 @@ class Statements {
   bool undecided_ = false;
 };
 
+Found ask_for_schedule(const Request& asked) {
+  Request request = asked;
+  request.rate = machine::Rate::fastest;  // any schedule will do, and no cost decides that
+  const auto reading = read_once(request);
+  if (!reading) return Found::none;
+  const auto found = propose(request, *reading, false);
+  if (!found) return Found::none;
+  const report::Outcome& outcome = found->front().outcome;
+  if (usable(outcome)) return Found::schedule;
+  const bool never = outcome.answer.verdict == schedule::Verdict::infeasible;
+  return never ? Found::none : Found::undecided;
+}
+
+/// The mapping of a kernel of tasks, if it does not state too much.
+std::optional<frontend::MappedTasks> mapping_to_ask(const Request& request) {
+  constexpr std::size_t kMostStatements = 12;
+  if (!request.input.tasks) return std::nullopt;
+  auto mapped = frontend::read_mapped(*request.input.tasks);
+  if (!mapped || settings_of(*mapped).size() > kMostStatements) return std::nullopt;
+  return *std::move(mapped);
+}
+
 }  // namespace
 
 std::optional<Diagnostic> statements_without_schedule(const Request& request,
                                                       const report::Outcome& outcome) {
-  if (!request.input.tasks || outcome.answer.verdict != schedule::Verdict::infeasible) {
-    return std::nullopt;
-  }
-  auto mapped = frontend::read_mapped(*request.input.tasks);
-  constexpr std::size_t kMostStatements = 12;
-  if (!mapped || settings_of(*mapped).size() > kMostStatements) return std::nullopt;
-  return Statements(request, *std::move(mapped)).run();
+  if (outcome.answer.verdict != schedule::Verdict::infeasible) return std::nullopt;
+  auto mapped = mapping_to_ask(request);
+  if (!mapped) return std::nullopt;
+  return Statements(request, *std::move(mapped), ask_for_schedule, "schedule").run();
+}
+
+Diagnostic in_words_of_mapping(const Request& request, Diagnostic why,
+                               const std::function<bool(const Request&)>& is_made) {
+  auto mapped = mapping_to_ask(request);
+  if (!mapped) return why;
+  const auto ask = [&](const Request& it) { return is_made(it) ? Found::schedule : Found::none; };
+  Statements statements(request, *std::move(mapped), ask,
+                        "module for Triton (" + why.message + ")");
+  if (!statements.depends_on_values()) return why;
+  return statements.run().value_or(std::move(why));
 }
 
 }  // namespace twill::driver

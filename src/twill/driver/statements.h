@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "twill/driver/driver.h"
@@ -14,5 +15,11 @@ namespace twill::driver {
 /// mappings.
 std::optional<Diagnostic> statements_without_schedule(const Request& request,
                                                       const report::Outcome& outcome);
+
+/// Says why no module is made of tasks: the tunables that together cause it, and changes with which
+/// one was made (M14). It is `why` for other kernels, or where smaller tiles do not help. Cost: as
+/// above, with `is_made` as the question.
+Diagnostic in_words_of_mapping(const Request& request, Diagnostic why,
+                               const std::function<bool(const Request&)>& is_made);
 
 }  // namespace twill::driver

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "twill/driver/cluster.h"
+#include "twill/driver/kernel_effects.h"
 #include "twill/driver/per_tile.h"
 #include "twill/driver/stated.h"
 #include "twill/extract/memory_order.h"
@@ -133,6 +134,7 @@ Result<void> add_kernel(const Request& request, const Kernel& kernel,
   setting.pool = outcome.pool;
   setting.mechanisms = mechanisms_of(outcome, kernel.program);
   TWILL_TRY_VOID(add_per_tile_ops(setting, kernel, outcome, request.tiles));
+  add_effects(setting, kernel, outcome);
   if (const auto others = products_elsewhere(kernel)) trial.notes.push_back(*others);
   if (const auto apart = extract::assumed_apart(kernel.program, kernel.choice.loop)) {
     trial.notes.push_back(*apart);

@@ -109,7 +109,8 @@ class Walk {
     add_with_fewer_copies();
     if (!alone()) {
       TWILL_TRY_VOID(add_at_home(limited_, *reading_, proposed_, steps_));
-      TWILL_TRY_VOID(add_with_room(limited_, *reading_, proposed_, steps_));
+      TWILL_TRY_VOID(try_steps());
+      TWILL_TRY_VOID(add_with_room(limited_, *reading_, proposed_, best_, steps_));
     }
     TWILL_TRY_VOID(try_steps());
     for (const double share : kShares) {

@@ -445,7 +445,7 @@ bool conform(Tile& tile, ir::Type scalar) {
     const auto format = format_of(scalar);
     if (!format) return false;
     if (scalar->name == "f32") return true;
-    for (float& number : tile.numbers()) number = round_to(*format, static_cast<double>(number));
+    round_all(*format, tile.numbers());
     return true;
   }
   if (scalar->kind != ir::TypeKind::integer && scalar->kind != ir::TypeKind::index) return false;

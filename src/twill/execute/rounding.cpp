@@ -62,4 +62,24 @@ float round_to(const Format& format, double number) {
                        sign);
 }
 
+void round_all(const Format& format, std::span<float> numbers) {
+  constexpr int kSingle = 23;
+  constexpr std::uint32_t kMagnitude = 0x7fffffff;
+  if (format.mantissa >= kSingle) return;
+  const int dropped = kSingle - format.mantissa;
+  const auto least = std::bit_cast<std::uint32_t>(static_cast<float>(power_of_two(format.least)));
+  const auto most = std::bit_cast<std::uint32_t>(static_cast<float>(format.largest));
+  for (float& number : numbers) {
+    const auto bits = std::bit_cast<std::uint32_t>(number);
+    const std::uint32_t magnitude = bits & kMagnitude;
+    if (magnitude == 0) continue;
+    // To nearest; ties go to even ones. What is carried goes to the exponent.
+    const std::uint32_t half = (1U << (dropped - 1)) - 1 + (magnitude >> dropped & 1U);
+    const std::uint32_t rounded = (magnitude + half) >> dropped << dropped;
+    const bool is_normal = magnitude >= least && rounded <= most;
+    number = is_normal ? std::bit_cast<float>((bits & ~kMagnitude) | rounded)
+                       : round_to(format, static_cast<double>(number));
+  }
+}
+
 }  // namespace twill::execute

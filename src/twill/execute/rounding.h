@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "twill/ir/type.h"
 
@@ -21,5 +22,7 @@ std::optional<Format> format_of(ir::Type scalar);
 /// `number` as the nearest of the format, ties to even. Hardware rounds one operation so, and
 /// MLIR's truncf.
 float round_to(const Format& format, double number);
+/// The same of many numbers.
+void round_all(const Format& format, std::span<float> numbers);
 
 }  // namespace twill::execute

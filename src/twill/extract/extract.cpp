@@ -7,6 +7,7 @@
 #include "twill/extract/body.h"
 #include "twill/extract/branches.h"
 #include "twill/extract/contract.h"
+#include "twill/extract/effects.h"
 #include "twill/extract/fuse.h"
 #include "twill/extract/load_chains.h"
 #include "twill/extract/memory_order.h"

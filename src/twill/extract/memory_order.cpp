@@ -108,61 +108,6 @@ std::vector<MemoryOrder> memory_orders(const Body& body) {
 
 namespace {
 
-/// Whether something reads a number that an op with an effect brings.
-bool brings_number(const ir::Program& program, const ir::Op& op) {
-  return std::any_of(op.results.begin(), op.results.end(), [&](ir::ValueId result) {
-    const ir::TypeKind kind = ir::type_of(program, result)->kind;
-    const bool is_number = kind == ir::TypeKind::integer || kind == ir::TypeKind::floating;
-    return is_number && !program.value(result).uses.empty();
-  });
-}
-
-}  // namespace
-
-Result<std::vector<std::string>> check_effects(const Body& body,
-                                               const std::set<ir::OpId>& stands_for) {
-  const ir::Program& program = *body.program;
-  const bool pipelined = is_pipelined(body);
-  std::vector<std::string> notes;
-  for (const ir::OpId id : ir::walk(program, body.loop.op)) {
-    const ir::Op& op = program.op(id);
-    const Effect effect = ir::effect_of(op);
-    if (effect == Effect::none) continue;
-    if (effect == Effect::remark) {
-      notes.push_back(ir::op_words(program, id) + " is left out: only people see what it does");
-      continue;
-    }
-    const bool synchronizes = ir::class_of(op.kind) == ir::OpClass::synchronization;
-    if (pipelined && synchronizes) continue;  // the schedule has its own
-    if (effect != Effect::writes && !stands_for.contains(id)) {
-      const bool is_barrier = op.kind == ir::OpKind::synchronize;
-      return fail(ir::text_location(program, id),
-                  op.name +
-                      " stands in the loop, and what accesses memory may not cross it: no "
-                      "plan keeps that order",
-                  is_barrier
-                      ? "leave it out if it only orders accesses through one argument, whose "
-                        "order plans keep; else move it in front of the loop or behind it"
-                      : "move it in front of the loop or behind it");
-    }
-    if (!stands_for.contains(id)) {
-      return fail(ir::text_location(program, id),
-                  op.name + " changes memory in the loop, and no op of the problem does it",
-                  "where it stands in a branch of the loop, store in every iteration under a mask");
-    }
-    if (brings_number(program, op)) {
-      return fail(ir::text_location(program, id),
-                  op.name +
-                      " brings a number that the loop goes by, and each op of a plan computes "
-                      "such numbers for itself",
-                  "take the number before the loop, or load it from an array");
-    }
-  }
-  return notes;
-}
-
-namespace {
-
 /// Accesses around the loop, with the loop over tiles that may be there.
 struct Outside {
   ir::OpId op;

@@ -26,11 +26,6 @@ struct MemoryOrder {
 /// kind, which commute. Cost: quadratic in the accesses of the loop.
 std::vector<MemoryOrder> memory_orders(const Body& body);
 
-/// Fails if a plan could not keep an effect: of an op outside of the Problem (by `stands_for`), or
-/// that others may not cross. Returns a note for each effect that only people see.
-Result<std::vector<std::string>> check_effects(const Body& body,
-                                               const std::set<ir::OpId>& stands_for);
-
 /// Fails if the loop writes an array that is read before or after it, or reads one that is written
 /// before it. Reason: roles begin and end the loop each on their own.
 Result<void> check_around(const Body& body);

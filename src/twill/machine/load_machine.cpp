@@ -180,6 +180,12 @@ Result<void> read_target(const JsonNode& node, const std::vector<Pipe>& pipes, T
 /// registers is never read from there (extract/contract_product.cpp).
 constexpr std::array<std::string_view, 6> kForms = {"SS", "RS", "TS", "ST", "RT", "TT"};
 
+/// A flag that may be left out: then it is not set.
+Result<bool> flag_in(const JsonNode& node, std::string_view key) {
+  const auto flag = node.find(key);
+  return flag ? flag->flag() : Result<bool>(false);
+}
+
 Result<void> read_conditions(const JsonNode& node, Term& term) {
   if (const auto form = node.find("form")) {
     TWILL_TRY(const std::size_t index, form->one_of(kForms));
@@ -191,9 +197,7 @@ Result<void> read_conditions(const JsonNode& node, Term& term) {
   if (const auto rows = node.find("m_at_most")) {
     TWILL_TRY(term.m_at_most, rows->integer(1, 1 << 20));
   }
-  if (const auto split = node.find("split_rows")) {
-    TWILL_TRY(term.split_rows, split->flag());
-  }
+  TWILL_TRY(term.split_rows, flag_in(node, "split_rows"));
   return {};
 }
 
@@ -230,12 +234,8 @@ Result<CostRule> read_rule(const JsonNode& node, const Description& machine) {
   if (const auto unit = node.find("unit")) {
     TWILL_TRY(rule.unit, unit->one_of(names_of(machine.units)));
   }
-  if (const auto flag = node.find("asynchronous")) {
-    TWILL_TRY(rule.asynchronous, flag->flag());
-  }
-  if (const auto flag = node.find("variable_latency")) {
-    TWILL_TRY(rule.variable_latency, flag->flag());
-  }
+  TWILL_TRY(rule.asynchronous, flag_in(node, "asynchronous"));
+  TWILL_TRY(rule.variable_latency, flag_in(node, "variable_latency"));
   if (rule.unit && !rule.asynchronous) {
     return node.wrong("work on an exclusive unit is asynchronous: say \"asynchronous\": true");
   }
@@ -335,9 +335,7 @@ Result<PoolGroup> read_group(const JsonNode& node, const RegisterRange& range, i
   }
   group.registers = std::max(0, range.most - overhead);
   group.shares = range.shares;
-  if (const auto loads = node.find("loads")) {
-    TWILL_TRY(group.loads, loads->flag());
-  }
+  TWILL_TRY(group.loads, flag_in(node, "loads"));
   if (group.shares && (group.loads || group.warps != kWarpsPerWarpgroup)) {
     return node.wrong("registers are shared by compute groups of 4 warps",
                       "give its warpgroup one value of setmaxnreg");
@@ -376,9 +374,7 @@ Result<Pool> read_pool(const JsonNode& node, const Description& machine) {
   Pool pool;
   TWILL_TRY(pool.name, text_in(node, "name"));
   TWILL_TRY(pool.about, text_in(node, "about"));
-  if (const auto last_resort = node.find("last_resort")) {
-    TWILL_TRY(pool.last_resort, last_resort->flag());
-  }
+  TWILL_TRY(pool.last_resort, flag_in(node, "last_resort"));
   TWILL_TRY(const JsonNode list, node.at("warpgroups"));
   TWILL_TRY(const auto nodes, list.items());
   for (const JsonNode& warpgroup : nodes) {
@@ -434,12 +430,6 @@ Result<void> read_numbers(const JsonNode& root, Description& machine) {
   return read(machine.load_latency, "load_latency", "cycle", 0, 1e6);
 }
 
-Result<std::size_t> named_in(const JsonNode& root, std::string_view member,
-                             const std::vector<std::string_view>& names) {
-  TWILL_TRY(const JsonNode node, root.at(member));
-  return node.one_of(names);
-}
-
 Result<void> read_goals(const JsonNode& root, Description& machine) {
   static constexpr std::array<std::string_view, 3> kObjectives = {"groups", "crossings", "length"};
   TWILL_TRY(const JsonNode list, root.at("objectives"));
@@ -476,9 +466,11 @@ Result<Description> read_description(const JsonNode& root) {
   TWILL_TRY(machine.measured, measured.flag());
   TWILL_TRY_VOID(read_numbers(root, machine));
   TWILL_TRY(machine.units, read_units(root));
-  TWILL_TRY(machine.tensor_unit, named_in(root, "tensor_unit", names_of(machine.units)));
+  TWILL_TRY(const JsonNode tensor_unit, root.at("tensor_unit"));
+  TWILL_TRY(machine.tensor_unit, tensor_unit.one_of(names_of(machine.units)));
   TWILL_TRY(machine.pipes, read_pipes(root));
-  TWILL_TRY(machine.issue_pipe, named_in(root, "issue_pipe", names_of(machine.pipes)));
+  TWILL_TRY(const JsonNode issue_pipe, root.at("issue_pipe"));
+  TWILL_TRY(machine.issue_pipe, issue_pipe.one_of(names_of(machine.pipes)));
   TWILL_TRY(machine.memories, read_memories(root));
   TWILL_TRY(machine.processors, read_processors(root));
   TWILL_TRY(machine.operations, read_operations(root, machine));

@@ -135,6 +135,10 @@ Result<void> make_sections(Draft& draft, bool pins);
 void split_registers(Draft& draft);
 /// Chooses the row sums that are kept in parts: all that may be, and that a role has for itself.
 void make_partial_sums(Draft& draft, const Setting& setting);
+/// Chooses the ops with which branches and effects of the loop are done.
+void make_wholes(Draft& draft, const Setting& setting);
+/// Chooses the role of the warps that the kernel is launched with.
+void choose_launch_role(Plan& plan);
 /// Adds the steps of roles before and after the loop, and the channels for them.
 Result<void> make_tile_steps(Draft& draft);
 /// Adds steps and channels by which roles learn that others are done with a buffer of the loop in

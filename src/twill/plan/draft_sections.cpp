@@ -345,6 +345,8 @@ Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& s
   }
   split_registers(draft);
   make_partial_sums(draft, setting);
+  make_wholes(draft, setting);
+  choose_launch_role(draft.plan);
   TWILL_TRY_VOID(make_tile_steps(draft));
   return std::move(draft.plan);
 }

@@ -42,23 +42,16 @@ class Node {
     }
     return nodes;
   }
-  Result<std::vector<Node>> list(const char* name) const {
-    TWILL_TRY(const Node member, at(name));
-    return member.elements();
-  }
+  Result<std::vector<Node>> list(const char* name) const { return of(name, &Node::elements); }
 
   Result<std::string> text() const {
     if (!json_->is_string()) return wrong("is not a string");
     return json_->get<std::string>();
   }
-  Result<std::string> text(const char* name) const {
-    TWILL_TRY(const Node member, at(name));
-    return member.text();
-  }
+  Result<std::string> text(const char* name) const { return of<std::string>(name, &Node::text); }
 
   Result<std::int64_t> number(const char* name) const {
-    TWILL_TRY(const Node member, at(name));
-    return member.number();
+    return of<std::int64_t>(name, &Node::number);
   }
   Result<std::int64_t> number() const {
     const bool fits =
@@ -114,6 +107,12 @@ class Node {
   }
 
  private:
+  template <class Value>
+  Result<Value> of(const char* name, Result<Value> (Node::*read)() const) const {
+    TWILL_TRY(const Node member, at(name));
+    return (member.*read)();
+  }
+
   const Json* json_;
   std::string path_;
   const std::string* file_;
@@ -126,7 +125,8 @@ Names index_of(const Items& items) {
   return names;
 }
 
-Result<Names> names_in(const std::vector<Node>& nodes) {
+Result<Names> names_in(const Node& holder, const char* table) {
+  TWILL_TRY(const std::vector<Node> nodes, holder.list(table));
   Names names;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     TWILL_TRY(const std::string name, nodes[i].text("name"));
@@ -140,6 +140,38 @@ struct Known {
   Names ops, groups, roles, buffers, channels;
 };
 
+/// The id that the member `name` refers to.
+template <class AnyId>
+Result<AnyId> read_id(const Node& node, const char* name, const Names& known) {
+  TWILL_TRY(const std::size_t index, node.reference(name, known));
+  return AnyId(index);
+}
+
+/// The same, if that is there and not null.
+template <class AnyId>
+Result<std::optional<AnyId>> read_optional(const Node& node, const char* name, const Names& known) {
+  TWILL_TRY(const Node member, node.at(name));
+  if (member.is_null()) return std::nullopt;
+  return read_id<AnyId>(node, name, known);
+}
+
+template <class Item, class Read>
+Result<void> read_each(const std::vector<Node>& nodes, const Known& scope, Read read,
+                       std::vector<Item>& items) {
+  for (const Node& node : nodes) {
+    TWILL_TRY(Item item, read(node, scope));
+    items.push_back(std::move(item));
+  }
+  return {};
+}
+
+template <class Item, class Read>
+Result<void> read_all(const Node& holder, const char* name, const Known& scope, Read read,
+                      std::vector<Item>& items) {
+  TWILL_TRY(const std::vector<Node> nodes, holder.list(name));
+  return read_each(nodes, scope, read, items);
+}
+
 Result<Step> read_step(const Node& node, const Known& scope) {
   using K = StepKind;
   using F = Instance::From;
@@ -150,8 +182,7 @@ Result<Step> read_step(const Node& node, const Known& scope) {
   TWILL_TRY(step.instance.from, node.named("from", {F::first, F::window, F::last, F::tile}));
   TWILL_TRY(step.instance.offset, node.small("offset"));
   if (node.has("op")) {
-    TWILL_TRY(const std::size_t op, node.reference("op", scope.ops));
-    step.op = OpId(op);
+    TWILL_TRY(step.op, read_id<OpId>(node, "op", scope.ops));
   }
   if (node.has("prologue_epilogue_op")) {
     TWILL_TRY(const int per_tile_op, node.small("prologue_epilogue_op"));
@@ -159,8 +190,7 @@ Result<Step> read_step(const Node& node, const Known& scope) {
     step.per_tile_op = static_cast<std::size_t>(per_tile_op);
   }
   if (node.has("channel")) {
-    TWILL_TRY(const std::size_t channel, node.reference("channel", scope.channels));
-    step.channel = ChannelId(channel);
+    TWILL_TRY(step.channel, read_id<ChannelId>(node, "channel", scope.channels));
   }
   if (node.has("by")) {
     TWILL_TRY(step.by, node.named("by", {By::every_warp, By::one_warp}));
@@ -182,25 +212,10 @@ Result<Step> read_step(const Node& node, const Known& scope) {
   return step;
 }
 
-Result<std::vector<Step>> read_steps(const std::vector<Node>& nodes, const Known& scope) {
-  std::vector<Step> steps;
-  for (const Node& node : nodes) {
-    TWILL_TRY(Step step, read_step(node, scope));
-    steps.push_back(std::move(step));
-  }
-  return steps;
-}
-
-Result<std::vector<Step>> read_steps(const Node& node, const char* name, const Known& scope) {
-  TWILL_TRY(const std::vector<Node> nodes, node.list(name));
-  return read_steps(nodes, scope);
-}
-
 Result<Role> read_role(const Node& node, const Known& scope) {
   Role role;
   TWILL_TRY(role.name, node.text("name"));
-  TWILL_TRY(const std::size_t group, node.reference("group", scope.groups));
-  role.group = GroupId(group);
+  TWILL_TRY(role.group, read_id<GroupId>(node, "group", scope.groups));
   TWILL_TRY(const int warpgroup, node.small("warpgroup"));
   if (warpgroup < 0) return node.wrong("is in a warpgroup below 0");
   role.warpgroup = WarpgroupId(static_cast<std::size_t>(warpgroup));
@@ -209,18 +224,17 @@ Result<Role> read_role(const Node& node, const Known& scope) {
   TWILL_TRY(role.registers, node.small("registers"));
   TWILL_TRY(role.usable, node.small("usable"));
   TWILL_TRY(role.named_barrier, node.small("named_barrier"));
-  TWILL_TRY(role.before, read_steps(node, "before", scope));
+  TWILL_TRY_VOID(read_all(node, "before", scope, read_step, role.before));
   TWILL_TRY(role.sections.spread, node.small("spread"));
-  TWILL_TRY(role.sections.prologue, read_steps(node, "prologue", scope));
-  TWILL_TRY(role.sections.steady, read_steps(node, "steady", scope));
-  TWILL_TRY(role.sections.drain, read_steps(node, "drain", scope));
-  TWILL_TRY(role.after, read_steps(node, "after", scope));
-  TWILL_TRY(role.tail, read_steps(node, "tail", scope));
+  TWILL_TRY_VOID(read_all(node, "prologue", scope, read_step, role.sections.prologue));
+  TWILL_TRY_VOID(read_all(node, "steady", scope, read_step, role.sections.steady));
+  TWILL_TRY_VOID(read_all(node, "drain", scope, read_step, role.sections.drain));
+  TWILL_TRY_VOID(read_all(node, "after", scope, read_step, role.after));
+  TWILL_TRY_VOID(read_all(node, "tail", scope, read_step, role.tail));
   TWILL_TRY(const std::vector<Node> paths, node.list("short_trips"));
   for (std::size_t n = 0; n < paths.size(); ++n) {
     TWILL_TRY(const std::vector<Node> steps, paths[n].elements());
-    TWILL_TRY(std::vector<Step> path, read_steps(steps, scope));
-    role.sections.short_trips.push_back(std::move(path));
+    TWILL_TRY_VOID(read_each(steps, scope, read_step, role.sections.short_trips.emplace_back()));
   }
   return role;
 }
@@ -237,26 +251,12 @@ Result<std::vector<Item>> read_references(const Node& node, const char* name, co
   return items;
 }
 
-template <class Item, class Read>
-Result<void> read_all(const std::vector<Node>& nodes, const Known& scope, Read read,
-                      std::vector<Item>& items) {
-  for (const Node& node : nodes) {
-    TWILL_TRY(Item item, read(node, scope));
-    items.push_back(std::move(item));
-  }
-  return {};
-}
-
 Result<Buffer> read_buffer(const Node& node, const Known& scope) {
   Buffer buffer;
   TWILL_TRY(buffer.name, node.text("name"));
   TWILL_TRY(buffer.residence,
             node.named("residence", {Residence::shared, Residence::tensor, Residence::registers}));
-  TWILL_TRY(const Node role, node.at("role"));
-  if (!role.is_null()) {
-    TWILL_TRY(const std::size_t index, role.reference(scope.roles));
-    buffer.role = RoleId(index);
-  }
+  TWILL_TRY(buffer.role, read_optional<RoleId>(node, "role", scope.roles));
   TWILL_TRY(buffer.memory, node.text("memory"));
   TWILL_TRY(buffer.offset, node.number("offset"));
   TWILL_TRY(buffer.size, node.number("size"));
@@ -275,8 +275,7 @@ Result<Channel> read_channel(const Node& node, const Known& scope) {
             node.named("kind", {ChannelKind::pipeline, ChannelKind::signal, ChannelKind::token}));
   using C = Channel::Counts;
   TWILL_TRY(channel.counts, node.named("counts", {C::iterations, C::tiles}));
-  TWILL_TRY(const std::size_t producer, node.reference("producer", scope.roles));
-  channel.producer = RoleId(producer);
+  TWILL_TRY(channel.producer, read_id<RoleId>(node, "producer", scope.roles));
   TWILL_TRY(channel.consumers, read_references<RoleId>(node, "consumers", scope.roles));
   TWILL_TRY(channel.depth, node.small("depth"));
   TWILL_TRY(channel.full_arrivals, node.small("full_arrivals"));
@@ -288,13 +287,6 @@ Result<Channel> read_channel(const Node& node, const Known& scope) {
   TWILL_TRY(channel.named_barrier, node.small("named_barrier"));
   TWILL_TRY(channel.buffers, read_references<BufferId>(node, "buffers", scope.buffers));
   return channel;
-}
-
-Result<std::optional<BufferId>> read_place(const Node& node, const char* name, const Known& scope) {
-  TWILL_TRY(const Node member, node.at(name));
-  if (member.is_null()) return std::nullopt;
-  TWILL_TRY(const std::size_t index, member.reference(scope.buffers));
-  return BufferId(index);
 }
 
 /// Placement, mechanism and value of one op.
@@ -311,8 +303,8 @@ Result<void> read_op(const Node& node, const Known& scope, std::size_t op, Plan&
             node.named("mechanism", {M::threads, M::scoreboard, M::tma_load, M::tma_multicast,
                                      M::cp_async, M::wgmma, M::tcgen05, M::bulk_store}));
   Value& value = plan.values[op];
-  TWILL_TRY(value.home, read_place(node, "home", scope));
-  TWILL_TRY(value.staged, read_place(node, "staged", scope));
+  TWILL_TRY(value.home, read_optional<BufferId>(node, "home", scope.buffers));
+  TWILL_TRY(value.staged, read_optional<BufferId>(node, "staged", scope.buffers));
   if (!value.staged) return {};
   using S = StagingFormat;
   TWILL_TRY(value.format, node.named("format", {S::fragment, S::row_vector, S::operand, S::tile}));
@@ -390,14 +382,33 @@ Result<PerTileOp> read_per_tile(const Node& node, const Known& scope) {
 
 Result<PartialSum> read_partial_sum(const Node& node, const Known& scope) {
   PartialSum sum;
-  TWILL_TRY(const std::size_t made, node.reference("sum", scope.ops));
-  sum.sum = OpId(made);
+  TWILL_TRY(sum.sum, read_id<OpId>(node, "sum", scope.ops));
   TWILL_TRY(sum.ops, read_references<OpId>(node, "ops", scope.ops));
   TWILL_TRY(const Node reduction, node.at("reduction"));
   TWILL_TRY_VOID(read_place(reduction, sum.reduction));
   TWILL_TRY(const Node addition, node.at("addition"));
   TWILL_TRY_VOID(read_place(addition, sum.addition));
   return sum;
+}
+
+Result<Whole> read_whole(const Node& node, const Known& scope) {
+  Whole whole;
+  TWILL_TRY_VOID(read_place(node, whole.place));
+  using P = Placing;
+  const auto all = {P::within, P::behind, P::before_roles, P::after_roles};
+  TWILL_TRY(whole.placing, node.named("placing", all));
+  TWILL_TRY(whole.ops, read_references<OpId>(node, "ops", scope.ops));
+  TWILL_TRY(whole.last, read_references<OpId>(node, "last", scope.ops));
+  TWILL_TRY(whole.objection, node.text("objection"));
+  return whole;
+}
+
+Result<Rematerialized> read_rematerialized(const Node& node, const Known& scope) {
+  Rematerialized value;
+  TWILL_TRY_VOID(read_place(node, value));
+  TWILL_TRY(value.readers, read_references<OpId>(node, "readers", scope.ops));
+  TWILL_TRY(value.roles, read_references<RoleId>(node, "roles", scope.roles));
+  return value;
 }
 
 Result<void> read_kernel(const Node& root, const Known& scope, Plan& plan) {
@@ -413,32 +424,24 @@ Result<void> read_kernel(const Node& root, const Known& scope, Plan& plan) {
   TWILL_TRY(kernel.cluster, node.small("cluster"));
   TWILL_TRY(kernel.axis, node.named("axis", {Axis::x, Axis::y, Axis::z}));
   TWILL_TRY(kernel.same_trips, node.flag("same_trips", false));
-  TWILL_TRY(const std::vector<Node> per_tile_ops, node.list("prologue_epilogue_ops"));
-  TWILL_TRY_VOID(read_all(per_tile_ops, scope, read_per_tile, kernel.per_tile_ops));
-  TWILL_TRY(const std::vector<Node> sums, node.list("partial_sums"));
-  TWILL_TRY_VOID(read_all(sums, scope, read_partial_sum, kernel.partial_sums));
-  TWILL_TRY(const std::vector<Node> values, node.list("rematerialized"));
-  for (const Node& item : values) {
-    Rematerialized value;
-    TWILL_TRY_VOID(read_place(item, value));
-    TWILL_TRY(value.readers, read_references<OpId>(item, "readers", scope.ops));
-    TWILL_TRY(value.roles, read_references<RoleId>(item, "roles", scope.roles));
-    kernel.rematerialized.push_back(std::move(value));
-  }
+  TWILL_TRY_VOID(
+      read_all(node, "prologue_epilogue_ops", scope, read_per_tile, kernel.per_tile_ops));
+  TWILL_TRY_VOID(read_all(node, "partial_sums", scope, read_partial_sum, kernel.partial_sums));
+  TWILL_TRY_VOID(
+      read_all(node, "rematerialized", scope, read_rematerialized, kernel.rematerialized));
+  TWILL_TRY_VOID(read_all(node, "wholes", scope, read_whole, kernel.wholes));
+  TWILL_TRY(kernel.launch_role, read_optional<RoleId>(node, "launch_role", scope.roles));
   plan.kernel = std::move(kernel);
   return {};
 }
 
 Result<void> read_tables(const Node& root, Known& scope, Plan& plan) {
-  TWILL_TRY(const std::vector<Node> roles, root.list("roles"));
-  TWILL_TRY(scope.roles, names_in(roles));
-  TWILL_TRY(const std::vector<Node> buffers, root.list("buffers"));
-  TWILL_TRY(scope.buffers, names_in(buffers));
-  TWILL_TRY(const std::vector<Node> channels, root.list("channels"));
-  TWILL_TRY(scope.channels, names_in(channels));
-  TWILL_TRY_VOID(read_all(buffers, scope, read_buffer, plan.buffers));
-  TWILL_TRY_VOID(read_all(channels, scope, read_channel, plan.channels));
-  return read_all(roles, scope, read_role, plan.roles);
+  TWILL_TRY(scope.roles, names_in(root, "roles"));
+  TWILL_TRY(scope.buffers, names_in(root, "buffers"));
+  TWILL_TRY(scope.channels, names_in(root, "channels"));
+  TWILL_TRY_VOID(read_all(root, "buffers", scope, read_buffer, plan.buffers));
+  TWILL_TRY_VOID(read_all(root, "channels", scope, read_channel, plan.channels));
+  return read_all(root, "roles", scope, read_role, plan.roles);
 }
 
 Result<problem::Problem> read_problem(const Node& root, const std::string& file) {
@@ -489,11 +492,8 @@ Result<Plan> read_plan_json(std::string_view text, const std::string& file) {
   TWILL_TRY_VOID(read_ops(root, scope, plan));
   TWILL_TRY_VOID(read_limits(root, plan));
   TWILL_TRY_VOID(read_kernel(root, scope, plan));
-  TWILL_TRY(const std::vector<Node> notes, root.list("notes"));
-  for (const Node& note : notes) {
-    TWILL_TRY(std::string sentence, note.text());
-    plan.notes.push_back(std::move(sentence));
-  }
+  const auto sentence = [](const Node& note, const Known& /*scope*/) { return note.text(); };
+  TWILL_TRY_VOID(read_all(root, "notes", scope, sentence, plan.notes));
   return plan;
 }
 

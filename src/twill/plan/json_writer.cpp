@@ -148,6 +148,19 @@ OrderedJson partial_sums_json(const Plan& plan) {
   return sums;
 }
 
+OrderedJson wholes_json(const Plan& plan) {
+  OrderedJson wholes = OrderedJson::array();
+  for (const Whole& whole : plan.kernel->wholes) {
+    OrderedJson json = place_json(whole.place);
+    json["placing"] = name_of(whole.placing);
+    json["ops"] = op_names(plan, whole.ops);
+    json["last"] = op_names(plan, whole.last);
+    json["objection"] = whole.objection;
+    wholes.push_back(std::move(json));
+  }
+  return wholes;
+}
+
 OrderedJson kernel_json(const Plan& plan) {
   if (!plan.kernel) return nullptr;
   OrderedJson rematerialized = OrderedJson::array();
@@ -173,6 +186,7 @@ OrderedJson kernel_json(const Plan& plan) {
          {"tensor", tensor_json(plan, per_tile_op)},
          {"writes", per_tile_op.writes}});
   }
+  const auto launch = plan.kernel->launch_role;
   return {{"name", plan.kernel->name},
           {"loop", plan.kernel->loop},
           {"tiles", name_of(plan.kernel->tiles)},
@@ -183,7 +197,9 @@ OrderedJson kernel_json(const Plan& plan) {
           {"same_trips", plan.kernel->same_trips},
           {"prologue_epilogue_ops", std::move(prologue_epilogue)},
           {"rematerialized", std::move(rematerialized)},
-          {"partial_sums", partial_sums_json(plan)}};
+          {"partial_sums", partial_sums_json(plan)},
+          {"wholes", wholes_json(plan)},
+          {"launch_role", launch ? OrderedJson(plan[*launch].name) : OrderedJson(nullptr)}};
 }
 
 }  // namespace

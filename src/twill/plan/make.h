@@ -34,6 +34,14 @@ struct RowSum {
   std::vector<OpId> sums;  ///< those of `ops` that compute the carried value, one for each part
 };
 
+/// A Whole, before its place among the ops is known.
+struct WholeRequest {
+  Whole what;                ///< of the loop: without `placing`, `ops` and `last`
+  std::vector<OpId> within;  ///< ops of the loop that stand in the branch
+  std::vector<OpId> needs;   ///< ops that make what its effects are computed from
+  bool acts = false;         ///< has effects that no op of the plan stands for
+};
+
 /// Input of a Plan beside the schedule. All members have defaults: a `.loop` text has no machine
 /// and no kernel.
 struct Setting {
@@ -56,9 +64,10 @@ struct Setting {
   std::optional<Kernel> kernel;                          ///< without prologue and epilogue ops
   std::vector<PerTileRequest> per_tile_ops;              ///< in the order of the program
   std::vector<Rematerialized> rematerialized;            ///< without roles
-  std::vector<RowSum> row_sums;  ///< in the order in which the loop carries them
-  std::vector<int> parts;        ///< by OpId: the rows it works on, -1: all; may be empty
-  bool tokens = true;            ///< keep the order of tensor-core work across roles
+  std::vector<RowSum> row_sums;      ///< in the order in which the loop carries them
+  std::vector<WholeRequest> wholes;  ///< in the order of the program
+  std::vector<int> parts;            ///< by OpId: the rows it works on, -1: all; may be empty
+  bool tokens = true;                ///< keep the order of tensor-core work across roles
   bool pins = false;  ///< keep the compiler from moving math over the waits it overlaps with
   schedule::Regions regions;      ///< where roles take turns, beside `tokens`
   std::optional<int> ring_depth;  ///< copies of loads that run ahead; empty: as many as hide them

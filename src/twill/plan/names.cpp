@@ -159,6 +159,20 @@ std::string_view name_of(TileOrder order) {
   return order == TileOrder::row_major ? "row-major" : "grouped";
 }
 
+std::string_view name_of(Placing placing) {
+  switch (placing) {
+    case Placing::within:
+      return "within";
+    case Placing::behind:
+      return "behind";
+    case Placing::before_roles:
+      return "before-roles";
+    case Placing::after_roles:
+      return "after-roles";
+  }
+  return "?";
+}
+
 std::string_view name_of(Axis axis) { return axis == Axis::x ? "x" : axis == Axis::y ? "y" : "z"; }
 
 }  // namespace twill::plan

@@ -310,6 +310,25 @@ struct PartialSum {
   friend bool operator==(const PartialSum&, const PartialSum&) = default;
 };
 
+/// The time at which a Whole is done.
+enum class Placing {
+  within,        ///< in place of the steps of its ops: with the last of each part of the tile
+  behind,        ///< behind the step of the last op that it needs, by that op's role
+  before_roles,  ///< once, by the warps that the kernel is launched with
+  after_roles,   ///< by these, once all roles are done
+};
+
+/// An operation that is done as a whole. In the loop's body: a branch with ops in it, or an effect
+/// that no op of the plan stands for. Around the loop: an effect that no role has.
+struct Whole {
+  Place place;
+  Placing placing = Placing::within;
+  std::vector<OpId> ops;   ///< within: that stand in the branch; behind: that make what it needs
+  std::vector<OpId> last;  ///< of these, or the first product: one of each part; ascending
+  std::string objection;   ///< why it cannot be done so, as in "tt.x OBJECTION"; empty: it can
+  friend bool operator==(const Whole&, const Whole&) = default;
+};
+
 /// How a CTA gets its tiles.
 enum class Tiles {
   one_per_cta,   ///< as the grid of the TTGIR has it
@@ -350,6 +369,9 @@ struct Kernel {
   std::vector<PerTileOp> per_tile_ops;         ///< in the order of the program
   std::vector<Rematerialized> rematerialized;  ///< in the order of the program
   std::vector<PartialSum> partial_sums;        ///< in the order in which the loop carries them
+  std::vector<Whole> wholes;                   ///< in the order of the program
+  std::optional<RoleId> launch_role;  ///< of the warps that a kernel is launched with, where others
+                                      ///< have others; empty: no role has whole warpgroups
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
@@ -408,6 +430,7 @@ std::string_view name_of(Channel::Counts counts);
 std::string_view name_of(Tiles tiles);
 std::string_view name_of(TileOrder order);
 std::string_view name_of(Axis axis);
+std::string_view name_of(Placing placing);
 
 /// Whether an op of this mechanism finishes without its issuing threads.
 bool is_asynchronous(Mechanism mechanism);

@@ -182,6 +182,19 @@ std::string kernel_text(const Plan& plan) {
   return text + table.to_string() + partial_sums_text(plan);
 }
 
+std::string wholes_text(const Plan& plan) {
+  TextTable table({Align::left, Align::left}, 2);
+  for (const Whole& whole : plan.kernel->wholes) {
+    std::vector<std::string> ops;
+    for (const OpId op : whole.last) ops.push_back(plan.problem[op].name);
+    table.add({whole.place.what,
+               !whole.objection.empty()
+                   ? whole.objection
+                   : fmt::format("{} {}", name_of(whole.placing), fmt::join(ops, ", "))});
+  }
+  return "done as a whole\n" + table.to_string();
+}
+
 std::string rematerialized_text(const Plan& plan) {
   TextTable table({Align::left, Align::left}, 2);
   for (const Rematerialized& value : plan.kernel->rematerialized) {
@@ -244,6 +257,7 @@ std::string to_text(const Plan& plan) {
   if (plan.kernel && !plan.kernel->rematerialized.empty()) {
     text += "\n" + rematerialized_text(plan);
   }
+  if (plan.kernel && !plan.kernel->wholes.empty()) text += "\n" + wholes_text(plan);
   for (const std::string& note : plan.notes) text += "\n" + wrap(note, 100, "note: ", "  ");
   return text;
 }

@@ -103,9 +103,12 @@ class RolesRun {
     for (std::int64_t z = 0; z < grid[2]; ++z) {
       for (std::int64_t y = 0; y < grid[1]; ++y) {
         for (std::int64_t x = 0; x < grid[0]; ++x) {
-          concurrent::Machine machine(module_.program, memory, call.launch, {x, y, z},
-                                      {order, tiles}, findings);
+          concurrent::Options options{order, tiles};
+          options.checked = checked_;
+          concurrent::Machine machine(module_.program, memory, call.launch, {x, y, z}, options,
+                                      findings);
           TWILL_TRY_VOID(machine.run(module_.function, arguments));
+          checked_ = true;
           trial.steps += machine.steps();
         }
       }
@@ -122,6 +125,7 @@ class RolesRun {
   const RolesModule& module_;
   const FixedArguments& given_;
   std::uint64_t seed_;
+  mutable bool checked_ = false;  ///< types fit
 };
 
 /// Roles of the function: the default warps and all partitions.

@@ -179,7 +179,8 @@ class LeafSides {
         fmt::format("'{}' of '{}' goes over what lies beyond the edge of {}{}, which is {}",
                     spelling_of(node.function).name, task_.name, from, line,
                     side.what == Beyond::zeros ? "zeros" : "made of zeros, and not zero"),
-        "if its blocks divide the tensor, say so: blocks(..., exact)");
+        "if its blocks divide the tensor, say so: blocks(..., exact); else say what is beyond: "
+        "blocks(..., fill(NUMBER))");
   }
 
   const TaskValue& task_;

@@ -41,8 +41,9 @@ class TextReader {
   tl::unexpected<Diagnostic> no_reduction() const {
     return cursor_.wrong(
         cursor_.peek(),
-        "expected '+': the atomics of tensors add, and there is none for the largest, the least or "
-        "the product of floating-point numbers",
+        "expected '+', not " + in_quotes(cursor_.peek().text) +
+            ": there are atomics for sums of tensors, and none for the largest, the least or the "
+            "product of floating-point numbers",
         "give each part its own row of a tensor, which a task behind it reduces");
   }
 

@@ -311,6 +311,88 @@ def splitk(a, b, c, mt, tiles, K, D: gl.constexpr):
     ], [1, 1], [48, 48])
 
 
+# One role draws tiles from a counter and hands their numbers on through shared memory
+@gluon.jit
+def dy_draw(counter, Ts, tfull, tempty, tiles):
+    L: gl.constexpr = gl.BlockedLayout([1], [32], [1], [0])
+    i = 0
+    tile = gl.program_id(0)
+    going = tile < tiles
+    while going:
+        mbarrier.wait(tempty.index(i % 2), ((i // 2) & 1) ^ 1)
+        Ts.index(i % 2).store(gl.full([1], 0, gl.int32, L) + tile)
+        mbarrier.arrive(tfull.index(i % 2), count=1)
+        going = tile < tiles
+        tile = gl.atomic_add(counter, 1)
+        i += 1
+
+
+@gluon.jit
+def take(Ts, tfull, tempty, i, W: gl.constexpr):
+    L: gl.constexpr = gl.BlockedLayout([1], [32], [W], [0])
+    mbarrier.wait(tfull.index(i % 2), (i // 2) & 1)
+    tile = gl.max(Ts.index(i % 2).load(L), 0)
+    mbarrier.arrive(tempty.index(i % 2), count=1)
+    return tile
+
+
+@gluon.jit
+def dy_load(a, b, ra, rb, Ts, tfull, tempty, mt, tiles, N):
+    i = 0
+    k = 0
+    tile = take(Ts, tfull, tempty, k, 1)
+    while tile < tiles:
+        for n in range(N):
+            fetch(ra, a, (tile % mt) * 64, n * 64, i)
+            fetch(rb, b, n * 64, (tile // mt) * 128, i)
+            i += 1
+        k += 1
+        tile = take(Ts, tfull, tempty, k, 1)
+
+
+@gluon.jit
+def dy_work(c, ra, rb, Ts, tfull, tempty, mt, tiles, N):
+    L: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 128, 16])
+    i = 0
+    k = 0
+    tile = take(Ts, tfull, tempty, k, 4)
+    while tile < tiles:
+        acc = gl.zeros([64, 128], gl.float32, L)
+        for n in range(N):
+            A = await_full(ra, i)
+            Bm = await_full(rb, i)
+            acc = warpgroup_mma(A, Bm, acc, is_async=True)
+            acc = warpgroup_mma_wait(0, deps=[acc])
+            mbarrier.arrive(ra.empty.index(i % ra.depth), count=1)
+            mbarrier.arrive(rb.empty.index(i % rb.depth), count=1)
+            i += 1
+        rows = (tile % mt) * 64 + gl.arange(0, 64, gl.SliceLayout(1, L))
+        cols = (tile // mt) * 128 + gl.arange(0, 128, gl.SliceLayout(0, L))
+        gl.store(c + rows[:, None] * 4096 + cols[None, :], acc.to(gl.float16))
+        k += 1
+        tile = take(Ts, tfull, tempty, k, 4)
+
+
+@gluon.jit
+def dynamic(a, b, c, counter, mt, tiles, K, D: gl.constexpr):
+    N = gl.cdiv(K, 64)
+    ra = ring(gl.float16, [D, 64, 64], a, D, 1)
+    rb = ring(gl.float16, [D, 64, 128], b, D, 1)
+    S: gl.constexpr = gl.SwizzledSharedLayout(1, 1, 1, [0])
+    Ts = gl.allocate_shared_memory(gl.int32, [2, 1], S)
+    tfull = gl.allocate_shared_memory(gl.int64, [2, 1], mbarrier.MBarrierLayout())
+    tempty = gl.allocate_shared_memory(gl.int64, [2, 1], mbarrier.MBarrierLayout())
+    for i in gl.static_range(2):
+        mbarrier.init(tfull.index(i), count=1)
+        mbarrier.init(tempty.index(i), count=2)
+    fence_async_shared()
+    gl.warp_specialize([
+        (dy_work, (c, ra, rb, Ts, tfull, tempty, mt, tiles, N)),
+        (dy_load, (a, b, ra, rb, Ts, tfull, tempty, mt, tiles, N)),
+        (dy_draw, (counter, Ts, tfull, tempty, tiles)),
+    ], [1, 1], [48, 48])
+
+
 # Attention for Blackwell: two tiles of queries, two softmax roles, one that corrects, one that multiplies
 @gluon.jit
 def at_load(q, k, v, qs, q_full, rk, rv, m0, h, N):
@@ -438,6 +520,7 @@ def main():
         (scaled, {"a": numbers, "b": numbers, "sa": scales, "sb": scales, "c": "*fp16", "K": "i32"}, 3, 100),
         (dequant, {"a": half, "w": desc([64, 128], "i8", gl.int8), "w16": wide, "c": "*fp16", "scale": "fp32", "K": "i32"}, 3, 90),
         (splitk, {"a": tile, "b": tile, "c": desc([128, 64], "fp32", gl.float32), "mt": "i32", "tiles": "i32", "K": "i32"}, 3, 100),
+        (dynamic, {"a": half, "b": wide, "c": "*fp16", "counter": "*i32", "mt": "i32", "tiles": "i32", "K": "i32"}, 3, 90),
         (attend, {"q": tile, "k": tile, "v": tile, "out": "*fp16", "scale": "fp32", "n_ctx": "i32"}, 2, 100),
     ]
     for kernel, signature, depth, arch in kernels:

@@ -325,7 +325,7 @@ Result<double> Lowering::fill_of(const Place& place, const Where& where) const {
         "M09", where,
         fmt::format("'{}' is cut twice, with {} beyond one edge and {} beyond the other",
                     tree_.root.task->arguments[place.argument].name, *fill, number),
-        "a tile that is loaded has one number beyond its edges");
+        "a tile that is loaded has one number beyond its edges: let all its blocks say the same");
   }
   return fill.value_or(0);
 }

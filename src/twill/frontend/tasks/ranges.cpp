@@ -293,8 +293,8 @@ Result<void> Lowering::branch(const tasks::Range& range, Frame& frame) {
   return {};
 }
 
-/// How many iterations a loop within another has, if they are few and without products. The outer
-/// loop is planned with all of them in it.
+/// How many iterations a loop within another has, if they are few and without products. All of
+/// them are planned as part of the outer loop.
 std::optional<std::int64_t> Lowering::iterations_apart(const tasks::Range& range,
                                                        const Frame& frame) const {
   if (state_.text.innermost() == 0) return std::nullopt;

@@ -25,6 +25,7 @@ class StaticCheck {
     for (const Role& role : plan_.roles) check_tail(role);
     if (plan_.kernel) {
       for (const PartialSum& sum : plan_.kernel->partial_sums) check_partial_sum(sum);
+      for (const Whole& whole : plan_.kernel->wholes) check_whole(whole);
     }
   }
 
@@ -47,6 +48,24 @@ class StaticCheck {
     }
     const auto home = plan_.values[sum.sum.index()].home;
     if (home && plan_[*home].depth != 1) wrong(sum.sum, "has several copies");
+  }
+
+  /// A branch takes the place of all its ops, and an effect needs what its ops make. So none of a
+  /// role's own ops comes behind the one with which it is done.
+  void check_whole(const Whole& whole) {
+    if (!whole.objection.empty()) return;
+    const auto issue = [&](OpId op) { return plan_.schedule.ops[op.index()].issue; };
+    std::map<RoleId, Cycles> done;
+    for (const OpId last : whole.last) {
+      const auto [at, is_new] = done.emplace(*role_of(plan_, last), issue(last));
+      if (!is_new) at->second = std::max(at->second, issue(last));
+    }
+    for (const OpId op : whole.ops) {
+      const auto with = done.find(*role_of(plan_, op));
+      if (with == done.end() || issue(op) <= with->second) continue;
+      findings_.add("ownership", fmt::format("{} is done before {}, which is a part of it",
+                                             whole.place.what, plan_.problem[op].name));
+    }
   }
 
   /// A role may exit only when the sources of its bulk stores have been read.

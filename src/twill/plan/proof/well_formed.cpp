@@ -123,6 +123,21 @@ class Checker {
       if (!known_ops || value.readers.empty()) wrong(value.what + " is needed by no op there is");
     }
     for (const PartialSum& sum : kernel.partial_sums) check_partial_sum(sum);
+    for (const Whole& whole : kernel.wholes) check_whole(whole);
+    if (kernel.launch_role && kernel.launch_role->index() >= plan_.roles.size()) {
+      wrong("the kernel is launched with warps of a role that there is not");
+    }
+  }
+
+  void check_whole(const Whole& whole) {
+    const auto are_known = [&](const std::vector<OpId>& ops) {
+      return std::is_sorted(ops.begin(), ops.end()) &&
+             (ops.empty() || ops.back().index() < plan_.problem.ops().size());
+    };
+    const bool in_loop = whole.placing == Placing::within || whole.placing == Placing::behind;
+    const bool is_placed = whole.last.empty() != in_loop || !whole.objection.empty();
+    if (are_known(whole.ops) && are_known(whole.last) && is_placed) return;
+    wrong(whole.place.what + " is not done with ops that there are");
   }
 
   void check_partial_sum(const PartialSum& sum) {

@@ -1,0 +1,277 @@
+#include "twill/extract/effects.h"
+
+#include <algorithm>
+#include <map>
+
+#include "twill/extract/contract.h"
+#include "twill/ir/arrays.h"
+#include "twill/ir/control_flow.h"
+#include "twill/ir/effects.h"
+#include "twill/ir/operands.h"
+#include "twill/ir/passing.h"
+#include "twill/ir/source_words.h"
+
+namespace twill::extract {
+namespace {
+
+/// Whether something reads a number that an op with an effect brings.
+bool brings_number(const ir::Program& program, const ir::Op& op) {
+  return std::any_of(op.results.begin(), op.results.end(), [&](ir::ValueId result) {
+    const ir::TypeKind kind = ir::type_of(program, result)->kind;
+    const bool is_number = kind == ir::TypeKind::integer || kind == ir::TypeKind::floating;
+    return is_number && !program.value(result).uses.empty();
+  });
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> check_effects(const Body& body,
+                                               const std::set<ir::OpId>& stands_for) {
+  const ir::Program& program = *body.program;
+  const bool pipelined = is_pipelined(body);
+  std::vector<std::string> notes;
+  for (const ir::OpId id : ir::walk(program, body.loop.op)) {
+    const ir::Op& op = program.op(id);
+    const ir::Effect effect = ir::effect_of(op);
+    if (effect == ir::Effect::none) continue;
+    if (effect == ir::Effect::remark) {
+      notes.push_back(ir::op_words(program, id) + " is left out: only people see what it does");
+      continue;
+    }
+    const bool synchronizes = ir::class_of(op.kind) == ir::OpClass::synchronization;
+    if (pipelined && synchronizes) continue;  // the schedule has its own
+    if (effect != ir::Effect::writes && !stands_for.contains(id)) {
+      const bool is_barrier = op.kind == ir::OpKind::synchronize;
+      return fail(ir::text_location(program, id),
+                  op.name +
+                      " stands in the loop, and what accesses memory may not cross it: no "
+                      "plan keeps that order",
+                  is_barrier
+                      ? "leave it out if it only orders accesses through one argument, whose "
+                        "order plans keep; else move it in front of the loop or behind it"
+                      : "move it in front of the loop or behind it");
+    }
+    if (!stands_for.contains(id)) {
+      return fail(ir::text_location(program, id),
+                  op.name + " changes memory in the loop, and no op of the problem does it",
+                  "where it stands in a branch of the loop, store in every iteration under a mask");
+    }
+    if (brings_number(program, op)) {
+      return fail(ir::text_location(program, id),
+                  op.name +
+                      " brings a number that the loop goes by, and each op of a plan computes "
+                      "such numbers for itself",
+                  "take the number before the loop, or load it from an array");
+    }
+  }
+  return notes;
+}
+
+namespace {
+
+/// An op, or one with it in its regions, for which `is` holds; nullopt: for none.
+std::optional<ir::OpId> holder_for(const ir::Program& program, ir::OpId op,
+                                   const std::function<bool(ir::OpId)>& is) {
+  for (std::optional<ir::OpId> at = op; at; at = ir::parent(program, *at)) {
+    if (is(*at)) return at;
+  }
+  return std::nullopt;
+}
+
+/// Finds branches and effects of a loop.
+class Wholes {
+ public:
+  Wholes(const ir::Program& program, ir::OpId loop, std::span<const OpOrigin> origins)
+      : program_(program), loop_(loop) {
+    for (std::size_t v = 0; v < origins.size(); ++v) {
+      for (const Source& source : origins[v].sources) {
+        stood_for_.insert(source.op);
+        if (origins[v].forwards || !ir::is_inside(program, source.op, loop)) continue;
+        if (!source.absorbed) makers_[source.op].insert(v);
+        const ir::OpId top = in_body(source.op);
+        const bool branches = top != source.op && program.op(top).kind == ir::OpKind::branch;
+        if (branches) entry(top).within.insert(v);
+      }
+    }
+  }
+
+  std::vector<WholeOp> all() {
+    const auto is_stood_for = [&](ir::OpId op) { return stood_for_.contains(op); };
+    for (const ir::OpId op : ir::walk(program_, loop_)) {
+      if (!ir::is_effect(program_, op) || holder_for(program_, op, is_stood_for)) continue;
+      WholeOp& whole = entry(in_body(op));
+      if (!whole.acts) whole.needs = behind(whole.op);
+      whole.acts = true;
+      if (ir::effect_of(program_.op(op)) != ir::Effect::remark) {
+        whole.objection = "has an effect that no step of the plan has";
+      }
+    }
+    std::vector<WholeOp> found;
+    for (auto& [op, whole] : found_) found.push_back(std::move(whole));
+    return found;
+  }
+
+ private:
+  WholeOp& entry(ir::OpId op) {
+    WholeOp& whole = found_[op];
+    whole.op = op;
+    return whole;
+  }
+
+  /// The operation in the loop's body that holds an operation; itself if it stands there.
+  ir::OpId in_body(ir::OpId op) const {
+    return *holder_for(program_, op,
+                       [&](ir::OpId at) { return ir::parent(program_, at) == loop_; });
+  }
+
+  /// The ops of the Problem that make what an operation, with all in its regions, is computed from
+  /// in the iteration.
+  Makers behind(ir::OpId id) const {
+    Makers makers;
+    std::set<ir::ValueId> seen;
+    std::vector<ir::ValueId> open;
+    const auto read = [&](ir::OpId by) {
+      for (const ir::OpId at : ir::walk(program_, by)) {
+        const auto& operands = program_.op(at).operands;
+        open.insert(open.end(), operands.begin(), operands.end());
+      }
+    };
+    read(id);
+    while (!open.empty()) {
+      const ir::ValueId value = open.back();
+      open.pop_back();
+      const auto from = program_.value(value).op;
+      if (!seen.insert(value).second || !from || from == id) continue;
+      if (!ir::is_inside(program_, *from, loop_)) continue;
+      const auto known = makers_.find(*from);
+      if (known == makers_.end()) {
+        read(*from);
+      } else {
+        makers.insert(known->second.begin(), known->second.end());
+      }
+    }
+    return makers;
+  }
+
+  const ir::Program& program_;
+  ir::OpId loop_;
+  std::set<ir::OpId> stood_for_;
+  std::map<ir::OpId, Makers> makers_;
+  std::map<ir::OpId, WholeOp> found_;
+};
+
+}  // namespace
+
+std::vector<WholeOp> whole_ops(const ir::Program& program, ir::OpId loop,
+                               std::span<const OpOrigin> origins) {
+  return Wholes(program, loop, origins).all();
+}
+
+std::optional<ir::OpId> meeting(const ir::Program& program, ir::OpId function, ir::OpId op,
+                                const std::function<bool(ir::OpId)>& among) {
+  const auto global = [&](ir::OpId at) {
+    const auto access = ir::memory_access(program.op(at));
+    return access && access->space == ir::AccessSpace::global ? access : std::nullopt;
+  };
+  const auto own = global(op);
+  for (const ir::OpId other : ir::walk(program, function)) {
+    const auto access = global(other);
+    if (!access || !among(other)) continue;
+    if (!own || ir::may_meet(program, own->address, access->address)) return other;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+/// The function around a loop, as far as the order of effects goes.
+class AroundLoop {
+ public:
+  AroundLoop(const ir::Program& program, ir::OpId loop, ir::OpId function,
+             const std::function<bool(ir::OpId)>& is_planned)
+      : program_(program), loop_(loop), function_(function), is_planned_(is_planned) {
+    std::optional<ir::OpId> outermost = loop;
+    for (auto at = ir::parent(program, loop); at && *at != function;
+         at = ir::parent(program, *at)) {
+      if (program.op(*at).kind == ir::OpKind::branch) branches_.insert(*at);
+      outermost = at;
+    }
+    for (const ir::Exit& exit :
+         ir::returns_before(program, *outermost, ir::Leaving::may_act).exits) {
+      if (!exit.acts) continue;
+      const auto& ops = program.block(*exit.acts).ops;
+      leaving_.insert(ops.begin(), ops.end());
+    }
+  }
+
+  std::vector<OuterEffect> all() const {
+    std::optional<ir::OpId> last_planned;  // behind the loop
+    std::vector<ir::OpId> others;
+    for (const ir::OpId op : ir::walk(program_, function_)) {
+      if (!ir::is_effect(program_, op) || ir::is_inside(program_, op, loop_)) continue;
+      if (!holder_for(program_, op, is_planned_)) {
+        others.push_back(op);
+      } else if (loop_ < op) {
+        last_planned = op;
+      }
+    }
+    const std::set<ir::ValueId> of_tiles = ir::computed_of_tiles(program_, function_);
+    std::vector<OuterEffect> found;
+    for (const ir::OpId op : others) {
+      if (leaving_.contains(op)) continue;
+      const auto holder = ir::parent(program_, op);
+      std::string objection;
+      if (holder != function_ && !branches_.contains(*holder)) {
+        objection = "is an effect that no step of the plan has";
+      } else {
+        objection = op < loop_ ? in_front(op) : behind(op, last_planned, of_tiles);
+      }
+      found.push_back({op, std::move(objection)});
+    }
+    return found;
+  }
+
+ private:
+  /// Why an effect in front of the loop cannot be done before loads of roles.
+  std::string in_front(ir::OpId op) const {
+    if (ir::effect_of(program_.op(op)) == ir::Effect::remark) return {};
+    const auto earlier = meeting(program_, function_, op, [&](ir::OpId other) {
+      return other < op && ir::memory_access(program_.op(other))->reads &&
+             !ir::is_effect(program_, other) && !leaving_.contains(other);
+    });
+    if (!earlier) return {};
+    return "is an effect in front of the loop and behind a load (" +
+           ir::op_words(program_, *earlier) + "), whose order is not kept yet";
+  }
+
+  /// Why an effect behind the loop cannot be done once all roles are done.
+  std::string behind(ir::OpId op, std::optional<ir::OpId> last_planned,
+                     const std::set<ir::ValueId>& of_tiles) const {
+    const auto& operands = program_.op(op).operands;
+    if (std::any_of(operands.begin(), operands.end(),
+                    [&](ir::ValueId operand) { return of_tiles.contains(operand); })) {
+      return "is an effect of what groups compute that no step of the plan has";
+    }
+    if (!last_planned || *last_planned < op) return {};
+    return "is an effect between those of groups (" + ir::op_words(program_, *last_planned) +
+           " follows)";
+  }
+
+  const ir::Program& program_;
+  ir::OpId loop_;
+  ir::OpId function_;
+  const std::function<bool(ir::OpId)>& is_planned_;
+  std::set<ir::OpId> branches_;  ///< around the loop
+  std::set<ir::OpId> leaving_;   ///< what is done only where the function ends early
+};
+
+}  // namespace
+
+std::vector<OuterEffect> effects_around(const ir::Program& program, ir::OpId loop,
+                                        const std::function<bool(ir::OpId)>& is_planned) {
+  const auto function = ir::enclosing(program, loop, ir::OpKind::function);
+  if (!function) return {};
+  return AroundLoop(program, loop, *function, is_planned).all();
+}
+
+}  // namespace twill::extract

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "twill/extract/behind.h"
+#include "twill/extract/extract.h"
+
+/// Effects of a kernel that no op of the Problem stands for, and branches of the loop. Each is done
+/// as a whole.
+namespace twill::extract {
+
+/// Fails if a plan could not keep an effect: of an op outside of the Problem (by `stands_for`), or
+/// that others may not cross. Returns a note for each effect that only people see.
+Result<std::vector<std::string>> check_effects(const Body& body,
+                                               const std::set<ir::OpId>& stands_for);
+
+/// A branch in the loop's body with ops of the Problem, or an op there with effects without one.
+struct WholeOp {
+  ir::OpId op;
+  Makers within;          ///< ops of the Problem that stand in the branch
+  bool acts = false;      ///< has effects that no op of the Problem stands for
+  Makers needs;           ///< if so: ops of the loop that make what it is computed from
+  std::string objection;  ///< why no group can do it, as in "tt.x OBJECTION"; empty: one can
+};
+
+/// All of them, in the order of the text. Precondition: `loop` is a loop, and the origins are of
+/// its Problem. Cost: ops of the loop times those that have effects.
+std::vector<WholeOp> whole_ops(const ir::Program& program, ir::OpId loop,
+                               std::span<const OpOrigin> origins);
+
+/// An effect around the loop that no role has.
+struct OuterEffect {
+  ir::OpId op;
+  std::string objection;  ///< as above: its order among other effects could not be kept
+};
+
+/// Effects around the loop, without those that `is_planned` has (with all in their regions), and
+/// without those where the function ends early. Unless there is an objection, those in front can be
+/// done before all roles begin. Those behind it can be done once all are done.
+std::vector<OuterEffect> effects_around(const ir::Program& program, ir::OpId loop,
+                                        const std::function<bool(ir::OpId)>& is_planned);
+
+/// The first of the accesses to global memory in the function that may touch what an operation
+/// does; all may where that is no such access.
+std::optional<ir::OpId> meeting(const ir::Program& program, ir::OpId function, ir::OpId op,
+                                const std::function<bool(ir::OpId)>& among);
+
+}  // namespace twill::extract

@@ -1,0 +1,103 @@
+#include "twill/extract/effects.h"
+
+#include <gmock/gmock.h>
+
+#include "extract/ttgir.h"
+
+/// Protects: each effect of a kernel that no op of the Problem stands for is found once. In the loop
+/// it comes with what it needs; around it, with the reason if its order cannot be kept.
+namespace twill::extract::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// A kernel with what it needs to be asked about its effects.
+struct Asked {
+  explicit Asked(const std::string& text) : program(program_of(text)) {
+    loop = choose_loop(program, "")->loop;
+    extraction = extract(program, loop, machine_named("h200"), kWhole);
+    if (!extraction) ADD_FAILURE() << to_string(extraction.error());
+  }
+
+  std::vector<WholeOp> wholes() const { return whole_ops(program, loop, extraction->origins); }
+  std::vector<std::string> names(const Makers& ops) const {
+    std::vector<std::string> found;
+    for (const std::size_t op : ops) found.push_back(extraction->problem.ops()[op].name);
+    return found;
+  }
+  /// Effects around the loop, where steps of the plan do all ops of that name.
+  std::vector<OuterEffect> around(const std::string& planned = "tt.store") const {
+    return effects_around(program, loop,
+                          [&](ir::OpId op) { return program.op(op).name == planned; });
+  }
+
+  ir::Program program;
+  ir::OpId loop;
+  Result<Extraction> extraction = fail({}, "");
+};
+
+const std::string kSum = R"(
+      %e = math.exp2 %d : tensor<128x128xf32, #mma>
+)";
+
+// A print needs the op that makes what it prints, through values that no op stands for.
+TEST(Effects, InTheLoopNeedWhatTheyAreComputedFrom) {
+  const Asked kernel(hopper_kernel(loads() + product() + kSum + R"(
+      tt.print " e: " {hex = false, isSigned = array<i32: 1>} : %e : tensor<128x128xf32, #mma>
+)",
+                                   "%e"));
+  const std::vector<WholeOp> wholes = kernel.wholes();
+  ASSERT_EQ(wholes.size(), 1U);
+  EXPECT_TRUE(wholes[0].acts);
+  EXPECT_THAT(wholes[0].within, IsEmpty());
+  EXPECT_EQ(wholes[0].objection, "");
+  EXPECT_EQ(kernel.names(wholes[0].needs).size(), 1U);
+  EXPECT_THAT(kernel.names(wholes[0].needs)[0], HasSubstr("exp"));
+}
+
+// A branch holds the ops that stand in it, once.
+TEST(Effects, BranchesHoldTheirOps) {
+  const Asked kernel(hopper_kernel(loads() + product() + R"(
+      %some = arith.cmpi slt, %i, %n : i32
+      %v = scf.if %some -> (tensor<128x128xf32, #mma>) {
+        %e = math.exp2 %d : tensor<128x128xf32, #mma>
+        scf.yield %e : tensor<128x128xf32, #mma>
+      } else {
+        scf.yield %d : tensor<128x128xf32, #mma>
+      }
+)",
+                                   "%v"));
+  const std::vector<WholeOp> wholes = kernel.wholes();
+  ASSERT_EQ(wholes.size(), 1U);
+  EXPECT_FALSE(wholes[0].acts);
+  EXPECT_EQ(kernel.names(wholes[0].within).size(), 1U);
+}
+
+const std::string kCount = R"(
+    %true = arith.constant true
+    %one = arith.constant 1.000000e+00 : f16
+    %old = tt.atomic_rmw fadd, relaxed, gpu, %ptr, %one, %true : (!tt.ptr<f16>, f16, i1) -> f16
+)";
+
+// Scalars in front of the loop are done before roles begin, unless a load comes first that may see
+// what they write; behind it, unless a store of groups follows.
+TEST(Effects, AroundTheLoopKeepTheirOrder) {
+  const auto only = [](const Asked& kernel) {
+    const std::vector<OuterEffect> found = kernel.around();
+    EXPECT_EQ(found.size(), 1U);
+    return found.empty() ? "none" : found[0].objection;
+  };
+  const std::string body = loads() + product();
+  EXPECT_EQ(only(Asked(hopper_kernel(body, "%d", kCount))), "");
+  EXPECT_THAT(only(Asked(hopper_kernel(body, "%d",
+                                       "    %before = tt.load %ptr : !tt.ptr<f16>\n" + kCount))),
+              HasSubstr("behind a load (tt.load"));
+  EXPECT_EQ(only(Asked(hopper_kernel(body, "%d", "", kCount))), "");
+  const std::string store = "    tt.store %ptr, %one : !tt.ptr<f16>\n";
+  EXPECT_THAT(only(Asked(hopper_kernel(body, "%d", "", kCount + store))),
+              HasSubstr("an effect between those of groups (tt.store"));
+}
+
+}  // namespace
+}  // namespace twill::extract::testing
