@@ -14,10 +14,10 @@ namespace twill::cli {
 namespace {
 
 /// Options that say how a kernel's loop is found and posed, with its prologue and epilogue ops.
-constexpr std::array<std::string_view, 11> kOfKernels = {
-    "--machine",          "--loop",         "--subtile", "--pool",    "--strict",
-    "--may-overlap",      "--transfer-ops", "--rate",    "--cluster", "--spare-registers",
-    "--already-pipelined"};
+constexpr std::array<std::string_view, 12> kOfKernels = {
+    "--machine",           "--loop",         "--subtile", "--pool",    "--strict",
+    "--may-overlap",       "--transfer-ops", "--rate",    "--cluster", "--spare-registers",
+    "--already-pipelined", "--load-latency"};
 
 /// Options that say how a plan is made; the machine is apart.
 constexpr std::array<std::string_view, 20> kOfPlanning = {"--already-pipelined",
