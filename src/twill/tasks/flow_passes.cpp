@@ -18,6 +18,7 @@ template <class Visit>
 void for_each_ref(std::vector<FlowStep>& steps, Visit visit) {
   for (FlowStep& step : steps) {
     if (auto* copy = std::get_if<Copy>(&step.what)) {
+      if (part_of(copy->from, cut) != part_of(copy->to, cut)) return false;
       visit(copy->from);
       visit(copy->to);
     } else if (auto* call = std::get_if<Call>(&step.what)) {
@@ -111,6 +112,13 @@ class PartsLoop {
       if (!widen(ref)) return false;
     }
     return goes_by_parts(*call->task, std::get<Leaf>(call->leaf->body), axes);
+  }
+
+  /// The part that an iteration has: of what is cut, or its own copy of it; nullopt for all else.
+  std::optional<Block> part_of(const Ref& ref, const std::map<std::size_t, Block>& cut) const {
+    const auto own = cut.find(ref.buffer);
+    if (own != cut.end()) return own->second;
+    return depends_on(ref, index_) ? std::optional(ref.blocks.back()) : std::nullopt;
   }
 
   /// Whether the part is the whole buffer, as it was before it got room for all iterations.
