@@ -18,7 +18,6 @@ template <class Visit>
 void for_each_ref(std::vector<FlowStep>& steps, Visit visit) {
   for (FlowStep& step : steps) {
     if (auto* copy = std::get_if<Copy>(&step.what)) {
-      if (part_of(copy->from, cut) != part_of(copy->to, cut)) return false;
       visit(copy->from);
       visit(copy->to);
     } else if (auto* call = std::get_if<Call>(&step.what)) {
@@ -85,6 +84,7 @@ class PartsLoop {
  private:
   bool widen(FlowStep& step, const std::map<std::size_t, Block>& cut) const {
     if (auto* copy = std::get_if<Copy>(&step.what)) {
+      if (part_of(copy->from, cut) != part_of(copy->to, cut)) return false;
       for (Ref* ref : {&copy->from, &copy->to}) {
         if (cut.count(ref->buffer) == 0) continue;
         if (!is_all(*ref)) return false;
