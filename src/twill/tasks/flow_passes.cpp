@@ -84,6 +84,7 @@ class PartsLoop {
  private:
   bool widen(FlowStep& step, const std::map<std::size_t, Block>& cut) const {
     if (auto* copy = std::get_if<Copy>(&step.what)) {
+      if (part_of(copy->from, cut) != part_of(copy->to, cut)) return false;
       for (Ref* ref : {&copy->from, &copy->to}) {
         if (cut.count(ref->buffer) == 0) continue;
         if (!is_all(*ref)) return false;
@@ -111,6 +112,13 @@ class PartsLoop {
       if (!widen(ref)) return false;
     }
     return goes_by_parts(*call->task, std::get<Leaf>(call->leaf->body), axes);
+  }
+
+  /// The part that an iteration has: of what is cut, or its own copy of it; nullopt for all else.
+  std::optional<Block> part_of(const Ref& ref, const std::map<std::size_t, Block>& cut) const {
+    const auto own = cut.find(ref.buffer);
+    if (own != cut.end()) return own->second;
+    return depends_on(ref, index_) ? std::optional(ref.blocks.back()) : std::nullopt;
   }
 
   /// Whether the part is the whole buffer, as it was before it got room for all iterations.
