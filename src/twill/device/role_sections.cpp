@@ -43,7 +43,7 @@ void RoleBuilder::begin_pass() {
 }
 
 Result<void> RoleBuilder::once(const plan::Role& role) {
-  return tiles([&]() -> Result<void> {
+  TWILL_TRY_VOID(tiles([&]() -> Result<void> {
     TWILL_TRY_VOID(steps(role.before));
     now_ = &middle_;
     const plan::Sections& sections = role.sections;
@@ -63,7 +63,9 @@ Result<void> RoleBuilder::once(const plan::Role& role) {
     in_flight_ = left_in_flight_;
     TWILL_TRY_VOID(steps(role.after));
     return load_beside();
-  });
+  }));
+  now_ = &behind_;
+  return steps(role.tail);  // boxes stay until they are read
 }
 
 Result<void> RoleBuilder::steps(const std::vector<plan::Step>& steps) {
