@@ -4,8 +4,8 @@
 
 #include "extract/ttgir.h"
 
-/// Protects: each effect of a kernel that no op of the Problem stands for is found once. In the loop
-/// it comes with what it needs; around it, with the reason if its order cannot be kept.
+/// Protects: each effect of a kernel that no op of the Problem stands for is found once. In the
+/// loop it comes with what it needs; around it, with the reason if its order cannot be kept.
 namespace twill::extract::testing {
 namespace {
 

@@ -40,7 +40,7 @@ struct Options {
   /// Follows a run whose arguments are unknown, by asking (`Machine::follow`). Without tiles, and
   /// in one order only. Must outlive the machine.
   const Guide* guide = nullptr;
-  bool checked = false;  ///< another run of the function found that its types fit
+  bool checked = false;                  ///< another run of the function found that its types fit
   std::int64_t most_steps = 20'000'000;  ///< a run that takes more fails
   /// Called for each op that a role has done, with its number and what its values are then.
   std::function<void(std::size_t role, const Role& state, ir::OpId op)> watch = {};

@@ -56,8 +56,9 @@ Result<void> add_at_home(const Request& request, const Reading& reading, std::si
   return {};
 }
 
-Result<void> add_with_room(const Request& request_of_all, const Reading& reading, std::size_t proposed,
-                           std::optional<std::size_t> best, std::vector<Step>& steps) {
+Result<void> add_with_room(const Request& request_of_all, const Reading& reading,
+                           std::size_t proposed, std::optional<std::size_t> best,
+                           std::vector<Step>& steps) {
   constexpr const char* kAmong = "with room for transfers";
   Request request = request_of_all;
   if (best) request.limits.most_interval = schedule_of(steps[*best]).initiation_interval;

@@ -55,8 +55,8 @@ std::vector<std::string> pools_of(const Outcome& outcome) {
   return pools;
 }
 
-/// The bound with the scope of its proof: "2092 cycles: no schedule takes less at h200's full rates,
-/// one CTA per SM (proven for pool 2x64)".
+/// The bound with the scope of its proof: "2092 cycles: no schedule takes less at h200's full
+/// rates, one CTA per SM (proven for pool 2x64)".
 std::string bound_line(const Outcome& outcome) {
   const Cycles bound = proven_bound(outcome);
   if (!outcome.bracket) {
