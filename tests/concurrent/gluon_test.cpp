@@ -39,6 +39,19 @@ TEST(Gluon, GoodKernelsAreProven) {
   }
 }
 
+/// Iterations that every loop is taken to make are counted where a rule breaks.
+TEST(Gluon, IterationsThatAreTakenForGrantedAreCounted) {
+  std::string text = gluon("splitk");
+  const std::string old = "async_tma_store_wait {pendings = 1";
+  text.replace(text.find(old), old.size(), "async_tma_store_wait {pendings = 2");
+  const auto made = verified(text, 1);
+  ASSERT_TRUE(made.proof.every_trip);
+  ASSERT_FALSE(made.proof.every_trip->trips.empty());
+  for (const auto& loop : made.proof.every_trip->trips) {
+    for (const std::int64_t trips : loop.trips) EXPECT_GE(trips, 1);
+  }
+}
+
 /// Gathered rows, copies to tensor memory and block scales: no alarm in any order.
 TEST(Gluon, GoodKernelsRunWithoutAlarm) {
   for (const char* name : {"gather", "dequant", "scaled", "splitk", "attend"}) {
@@ -120,7 +133,11 @@ INSTANTIATE_TEST_SUITE_P(
         // A tile's iterations are added to what was done before, but by one role only.
         Planted{"added", "%done_19 = arith.addi %done_10, %N_9",
                 "%done_19 = arith.addi %done_10, %c1_i32", Rule::deadlock},
-        // Rows that are scattered while they are overwritten, or without a fence; too few gathered.
+        // Where trip counts are loaded: no mbarrier, before any loop has had an iteration.
+        Planted{"groups",
+                "    ttng.init_barrier %0, 1 : !ttg.memdesc<1xi64, #shared1, #smem, mutable>\n", "",
+                Rule::barrier},
+        // Rows that are still scattered at the end, or without a fence; too few gathered.
         Planted{"gather", "async_tma_store_wait {pendings = 0",
                 "async_tma_store_wait {pendings = 1", Rule::exit},
         Planted{"gather", "        ttng.fence_async_shared {bCluster = false}\n        %22",

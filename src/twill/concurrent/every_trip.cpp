@@ -93,6 +93,14 @@ class Follower {
     return std::nullopt;
   }
 
+  /// Iterations of the loop that were not asked for.
+  std::int64_t taken_for_granted(ir::OpId op) const {
+    const CountedLoop& loop = guide_.loops.at(op);
+    const auto least = guide_.more_than.find(loop.form);
+    if (least == guide_.more_than.end() || least->second < loop.first) return 0;
+    return (least->second - loop.first) / loop.step + 1;
+  }
+
   void describe(EveryTrip& made) const {
     std::vector<const Step*> steps;
     for (const Step* step = way_.get(); step != nullptr; step = step->before.get()) {
@@ -112,7 +120,7 @@ class Follower {
       LoopTrips& trips = made.trips[place->second];
       const auto [execution, fresh] =
           begun.try_emplace(step->question.quantity, trips.trips.size());
-      if (fresh) trips.trips.push_back(0);
+      if (fresh) trips.trips.push_back(taken_for_granted(*loop));
       if (step->more) ++trips.trips[execution->second];
       trips.goes_on = step->more;
     }

@@ -121,6 +121,7 @@ class Search {
     Launches found;
     std::optional<Diagnostic> failure;
     int failures = 0;
+    bool broken = false;
     choose_tiles();
     for (const std::int64_t value : values()) {
       execute::Launch launch = launch_with(value);
@@ -130,7 +131,10 @@ class Search {
         if (!divides_ && ++failures > kMostFailures) break;
         continue;
       }
-      if (!found.contains(*trips)) found.emplace(*trips, std::move(launch));
+      // A run that breaks a rule may end before its iterations: it is kept beside others.
+      const bool first_broken = breaks_ && !broken;
+      broken = broken || breaks_;
+      if (first_broken || !found.contains(*trips)) found.emplace(*trips, std::move(launch));
       if (*trips > most || inner_.empty()) break;
     }
     if (found.empty() && failure) return tl::unexpected(*std::move(failure));
@@ -264,6 +268,7 @@ class Search {
     const auto ran = machine.run(function_, arguments);
     divides_ = machine.divided_by_zero();
     checked_ = checked_ || ran.has_value();
+    breaks_ = !ignored.empty();
     if (ran) return machine.trips();
     const bool in_vain = tiles || divides_ || machine.steps() > kMostSteps;
     if (in_vain) return tl::unexpected(ran.error());
@@ -281,6 +286,7 @@ class Search {
   std::set<ir::OpId> over_tiles_;
   std::set<std::string> counters_;
   double tiles_ = kOuter[0];      ///< of `kOuter`
+  mutable bool breaks_ = false;   ///< a rule: the run that was tried last
   mutable bool checked_ = false;  ///< types fit
   mutable bool divides_ = false;  ///< by zero: the run that was tried last
 };

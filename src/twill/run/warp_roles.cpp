@@ -244,8 +244,9 @@ Result<RolesReport> run_roles(const RolesModule& module, const FixedArguments& g
     }
   }
   const bool wants_some = std::ranges::any_of(effort.trips, [](std::int64_t it) { return it > 0; });
-  const bool has_some =
-      std::ranges::any_of(report.trials, [](const auto& it) { return it.trips != 0; });
+  // What is wrong may end a run before its first iteration.
+  const bool has_some = std::ranges::any_of(
+      report.trials, [](const auto& it) { return it.trips != 0 || !it.findings.empty(); });
   if (has_some || (!wants_some && !report.trials.empty())) return report;
   return fail(ir::text_location(module.program, module.function),
               "no arguments were found for which the roles make so many iterations",
