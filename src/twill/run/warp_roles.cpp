@@ -244,7 +244,7 @@ Result<RolesReport> run_roles(const RolesModule& module, const FixedArguments& g
     }
   }
   const bool wants_some = std::ranges::any_of(effort.trips, [](std::int64_t it) { return it > 0; });
-  // What is wrong may end a run before its first iteration.
+  // A broken rule may end a run before its first iteration.
   const bool has_some = std::ranges::any_of(
       report.trials, [](const auto& it) { return it.trips != 0 || !it.findings.empty(); });
   if (has_some || (!wants_some && !report.trials.empty())) return report;
