@@ -129,7 +129,7 @@ std::optional<PlannedLoop> last_resort(const Request& request, const Reading& re
   auto answer = answer_for(again, std::move(other), choice);
   if (!answer || !answer->plan) return std::nullopt;
   answer->outcome.notes.push_back(fmt::format(
-      "this is the answer of a pool that is the last resort: {} have no plan of the loop",
+      "this is the answer of a pool that is the last resort: no plan was found for pools {}",
       fmt::join(reading.kernel->pools, ", ")));
   return *std::move(answer);
 }
