@@ -423,13 +423,13 @@ Result<Tile> read_global(const ir::Program& program, ir::OpId id, const Memory& 
     std::ranges::fill(tile.numbers(), std::numeric_limits<float>::quiet_NaN());
   }
   Accesses* accesses = memory.accesses();
-  for (const auto& [coordinates, first] : pieces.all) {
+  for (const Piece& piece : pieces.all) {
     if (accesses != nullptr) {
-      accesses->reach(descriptor->base.array, coordinates, pieces.block, descriptor->shape);
+      accesses->reach(descriptor->base.array, piece.coordinates, pieces.block, descriptor->shape);
     }
-    for_each_place(*descriptor, coordinates, pieces.block, [&](std::size_t i, Pointer at) {
+    for_each_place(*descriptor, piece.coordinates, pieces.block, [&](std::size_t i, Pointer at) {
       if (accesses != nullptr) accesses->read(at);
-      set_element(tile, first + i, memory.read(at));
+      set_element(tile, piece.first + i, memory.read(at));
     });
   }
   TWILL_TRY_VOID(memory.check_files());
@@ -461,12 +461,12 @@ Result<Tile> write_global(const ir::Program& program, ir::OpId id, Memory& memor
     return cannot(program, id, "has coordinates that do not fit");
   }
   begin_op(memory);
-  for (const auto& [coordinates, first] : pieces.all) {
+  for (const Piece& piece : pieces.all) {
     if (Accesses* accesses = memory.accesses()) {
-      accesses->reach(descriptor->base.array, coordinates, pieces.block, descriptor->shape);
+      accesses->reach(descriptor->base.array, piece.coordinates, pieces.block, descriptor->shape);
     }
-    for_each_place(*descriptor, coordinates, pieces.block, [&](std::size_t i, Pointer at) {
-      put(memory, at, combine, element_of(source, first + i));
+    for_each_place(*descriptor, piece.coordinates, pieces.block, [&](std::size_t i, Pointer at) {
+      put(memory, at, combine, element_of(source, piece.first + i));
     });
   }
   TWILL_TRY_VOID(memory.check_files());
