@@ -23,7 +23,7 @@ void Machine::enter(Role& role, Frame frame) {
 }
 
 /// Values that change their names, with what is in flight.
-void Machine::hand_on(Role& role, std::span<const ir::ValueId> from,
+void Machine::forward(Role& role, std::span<const ir::ValueId> from,
                       std::span<const ir::ValueId> to) {
   std::vector<execute::Value> values;
   std::vector<std::optional<std::uint32_t>> in_flight;
@@ -99,10 +99,10 @@ Result<void> Machine::begin_loop(std::size_t index, ir::OpId id) {
     arguments.push_back(carried.argument);
     if (carried.result) results.push_back(*carried.result);
   }
-  hand_on(role, inits, arguments);
+  forward(role, inits, arguments);
   count_trip(id, 0);
   if (frame.induction >= frame.upper) {
-    hand_on(role, arguments, results);
+    forward(role, arguments, results);
     return {};
   }
   role.values.set(*loop->induction,
@@ -121,7 +121,7 @@ Result<void> Machine::end_iteration(Role& role) {
     arguments.push_back(carried.argument);
     if (carried.result) results.push_back(*carried.result);
   }
-  if (end) hand_on(role, program_.op(*end).operands, arguments);
+  if (end) forward(role, program_.op(*end).operands, arguments);
   count_trip(frame.op, ++frame.iteration);
   if (frame.kind == Frame::Kind::after) {
     frame.kind = Frame::Kind::before;
@@ -136,7 +136,7 @@ Result<void> Machine::end_iteration(Role& role) {
     frame.next = 0;
     return {};
   }
-  hand_on(role, arguments, results);
+  forward(role, arguments, results);
   role.frames.pop_back();
   return {};
 }
@@ -154,7 +154,7 @@ Result<void> Machine::begin_while(std::size_t index, ir::OpId id) {
   const auto loop = ir::as_loop(program_, id);
   if (!loop || !loop->before) return execute::cannot(program_, id, "is not known");
   for (const ir::Carried& carried : loop->carried) {
-    hand_on(role, std::span(&carried.init, 1), std::span(&carried.argument, 1));
+    forward(role, std::span(&carried.init, 1), std::span(&carried.argument, 1));
   }
   count_trip(id, 0);
   Frame frame;
@@ -173,7 +173,7 @@ Result<void> Machine::end_condition(Role& role, ir::OpId condition) {
             role.values.integer(condition, program_.op(condition).operands[0]));
   for (const ir::Forwarded& forwarded : loop->forwarded) {
     const ir::ValueId to = goes_on != 0 ? forwarded.argument : forwarded.result;
-    hand_on(role, std::span(&forwarded.passed, 1), std::span(&to, 1));
+    forward(role, std::span(&forwarded.passed, 1), std::span(&to, 1));
   }
   if (goes_on == 0) {
     role.frames.pop_back();
@@ -252,7 +252,7 @@ Result<void> Machine::end_block(std::size_t index) {
       return execute::cannot(program_, frame.op, "has no condition");
     case Frame::Kind::branch:
       role.frames.pop_back();
-      if (end) hand_on(role, program_.op(*end).operands, program_.op(frame.op).results);
+      if (end) forward(role, program_.op(*end).operands, program_.op(frame.op).results);
       return {};
     case Frame::Kind::roles: {
       std::size_t open = 0;
@@ -265,7 +265,7 @@ Result<void> Machine::end_block(std::size_t index) {
         if (other.parent == index) role.known.join(other.known);
       }
       role.frames.pop_back();
-      if (end) hand_on(role, program_.op(*end).operands, program_.op(frame.op).results);
+      if (end) forward(role, program_.op(*end).operands, program_.op(frame.op).results);
       return {};
     }
     case Frame::Kind::partition:
@@ -294,7 +294,7 @@ Result<void> Machine::end_function_block(Role& role) {
                           ? std::span<const ir::ValueId>(op->operands)
                           : ir::operands_in(*op, first ? ir::Role::taken : ir::Role::otherwise);
   const ir::BlockId next = op->successors[first ? 0 : 1];
-  hand_on(role, passed, program_.block(next).arguments);
+  forward(role, passed, program_.block(next).arguments);
   frame.block = next;
   frame.next = 0;
   return {};

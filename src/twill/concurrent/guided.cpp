@@ -244,11 +244,11 @@ Result<void> Machine::begin_followed_loop(std::size_t index, ir::OpId id) {
     arguments.push_back(carried.argument);
     if (carried.result) results.push_back(*carried.result);
   }
-  hand_on(role, inits, arguments);
+  forward(role, inits, arguments);
   count_trip(id, 0);
   if (!goes_on(quantity, counted.first)) {
     quantities_.find(quantity)->left |= std::uint64_t{1} << counted.role;
-    hand_on(role, arguments, results);
+    forward(role, arguments, results);
     return {};
   }
   const auto lower = role.values.integer(id, *loop->lower);

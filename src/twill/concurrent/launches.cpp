@@ -87,6 +87,12 @@ bool waits_inside(const ir::Program& program, ir::OpId loop) {
                      [&](ir::OpId op) { return program.op(op).kind == OpKind::barrier_wait; });
 }
 
+/// Facts about runs of one launch beside their iterations.
+struct Seen {
+  bool breaks = false;   ///< a rule
+  bool divides = false;  ///< by zero: the last run fails for that
+};
+
 class Search {
  public:
   Search(const ir::Program& program, ir::OpId function, const execute::Launch& given)
@@ -125,15 +131,16 @@ class Search {
     choose_tiles();
     for (const std::int64_t value : values()) {
       execute::Launch launch = launch_with(value);
-      const auto trips = trips_of(launch);
+      Seen seen;
+      const auto trips = trips_of(launch, seen);
       if (!trips) {
         failure = trips.error();
-        if (!divides_ && ++failures > kMostFailures) break;
+        if (!seen.divides && ++failures > kMostFailures) break;
         continue;
       }
       // A run that breaks a rule may end before its iterations: it is kept beside others.
-      const bool first_broken = breaks_ && !broken;
-      broken = broken || breaks_;
+      const bool first_broken = seen.breaks && !broken;
+      broken = broken || seen.breaks;
       if (first_broken || !found.contains(*trips)) found.emplace(*trips, std::move(launch));
       if (*trips > most || inner_.empty()) break;
     }
@@ -163,7 +170,8 @@ class Search {
     if (outer_.empty()) return;
     for (const double tiles : kOuter) {
       tiles_ = tiles;
-      const auto made = trips_in(launch_with(kSomeInner), {0, 0, 0});
+      Seen ignored;
+      const auto made = trips_in(launch_with(kSomeInner), {0, 0, 0}, ignored);
       if (!made) continue;
       const bool several = std::any_of(made->begin(), made->end(), [&](const auto& it) {
         return over_tiles_.contains(it.first) && it.second > 1;
@@ -202,7 +210,8 @@ class Search {
     for (std::int64_t x = launch.programs[0] + 1; x <= kMostPrograms; ++x) {
       if (found.rbegin() != found.rend() && found.rbegin()->first >= most) return;
       launch.programs[0] = x;
-      const auto trips = trips_of(launch);
+      Seen ignored;
+      const auto trips = trips_of(launch, ignored);
       if (!trips || found.contains(*trips)) return;
       found.emplace(*trips, launch);
     }
@@ -221,7 +230,8 @@ class Search {
         for (const std::string& name : in_tiles_) {
           if (!given_.arguments.contains(name)) launch.arguments[name] = static_cast<double>(value);
         }
-        const auto trips = trips_of(launch);
+        Seen ignored;
+        const auto trips = trips_of(launch, ignored);
         const bool one_tile = trips && *trips == 1;  // the first number is that of tiles
         if (!trips || *trips > most || one_tile) break;
         if (!before || *trips > *before) found.emplace(*trips, launch);
@@ -233,17 +243,18 @@ class Search {
   }
 
   /// Counts the trips of the first and the last CTA, and takes the larger number.
-  Result<std::int64_t> trips_of(const execute::Launch& launch) const {
+  Result<std::int64_t> trips_of(const execute::Launch& launch, Seen& seen) const {
     const auto& grid = launch.programs;
-    TWILL_TRY(const std::int64_t first, trips_of(launch, {0, 0, 0}));
+    TWILL_TRY(const std::int64_t first, trips_of(launch, {0, 0, 0}, seen));
     if (grid == std::array<std::int64_t, 3>{1, 1, 1}) return first;
-    TWILL_TRY(const std::int64_t last, trips_of(launch, {grid[0] - 1, grid[1] - 1, grid[2] - 1}));
+    TWILL_TRY(const std::int64_t last,
+              trips_of(launch, {grid[0] - 1, grid[1] - 1, grid[2] - 1}, seen));
     return std::max(first, last);
   }
 
   Result<std::int64_t> trips_of(const execute::Launch& launch,
-                                std::array<std::int64_t, 3> program_id) const {
-    TWILL_TRY(const auto made, trips_in(launch, program_id));
+                                std::array<std::int64_t, 3> program_id, Seen& seen) const {
+    TWILL_TRY(const auto made, trips_in(launch, program_id, seen));
     std::int64_t most = 0;
     for (const auto& [loop, trips] : made) {
       if (counted_.contains(loop)) most = std::max(most, trips);
@@ -256,23 +267,23 @@ class Search {
   /// Computes tiles only where what roles do depends on one. A run that takes too many steps takes
   /// as many with them, and far longer.
   Result<Trips> trips_in(const execute::Launch& launch, std::array<std::int64_t, 3> program_id,
-                         bool tiles = false) const {
+                         Seen& seen, bool tiles = false) const {
     execute::Memory memory(1);
     TWILL_TRY(const auto arguments, execute::arguments_of(program_, function_, launch, memory));
-    Findings ignored;
+    Findings found;
     Options options;
     options.tiles = tiles;
     options.most_steps = kMostSteps;
     options.checked = checked_;
-    Machine machine(program_, memory, launch, program_id, options, ignored);
+    Machine machine(program_, memory, launch, program_id, options, found);
     const auto ran = machine.run(function_, arguments);
-    divides_ = machine.divided_by_zero();
+    seen.divides = machine.divided_by_zero();
+    seen.breaks = seen.breaks || !found.empty();
     checked_ = checked_ || ran.has_value();
-    breaks_ = !ignored.empty();
     if (ran) return machine.trips();
-    const bool in_vain = tiles || divides_ || machine.steps() > kMostSteps;
+    const bool in_vain = tiles || seen.divides || machine.steps() > kMostSteps;
     if (in_vain) return tl::unexpected(ran.error());
-    return trips_in(launch, program_id, true);
+    return trips_in(launch, program_id, seen, true);
   }
 
   const ir::Program& program_;
@@ -286,9 +297,7 @@ class Search {
   std::set<ir::OpId> over_tiles_;
   std::set<std::string> counters_;
   double tiles_ = kOuter[0];      ///< of `kOuter`
-  mutable bool breaks_ = false;   ///< a rule: the run that was tried last
   mutable bool checked_ = false;  ///< types fit
-  mutable bool divides_ = false;  ///< by zero: the run that was tried last
 };
 
 }  // namespace

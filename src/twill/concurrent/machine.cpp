@@ -87,7 +87,7 @@ Result<void> Machine::run_roles() {
     }
     const auto next = next_role();
     if (!next) {
-      // Copies left over land behind the end, too: it may have come before a wait.
+      // Copies left over land behind the end, too: the end may have come before a wait.
       TWILL_TRY(const bool landed, land_some(true));
       if (landed) continue;
       if (roles_.front().ended()) return {};

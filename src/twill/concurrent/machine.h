@@ -91,6 +91,8 @@ class Machine {
     std::int64_t amount = 0;                         ///< bytes, or arrivals
     Knowledge known;                                 ///< of who began it
   };
+  /// Work of a queue, whose number in the queue it takes.
+  static Work next_in(Queue& queue, Work::Kind kind, std::size_t role, ir::OpId op);
   enum class Progress : unsigned char { goes_on, waits };
 
   // machine.cpp: who goes next
@@ -146,7 +148,7 @@ class Machine {
   Result<void> end_condition(Role& role, ir::OpId condition);
   Result<void> end_function_block(Role& role);
   void end_role(std::size_t role);
-  void hand_on(Role& role, std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);
+  void forward(Role& role, std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);
   void enter(Role& role, Frame frame);
   void count_trip(ir::OpId loop, std::int64_t trips);
 

@@ -57,7 +57,7 @@ Result<void> Machine::await_products(Role& role, ir::OpId id) {
   const auto open = static_cast<std::uint32_t>(std::clamp<std::int64_t>(
       op.count.value_or(0), 0, static_cast<std::int64_t>(role.products.issued)));
   role.known.done.advance(role.products.agent, role.products.issued - open);
-  hand_on(role, op.operands, op.results);
+  forward(role, op.operands, op.results);
   return {};
 }
 
@@ -70,11 +70,7 @@ Result<void> Machine::begin_product(std::size_t index, ir::OpId id) {
   TWILL_TRY(const bool skip, skipped(role, id));
   if (skip) return {};
   tick(role);
-  Work work;
-  work.kind = Work::Kind::product;
-  work.role = index;
-  work.op = id;
-  work.time = ++role.tensor.issued;
+  Work work = next_in(role.tensor, Work::Kind::product, index, id);
   const Access access = access_by(role, id, role.tensor);
   for (const auto& operand : {std::optional(operands->a), std::optional(operands->b),
                               operands->a_scale, operands->b_scale}) {
@@ -118,11 +114,7 @@ Result<void> Machine::begin_tensor_copy(std::size_t index, ir::OpId id) {
   const auto destination = ir::operand_in(op, ir::Role::destination);
   if (!source || !destination) return execute::cannot(program_, id, "is not known");
   tick(role);
-  Work work;
-  work.kind = Work::Kind::product;
-  work.role = index;
-  work.op = id;
-  work.time = ++role.tensor.issued;
+  Work work = next_in(role.tensor, Work::Kind::product, index, id);
   work.amount = 1;
   const Access access = access_by(role, id, role.tensor);
   TWILL_TRY(const View from, view_of(role, id, *source));

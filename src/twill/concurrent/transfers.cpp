@@ -236,6 +236,15 @@ Result<void> Machine::access(Role& role, ir::OpId id) {
   return options_.tiles ? role.values.step(id) : Result<void>();
 }
 
+Machine::Work Machine::next_in(Queue& queue, Work::Kind kind, std::size_t role, ir::OpId op) {
+  Work work;
+  work.kind = kind;
+  work.role = role;
+  work.op = op;
+  work.time = ++queue.issued;
+  return work;
+}
+
 void Machine::add_work(Work work) {
   for (const ir::ValueId value : program_.op(work.op).operands) {
     if (!options_.tiles) break;
@@ -283,11 +292,7 @@ Result<void> Machine::begin_copy(std::size_t index, ir::OpId id) {
   if (!access || !access->destination) return execute::cannot(program_, id, "is not known");
   TWILL_TRY(const View view, view_of(role, id, *access->destination));
   tick(role);
-  Work work;
-  work.kind = Work::Kind::copy;
-  work.role = index;
-  work.op = id;
-  work.time = ++role.copies.issued;
+  Work work = next_in(role.copies, Work::Kind::copy, index, id);
   Access written = access_by(role, id, role.copies);
   written.in_order = false;
   written.proxy = Proxy::generic;
@@ -303,11 +308,7 @@ Result<void> Machine::begin_store(std::size_t index, ir::OpId id) {
   if (!access || !access->source) return execute::cannot(program_, id, "is not known");
   TWILL_TRY(const View view, view_of(role, id, *access->source));
   tick(role);
-  Work work;
-  work.kind = Work::Kind::store;
-  work.role = index;
-  work.op = id;
-  work.time = ++role.stores.issued;
+  Work work = next_in(role.stores, Work::Kind::store, index, id);
   role.store_groups.push_back(role.stores.issued);
   ledger_.read(view, access_by(role, id, role.stores), role.known);
   add_work(std::move(work));
