@@ -88,7 +88,7 @@ class Wholes {
         stood_for_.insert(source.op);
         if (origins[v].forwards || !ir::is_inside(program, source.op, loop)) continue;
         if (!source.absorbed) makers_[source.op].insert(v);
-        const ir::OpId top = in_body(source.op);
+        const ir::OpId top = in_body(program, loop, source.op);
         const bool branches = top != source.op && program.op(top).kind == ir::OpKind::branch;
         if (branches) entry(top).within.insert(v);
       }
@@ -99,7 +99,7 @@ class Wholes {
     const auto is_stood_for = [&](ir::OpId op) { return stood_for_.contains(op); };
     for (const ir::OpId op : ir::walk(program_, loop_)) {
       if (!ir::is_effect(program_, op) || holder_for(program_, op, is_stood_for)) continue;
-      WholeOp& whole = entry(in_body(op));
+      WholeOp& whole = entry(in_body(program_, loop_, op));
       if (!whole.acts) whole.needs = behind(whole.op);
       whole.acts = true;
       if (ir::effect_of(program_.op(op)) != ir::Effect::remark) {
@@ -116,12 +116,6 @@ class Wholes {
     WholeOp& whole = found_[op];
     whole.op = op;
     return whole;
-  }
-
-  /// The operation in the loop's body that holds an operation; itself if it stands there.
-  ir::OpId in_body(ir::OpId op) const {
-    return *holder_for(program_, op,
-                       [&](ir::OpId at) { return ir::parent(program_, at) == loop_; });
   }
 
   /// The ops of the Problem that make what an operation, with all in its regions, is computed from
@@ -161,6 +155,10 @@ class Wholes {
 };
 
 }  // namespace
+
+ir::OpId in_body(const ir::Program& program, ir::OpId loop, ir::OpId op) {
+  return *holder_for(program, op, [&](ir::OpId at) { return ir::parent(program, at) == loop; });
+}
 
 std::vector<WholeOp> whole_ops(const ir::Program& program, ir::OpId loop,
                                std::span<const OpOrigin> origins) {

@@ -19,6 +19,10 @@ namespace twill::extract {
 Result<std::vector<std::string>> check_effects(const Body& body,
                                                const std::set<ir::OpId>& stands_for);
 
+/// The operation in the loop's body that holds an operation; itself if it stands there.
+/// Precondition: it stands in the loop.
+ir::OpId in_body(const ir::Program& program, ir::OpId loop, ir::OpId op);
+
 /// A branch in the loop's body with ops of the Problem, or an op there with effects without one.
 struct WholeOp {
   ir::OpId op;
