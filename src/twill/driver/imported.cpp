@@ -81,12 +81,10 @@ Result<report::Outcome> imported_of_kernel(const Request& request, const Kernel&
   if (!found && !kernel.load_latency) {
     TWILL_TRY(found, imported_as_posed(request, with_load_latency(kernel), imported));
   }
-  const auto last_resort = with_last_resort(kernel);
-  if (!found && last_resort && request.pool.empty()) {
-    return imported_of_kernel(request, *last_resort, imported);
-  }
-  if (!found) return of_another(request, imported);
-  return *std::move(found);
+  if (found) return *std::move(found);
+  const auto last_resort = request.pool.empty() ? with_last_resort(kernel) : std::nullopt;
+  if (last_resort) return imported_of_kernel(request, *last_resort, imported);
+  return of_another(request, imported);
 }
 
 }  // namespace

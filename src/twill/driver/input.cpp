@@ -102,7 +102,8 @@ Result<frontend::TaskSource> task_source(Input input, const std::string& map) {
   return source;
 }
 
-Result<std::string> kernel_of(const frontend::TaskSource& source, const std::string& machine) {
+Result<std::string> kernel_of_tasks(const frontend::TaskSource& source,
+                                    const std::string& machine) {
   TWILL_TRY(const frontend::MappedTasks program, frontend::read_mapped(source));
   TWILL_TRY(const tasks::Levels levels, levels_for(machine, program.mapping));
   TWILL_TRY(const tasks::Tree tree, frontend::tree_of(source, program, levels));
@@ -114,7 +115,7 @@ Result<Input> read_input(const std::string& path, const InputChoice& choice,
   TWILL_TRY(Input input, read_text(path));
   if (is_tasks(input)) {
     TWILL_TRY(frontend::TaskSource source, task_source(input, choice.map));
-    TWILL_TRY(input.text, kernel_of(source, machine));
+    TWILL_TRY(input.text, kernel_of_tasks(source, machine));
     input.tasks = std::make_shared<const frontend::TaskSource>(std::move(source));
     return input;
   }

@@ -22,6 +22,6 @@ bool is_tasks(const Input& input);
 Result<frontend::TaskSource> task_source(Input input, const std::string& map);
 
 /// The kernel of tasks on that machine (as in Request).
-Result<std::string> kernel_of(const frontend::TaskSource& source, const std::string& machine);
+Result<std::string> kernel_of_tasks(const frontend::TaskSource& source, const std::string& machine);
 
 }  // namespace twill::driver

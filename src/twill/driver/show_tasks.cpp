@@ -28,7 +28,7 @@ Result<std::string> show_tasks(const std::string& path, TasksView view, const st
     return tasks::print_mappings(mappings);
   }
   TWILL_TRY(const frontend::TaskSource source, task_source(std::move(input), map));
-  if (view == TasksView::kernel) return kernel_of(source, machine);
+  if (view == TasksView::kernel) return kernel_of_tasks(source, machine);
   TWILL_TRY(const frontend::MappedTasks program, frontend::read_mapped(source));
   if (view == TasksView::text) return tasks::print_tasks(program.text);
   if (view == TasksView::partitions) return tasks::partitions_text(program.text.library);
