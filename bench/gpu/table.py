@@ -1,6 +1,6 @@
 """Prints docs/hardware-log.md from what measure.py and timeline.py wrote: `table.py measured > ../../docs/hardware-log.md`; its text stands here.
 
-`measured` is the folder with what measure.py wrote (TITLES) and h200-cycles.json (timeline.py, from kernels of `emit.py --instrument sections`).
+`measured` is the folder with what measure.py wrote (TITLES), tasks.md, and h200-cycles.json (timeline.py, from kernels of `emit.py --instrument sections`).
 """
 import json
 import pathlib
@@ -146,35 +146,6 @@ TITLES = {"h200-newest": "Newest: strategies twill and modulo at all sizes", "h2
           "h200-one-tile": "Attention with one tile per CTA (one) beside the persistent kernel",
           "h200-clusters": "Clusters of two (c2) beside the same kernels without (c1); products measured later than the rest"}
 
-TASKS = """
-## Kernels of tasks
-
-On 2026-11-25 `kernels/tasks/gemm.task` was printed as CUDA with 15 tiles, each by a mapping of its own, compiled with nvcc 13.0 and run on one H100 80GB HBM3.
-Error: the largest against float64, of the largest element, at 1000 x 776 x 520, 4096 and 8192; fp16. TFLOPS: 50 calls in a row, ours / `torch.matmul`, in
-one process and one run, without the turns of the tables above; a first look. One tile a CTA.
-
-| tile | error | 4096, ours / torch | 8192, ours / torch |
-|---|---|---|---|
-| 64 x 64 | 4.4e-04 | 377 / 725 | 312 / 650 |
-| 64 x 128 | 3.3e-04 | 451 / 713 | 388 / 658 |
-| 64 x 192 | 3.7e-04 | 522 / 641 | 510 / 643 |
-| 64 x 256 | 3.3e-04 | 610 / 704 | 650 / 646 |
-| 128 x 64 | 3.8e-04 | 294 / 588 | 355 / 671 |
-| 128 x 128 | 4.0e-04 | 652 / 654 | 567 / 653 |
-| 128 x 192 | 3.6e-04 | 628 / 734 | 707 / 585 |
-| 128 x 256 | 3.6e-04 | 754 / 752 | 766 / 658 |
-| 192 x 64 | 3.7e-04 | 365 / 696 | 361 / 694 |
-| 192 x 128 | 3.6e-04 | 565 / 672 | 708 / 647 |
-| 192 x 192 | 3.5e-04 | 612 / 712 | 651 / 654 |
-| 192 x 256 | refused by ptxas (C7602) | | |
-| 256 x 64 | 3.7e-04 | 494 / 712 | 461 / 656 |
-| 256 x 128 | 3.7e-04 | 668 / 732 | 715 / 702 |
-| 256 x 192 | 3.6e-04 | 577 / 679 | 697 / 652 |
-
-The kernel of 192 x 256 asks for 12 warps with 128 accumulators each, for which ptxas wants more registers than a launch of that many threads gives; `emit cuda`
-without `--no-compile` judges by what nvcc reports. `attention.task`, `dual_gemm.task`, `gated_mlp.task` and `gemm_rowsum.task` compile without spills; they were not run.
-"""
-
 
 def cycles_table(rows):
     print("| kernel | strategy | measured | fastest | slowest | expected | simulated | error |\n|---|---|---|---|---|---|---|---|")
@@ -246,7 +217,7 @@ def main():
     for name, title in TITLES.items():
         speed_table(title, data[name]["rows"])
     print(NOTES.strip())
-    print(TASKS.rstrip())
+    print("\n" + (folder / "tasks.md").read_text().strip())
 
 
 if __name__ == "__main__":
