@@ -6,6 +6,7 @@
 
 #include "twill/driver/grid.h"
 #include "twill/extract/behind.h"
+#include "twill/extract/effects.h"
 #include "twill/ir/control_flow.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/row_sums.h"
@@ -101,8 +102,13 @@ class SettingBuilder {
       if (!outer) break;
       const ir::BlockId block = program_.op(inner).block;
       for (const ir::OpId op : ops_around(*outer, block)) {
-        if (op == inner || !works_on_tiles(op)) continue;
+        if (op == inner) continue;
         const bool before = op < inner || program_.op(op).block != block;
+        const auto works = [&](ir::OpId it) { return works_on_tiles(it); };
+        if (!works(op)) {
+          if (before || in_loop_ || !extract::acts_alone(program_, op, works)) continue;
+          alone_.insert(op);
+        }
         if (in_loop_ && (!before || writes(op))) {
           return fail(ir::text_location(program_, op),
                       program_.op(op).name +
@@ -240,6 +246,8 @@ class SettingBuilder {
     }
     request.what.writes = writes(id);
     request.tensor = loop_users_of(tensor_memory_of(id));
+    request.what.alone = alone_.contains(id);
+    request.brings = request.what.alone && extract::is_read(program_, op);
     decide_mechanism(id, request);
     if (when == When::after) request.uses = uses_of(id);
     for (const auto& [copy, needs] : for_copies_) {
@@ -482,6 +490,7 @@ class SettingBuilder {
   const ir::Program& program_;
   const report::Outcome& outcome_;
   std::map<ir::OpId, When> when_;
+  std::set<ir::OpId> alone_;                                // of these: effects on scalars
   std::map<ir::OpId, std::size_t> invariant_buffer_of_;     // by allocation
   std::set<ir::OpId> filled_;                               // allocations that a copy fills
   std::map<ir::OpId, extract::Makers> needs_;               // by op after the loop

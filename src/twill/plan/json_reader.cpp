@@ -377,6 +377,10 @@ Result<PerTileOp> read_per_tile(const Node& node, const Known& scope) {
     per_tile_op.tensor.push_back({RoleId(role), BufferId(buffer)});
   }
   TWILL_TRY(per_tile_op.writes, node.flag("writes", false));
+  TWILL_TRY(per_tile_op.alone, node.flag("alone", false));
+  if (node.has("told")) {
+    TWILL_TRY(per_tile_op.told, read_id<ChannelId>(node, "told", scope.channels));
+  }
   return per_tile_op;
 }
 

@@ -173,7 +173,7 @@ OrderedJson kernel_json(const Plan& plan) {
   }
   OrderedJson prologue_epilogue = OrderedJson::array();
   for (const PerTileOp& per_tile_op : plan.kernel->per_tile_ops) {
-    prologue_epilogue.push_back(
+    OrderedJson json =
         {{"when", per_tile_op.when == PerTileOp::When::before ? "before" : "after"},
          {"what", per_tile_op.what},
          {"line", per_tile_op.line},
@@ -184,7 +184,10 @@ OrderedJson kernel_json(const Plan& plan) {
          {"bytes", per_tile_op.bytes},
          {"reads", buffer_names(plan, per_tile_op.reads)},
          {"tensor", tensor_json(plan, per_tile_op)},
-         {"writes", per_tile_op.writes}});
+         {"writes", per_tile_op.writes}};
+    if (per_tile_op.alone) json["alone"] = true;
+    if (per_tile_op.told) json["told"] = plan[*per_tile_op.told].name;
+    prologue_epilogue.push_back(std::move(json));
   }
   const auto launch = plan.kernel->launch_role;
   return {{"name", plan.kernel->name},
