@@ -381,7 +381,8 @@ class Layout {
         const ir::Type type = ir::type_of(sketch_.program(), result);
         const ir::Attribute layout = dialect::staging_layout(sketch_.types(), 1, type->bits);
         const std::string name = "brief" + std::to_string(i);
-        memory_.briefs[*told].push_back({result, allocate(name, sketch_.buffer({1}, type, layout))});
+        memory_.briefs[*told].push_back(
+            {result, allocate(name, sketch_.buffer({1}, type, layout))});
       }
     }
   }

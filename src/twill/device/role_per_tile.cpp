@@ -42,7 +42,7 @@ Result<void> RoleBuilder::compute_per_tile(std::size_t index) {
 Result<void> RoleBuilder::act_alone(ir::OpId id) {
   const ir::Op& op = program_.op(id);
   if (warps_ > 1) emit(NodeKind::meet);
-  if (ir::class_of(op.kind) == ir::OpClass::synchronization) return {};
+  if (op.kind == OpKind::synchronize) return {};
   TWILL_TRY_VOID(is_region(op) ? region_again(id, {0}, {}, true) : act(id, {0}, {}, true));
   if (warps_ > 1) emit(NodeKind::meet);
   return {};
@@ -274,7 +274,11 @@ Result<std::vector<Node>> RoleBuilder::build_back() {
   now_ = &behind_;
   behind_loop_ = true;
   for (const ir::OpId op : sketch_.back()) {
-    TWILL_TRY_VOID(clone(op, {}, {}));
+    if (program_.op(op).kind == OpKind::synchronize) {
+      emit(NodeKind::meet);
+    } else {
+      TWILL_TRY_VOID(clone(op, {}, {}));
+    }
   }
   return all_nodes();
 }

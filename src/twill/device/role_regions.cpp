@@ -215,8 +215,8 @@ Result<void> RoleBuilder::branch_again(ir::OpId id, const std::vector<int>& part
 
 /// Does a loop on scalars again that goes on until it finds something.
 Result<void> RoleBuilder::repeat_again(const ir::Loop& loop, At at, bool leads) {
-  const bool is_of_scalars = std::none_of(
-      loop.carried.begin(), loop.carried.end(), [&](const ir::Carried& carried) {
+  const bool is_of_scalars =
+      std::none_of(loop.carried.begin(), loop.carried.end(), [&](const ir::Carried& carried) {
         return sketch_.depends(carried.argument) || is_tile(ir::type_of(program_, carried.init));
       });
   if (!is_of_scalars) return sketch_.refuse(loop.op, "is no counting loop, and carries tiles");

@@ -68,9 +68,8 @@ class SettingBuilder {
 
   /// Whether an op, or an op in its regions, reads or makes a tile.
   bool works_on_tiles(ir::OpId id) const {
-    const std::vector<ir::OpId> all = ir::walk(program_, id);
-    return std::any_of(all.begin(), all.end(),
-                       [&](ir::OpId op) { return touches_tiles(program_.op(op)); });
+    return std::ranges::any_of(ir::walk(program_, id),
+                               [&](ir::OpId op) { return touches_tiles(program_.op(op)); });
   }
 
   bool touches_tiles(const ir::Op& op) const {
@@ -105,10 +104,8 @@ class SettingBuilder {
         if (op == inner) continue;
         const bool before = op < inner || program_.op(op).block != block;
         const auto works = [&](ir::OpId it) { return works_on_tiles(it); };
-        if (!works(op)) {
-          if (before || in_loop_ || !extract::acts_alone(program_, op, works)) continue;
-          alone_.insert(op);
-        }
+        if (!works(op) && (before || in_loop_ || !extract::acts_alone(program_, op, works)))
+          continue;
         if (in_loop_ && (!before || writes(op))) {
           return fail(ir::text_location(program_, op),
                       program_.op(op).name +
@@ -124,8 +121,7 @@ class SettingBuilder {
   }
 
   bool writes(ir::OpId id) const {
-    const std::vector<ir::OpId> all = ir::walk(program_, id);
-    return std::any_of(all.begin(), all.end(), [&](ir::OpId op) {
+    return std::ranges::any_of(ir::walk(program_, id), [&](ir::OpId op) {
       const auto access = ir::memory_access(program_.op(op));
       return access && access->writes && access->space == ir::AccessSpace::global;
     });
@@ -213,10 +209,9 @@ class SettingBuilder {
 
   /// Whether an op, or an op in its regions, uses the allocation.
   bool uses(ir::OpId id, ir::OpId allocation) const {
-    const std::vector<ir::OpId> all = ir::walk(program_, id);
-    return std::any_of(all.begin(), all.end(), [&](ir::OpId op) {
+    return std::ranges::any_of(ir::walk(program_, id), [&](ir::OpId op) {
       const auto& operands = program_.op(op).operands;
-      return std::any_of(operands.begin(), operands.end(), [&](ir::ValueId value) {
+      return std::ranges::any_of(operands, [&](ir::ValueId value) {
         return is_memdesc(program_, value) && origin_of(value) == allocation;
       });
     });
@@ -246,12 +241,15 @@ class SettingBuilder {
     }
     request.what.writes = writes(id);
     request.tensor = loop_users_of(tensor_memory_of(id));
-    request.what.alone = alone_.contains(id);
+    request.what.alone = !works_on_tiles(id);
     request.brings = request.what.alone && extract::is_read(program_, op);
     decide_mechanism(id, request);
-    if (when == When::after) request.uses = uses_of(id);
-    for (const auto& [copy, needs] : for_copies_) {
-      if (needs.contains(id)) request.copies.push_back(copy);
+    const auto needs = needs_.find(id);
+    if (when == When::after && needs != needs_.end()) {
+      request.uses = {needs->second.begin(), needs->second.end()};
+    }
+    for (const auto& [copy, sources] : for_copies_) {
+      if (sources.contains(id)) request.copies.push_back(copy);
     }
     request.only_copies = !request.copies.empty() && !for_others_.contains(id);
     setting_.per_tile_ops.push_back(std::move(request));
@@ -477,20 +475,11 @@ class SettingBuilder {
     return found;
   }
 
-  std::vector<problem::OpId> uses_of(ir::OpId id) const {
-    std::vector<problem::OpId> uses;
-    const auto needs = needs_.find(id);
-    if (needs == needs_.end()) return uses;
-    for (const std::size_t op : needs->second) uses.emplace_back(op);
-    return uses;
-  }
-
   plan::Setting& setting_;
   const Kernel& kernel_;
   const ir::Program& program_;
   const report::Outcome& outcome_;
   std::map<ir::OpId, When> when_;
-  std::set<ir::OpId> alone_;                                // of these: effects on scalars
   std::map<ir::OpId, std::size_t> invariant_buffer_of_;     // by allocation
   std::set<ir::OpId> filled_;                               // allocations that a copy fills
   std::map<ir::OpId, extract::Makers> needs_;               // by op after the loop

@@ -49,9 +49,9 @@ struct OuterEffect {
 std::vector<OuterEffect> effects_around(const ir::Program& program, ir::OpId loop,
                                         const std::function<bool(ir::OpId)>& is_planned);
 
-/// Whether an op behind the loop, without tiles, has effects whose place in the order of effects
-/// matters: something that `works_on_tiles` follows, or the next tile does. False if it depends on
-/// tiles.
+/// Whether the place of an op behind the loop in the order of effects matters: something that
+/// `works_on_tiles` follows, or the next tile does. False if it depends on tiles.
+/// Precondition: it does not work on them.
 bool acts_alone(const ir::Program& program, ir::OpId op,
                 const std::function<bool(ir::OpId)>& works_on_tiles);
 

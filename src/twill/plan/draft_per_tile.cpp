@@ -292,7 +292,7 @@ Result<void> make_per_tile(Draft& draft, const Setting& setting) {
       continue;
     }
     if (per_tile_op.alone) {
-      // What others wait for comes from the role that runs ahead of them.
+      // A number that others wait for comes from the role that runs ahead of them.
       per_tile_op.roles = {request.brings ? loader_of(draft) : holders.begin()->first};
       draft.plan.kernel->per_tile_ops.push_back(std::move(per_tile_op));
       continue;

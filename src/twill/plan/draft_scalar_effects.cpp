@@ -1,4 +1,4 @@
-#include "twill/plan/draft_turns.h"
+#include "twill/plan/draft_scalar_effects.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,13 +7,13 @@
 
 namespace twill::plan {
 
-Turns::Turns(Draft& draft) : plan_(draft.plan) {
+ScalarEffects::ScalarEffects(Draft& draft) : plan_(draft.plan) {
   for (std::size_t i = 0; i < plan_.kernel->per_tile_ops.size(); ++i) {
     if (plan_.kernel->per_tile_ops[i].alone) add(i);
   }
 }
 
-void Turns::add(std::size_t effect) {
+void ScalarEffects::add(std::size_t effect) {
   PerTileOp& op = plan_.kernel->per_tile_ops[effect];
   Turn turn{effect, op.roles.front(), {}};
   const bool walks = plan_.kernel->tiles != Tiles::one_per_cta;
@@ -29,7 +29,7 @@ void Turns::add(std::size_t effect) {
   turns_.push_back(std::move(turn));
 }
 
-ChannelId Turns::add_channel(std::size_t effect, RoleId from, std::vector<RoleId> to) {
+ChannelId ScalarEffects::add_channel(std::size_t effect, RoleId from, std::vector<RoleId> to) {
   Channel channel;
   const bool tells = from == plan_.kernel->per_tile_ops[effect].roles.front();
   channel.name = fmt::format("turn{}.{}", effect, tells ? "done" : plan_[from].name);
@@ -43,7 +43,7 @@ ChannelId Turns::add_channel(std::size_t effect, RoleId from, std::vector<RoleId
 }
 
 /// Whether a role has an access to global memory, or another such effect, behind the loop.
-bool Turns::is_access(std::size_t per_tile_op, RoleId role) const {
+bool ScalarEffects::is_access(std::size_t per_tile_op, RoleId role) const {
   const PerTileOp& it = plan_.kernel->per_tile_ops[per_tile_op];
   return it.when == PerTileOp::When::after &&
          (it.writes || it.alone || it.mechanism == Mechanism::scoreboard) &&
@@ -52,7 +52,7 @@ bool Turns::is_access(std::size_t per_tile_op, RoleId role) const {
 
 /// The last access of a role that has to be done before. Bulk stores are under way then, as in the
 /// program itself.
-std::optional<std::size_t> Turns::last_before(const Turn& turn, RoleId role) const {
+std::optional<std::size_t> ScalarEffects::last_before(const Turn& turn, RoleId role) const {
   for (std::size_t i = turn.effect; i-- > 0;) {
     const bool bulk = plan_.kernel->per_tile_ops[i].mechanism == Mechanism::bulk_store;
     if (is_access(i, role) && !bulk) return i;
@@ -60,14 +60,14 @@ std::optional<std::size_t> Turns::last_before(const Turn& turn, RoleId role) con
   return std::nullopt;
 }
 
-std::optional<std::size_t> Turns::first_behind(const Turn& turn, RoleId role) const {
+std::optional<std::size_t> ScalarEffects::first_behind(const Turn& turn, RoleId role) const {
   for (std::size_t i = turn.effect + 1; i < plan_.kernel->per_tile_ops.size(); ++i) {
     if (is_access(i, role)) return i;
   }
   return std::nullopt;
 }
 
-void Turns::arrive(const Turn& turn, RoleId role, std::vector<Step>& steps) const {
+void ScalarEffects::arrive(const Turn& turn, RoleId role, std::vector<Step>& steps) const {
   for (const ChannelId channel : turn.arrivals) {
     if (plan_[channel].producer != role) continue;
     steps.push_back(channel_step(StepKind::acquire, channel, By::every_warp));
@@ -75,7 +75,7 @@ void Turns::arrive(const Turn& turn, RoleId role, std::vector<Step>& steps) cons
   }
 }
 
-void Turns::learn(const Turn& turn, RoleId role, std::vector<Step>& steps) const {
+void ScalarEffects::learn(const Turn& turn, RoleId role, std::vector<Step>& steps) const {
   const auto told = plan_.kernel->per_tile_ops[turn.effect].told;
   if (!told) return;
   const std::vector<RoleId>& readers = plan_[*told].consumers;
@@ -85,20 +85,20 @@ void Turns::learn(const Turn& turn, RoleId role, std::vector<Step>& steps) const
 }
 
 /// All warps of the role are done with what came before.
-void Turns::meet(RoleId role, std::vector<Step>& steps) const {
+void ScalarEffects::meet(RoleId role, std::vector<Step>& steps) const {
   if (plan_[role].warps == 1) return;
   Step step = channel_step(StepKind::rendezvous, {}, By::every_warp);
   step.channel.reset();
   steps.push_back(step);
 }
 
-void Turns::begin(RoleId role, std::vector<Step>& steps) const {
+void ScalarEffects::begin(RoleId role, std::vector<Step>& steps) const {
   for (const Turn& turn : turns_) {
     if (!last_before(turn, role)) arrive(turn, role, steps);
   }
 }
 
-void Turns::before(RoleId role, std::size_t per_tile_op, std::vector<Step>& steps) const {
+void ScalarEffects::before(RoleId role, std::size_t per_tile_op, std::vector<Step>& steps) const {
   for (const Turn& turn : turns_) {
     if (first_behind(turn, role) == per_tile_op) learn(turn, role, steps);
     if (turn.effect != per_tile_op || turn.by != role) continue;
@@ -112,7 +112,7 @@ void Turns::before(RoleId role, std::size_t per_tile_op, std::vector<Step>& step
   }
 }
 
-void Turns::behind(RoleId role, std::size_t per_tile_op, std::vector<Step>& steps) const {
+void ScalarEffects::behind(RoleId role, std::size_t per_tile_op, std::vector<Step>& steps) const {
   for (const Turn& turn : turns_) {
     if (last_before(turn, role) == per_tile_op) arrive(turn, role, steps);
     const auto told = plan_.kernel->per_tile_ops[turn.effect].told;
@@ -122,7 +122,7 @@ void Turns::behind(RoleId role, std::size_t per_tile_op, std::vector<Step>& step
   }
 }
 
-void Turns::end(RoleId role, std::vector<Step>& steps) const {
+void ScalarEffects::end(RoleId role, std::vector<Step>& steps) const {
   for (const Turn& turn : turns_) {
     if (!first_behind(turn, role)) learn(turn, role, steps);
   }

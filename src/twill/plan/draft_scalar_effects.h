@@ -5,8 +5,8 @@
 
 #include "twill/plan/draft.h"
 
-/// Internal to the room: effects on scalars that one role has for all (PerTileOp::alone), and how
-/// the other roles come to be done before, and to begin behind.
+/// Internal to the room: effects on scalars that one role has for all (PerTileOp::alone). Other
+/// roles are done before, or begin behind.
 namespace twill::plan {
 
 /// A step of a channel that counts tiles.
@@ -14,12 +14,13 @@ Step channel_step(StepKind kind, ChannelId channel, By by);
 
 /// Channels and steps for such effects. Each has a channel from each role that is to be done
 /// before, and one to those that learn that it is done.
-class Turns {
+class ScalarEffects {
  public:
   /// Adds the channels to the plan.
-  explicit Turns(Draft& draft);
+  explicit ScalarEffects(Draft& draft);
 
-  /// Steps of a role at the begin of its `after`; before and behind a per-tile op there; at the end.
+  /// Steps of a role at the begin of its `after`; before and behind a per-tile op there; at the
+  /// end.
   void begin(RoleId role, std::vector<Step>& steps) const;
   void before(RoleId role, std::size_t per_tile_op, std::vector<Step>& steps) const;
   void behind(RoleId role, std::size_t per_tile_op, std::vector<Step>& steps) const;
