@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SLOWEST = 0.98  # of plain Triton's speed
 MOST_ERROR = 1.1  # times plain Triton's against float32
 TURNS = 40
+MARK = "compiled.py: "  # before what the processes tell each other
 SIZES = {"small": (1, 256, 2), "large": (2, 4096, 16)}  # batch, tokens, heads of 128
 
 
@@ -88,7 +89,7 @@ def child(size, results):
             y = step(x, mask, user_product)
         torch.cuda.synchronize()
         torch.save((y.float().cpu(), exact), results)
-        print(json.dumps({"first_s": first}), flush=True)
+        say(first_s=first)
         for line in sys.stdin:
             if line.strip() == "end":
                 break
@@ -98,28 +99,43 @@ def child(size, results):
                 step(x, mask, user_product)
             stop.record()
             stop.synchronize()
-            print(json.dumps({"ms": start.elapsed_time(stop) / 10}), flush=True)
-    print(json.dumps({"report": str(twill_gpu.report()) if twill else ""}), flush=True)
+            say(ms=start.elapsed_time(stop) / 10)
+    rows = twill_gpu.report() if twill else []
+    say(report=str(rows), races=sum(type(row).__name__ == "Race" for row in rows))
 
 
 # ---- The process that compares both
+def installed(folder):
+    """A folder to import from, in which Triton finds the package as if pip had installed it."""
+    about = pathlib.Path(folder) / "installed" / "twill_gpu-0.1.0.dist-info"
+    about.mkdir(parents=True, exist_ok=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: twill-gpu\nVersion: 0.1.0\n")
+    (about / "entry_points.txt").write_text("[triton.backends]\ntwill = twill_gpu.plugin\n")
+    return str(about.parent)
+
+
 def started(side, size, folder):
     environment = {name: value for name, value in os.environ.items() if name not in ("TWILL", "TWILL_INDUCTOR")}
     environment |= {"TRITON_CACHE_DIR": f"{folder}/{side}/triton", "TORCHINDUCTOR_CACHE_DIR": f"{folder}/{side}/inductor"}
-    paths = [str(ROOT / "python"), environment.get("PYTHONPATH", "")]
+    paths = [str(ROOT / "python"), installed(folder), environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     if side == "twill":
         environment |= {"TWILL": "1", "TWILL_INDUCTOR": "1"}
     return subprocess.Popen([sys.executable, "-B", __file__, "--child", side, "--size", size, "--results", f"{folder}/{side}.pt"], env=environment,
-                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=open(f"{folder}/{side}.log", "w"), text=True)
 
 
 def answer(process):
-    """The next line of a process that is JSON; other lines are what PyTorch prints while it tunes."""
+    """The next line of a process that is JSON of ours; other lines are what PyTorch prints while it tunes."""
     for line in process.stdout:
-        if line.startswith("{"):
-            return json.loads(line)
-    raise SystemExit(f"a process ended early, with exit code {process.wait()}")
+        if line.startswith(MARK):
+            return json.loads(line[len(MARK):])
+    log = pathlib.Path(process.args[-1]).with_suffix(".log")
+    raise SystemExit(f"a process ended early, with exit code {process.wait()}:\n{log.read_text()[-4000:]}")
+
+
+def say(**values):
+    print(MARK + json.dumps(values), flush=True)
 
 
 def ask(process, line):
@@ -151,7 +167,8 @@ def main():
                 times[side].append(ask(processes[side], "turn")["ms"])
         for side, process in processes.items():
             row[f"{side}_ms"] = statistics.median(times[side])
-            row[f"report_{side}"] = ask(process, "end")["report"]
+            ended = ask(process, "end")
+            row[f"report_{side}"], row[f"races_{side}"] = ended["report"], ended["races"]
             process.wait()
         for side in processes:
             result, exact = torch.load(f"{folder}/{side}.pt")
@@ -161,7 +178,8 @@ def main():
     print(json.dumps({name: value for name, value in row.items() if not name.startswith("report")}, indent=2))
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(row, indent=2))
-    missed = [what for what, bad in ((f"ratio {row['ratio']:.3f} < {SLOWEST}", row["ratio"] < SLOWEST),
+    missed = [what for what, bad in (("no kernel raced", row["races_twill"] == 0),
+                                     (f"ratio {row['ratio']:.3f} < {SLOWEST}", row["ratio"] < SLOWEST),
                                      (f"error {row['error_twill']:.2e}, plain {row['error_plain']:.2e}",
                                       not row["error_twill"] <= MOST_ERROR * row["error_plain"])) if bad]
     for line in missed:
