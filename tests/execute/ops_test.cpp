@@ -1,5 +1,9 @@
 #include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include <fmt/format.h>
 
 #include "execute/running.h"
 #include "twill/execute/rounding.h"
@@ -428,6 +432,44 @@ TEST(Ops, TakesArguments) {
   launch.arguments["q"] = 3;
   EXPECT_NE(to_string(run(text, launch).result.error()).find("has no argument %q"),
             std::string::npos);
+}
+
+// Protects: loops with bounds at the ends of 64 bits have their trips, and an exact counter.
+TEST(Ops, LoopsAtTheEndsOf64Bits) {
+  struct Case {
+    const char* lower;
+    const char* upper;
+    const char* step;
+    std::int64_t trips, last;
+  };
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  for (const Case& now : {
+           Case{"9223372036854775800", "9223372036854775807", "4", 2, kMost - 3},
+           Case{"-9223372036854775808", "9223372036854775807", "4611686018427387904", 4,
+                kMost / 2 + 1},
+           Case{"-9223372036854775808", "9223372036854775807", "9223372036854775807", 3, kMost - 1},
+           Case{"-9223372036854775808", "-9223372036854775807", "1", 1, kLeast},
+           Case{"5", "-9223372036854775808", "1", 0, 7},
+       }) {
+    const auto ran = run(storing(
+        fmt::format("%lower = arith.constant {} : i64\n%upper = arith.constant {} : i64\n"
+                    "%step = arith.constant {} : i64\n%zero = arith.constant 0 : i64\n"
+                    "%seven = arith.constant 7 : i64\n%one = arith.constant 1 : i64\n"
+                    "%ran:2 = scf.for %u = %lower to %upper step %step iter_args(%k = %zero, "
+                    "%before = %seven) -> (i64, i64) : i64 {{\n"
+                    "  %m = arith.addi %k, %one : i64\n  scf.yield %m, %u : i64, i64\n}}\n"
+                    "%trips = arith.constant {} : i64\n%last = arith.constant {} : i64\n"
+                    "%same = arith.cmpi eq, %ran#0, %trips : i64\n"
+                    "%exact = arith.cmpi eq, %ran#1, %last : i64\n"
+                    "%both = arith.andi %same, %exact : i1\n"
+                    "%wide = arith.extui %both : i1 to i32\n"
+                    "%float = arith.sitofp %wide : i32 to f32\n"
+                    "%r = tt.splat %float : f32 -> tensor<16xf32>",
+                    now.lower, now.upper, now.step, now.trips, now.last),
+        "f32"));
+    EXPECT_EQ(at(ran.memory, kOut, 0), 1) << now.lower << " to " << now.upper;
+  }
 }
 
 // Protects: an endless program ends.

@@ -2,7 +2,7 @@
 """What a user sees while `twill run` works: progress_test.py TWILL
 
 Protects: a terminal shows that the kernel is compiled and run, on a line that is gone at the end, and what is no terminal shows nothing
-of it. A kernel of which every row lies outside has nothing to compare, and is no alarm.
+of it. A folder's name may hold quotes and backslashes. A kernel of which every row lies outside has nothing to compare, and is no alarm.
 """
 import os
 import pathlib
@@ -34,7 +34,7 @@ def on_terminal(command):
 def main():
     twill, wrong = sys.argv[1], []
     with tempfile.TemporaryDirectory() as scratch:
-        folder = scratch + "/rows"
+        folder = scratch + '/ro"w\\s'
         subprocess.run([twill, "emit", "cuda", str(KERNEL), "--machine", "h200", "--no-compile", "-o", folder], check=True, capture_output=True)
         command = [twill, "run", folder, "--trips", "1", "--seeds", "8"]
         code, seen = on_terminal(command)

@@ -2,6 +2,7 @@
 
 #include "twill/concurrent/machine.h"
 #include "twill/execute/evaluate.h"
+#include "twill/execute/trips.h"
 #include "twill/ir/operands.h"
 
 /// Loops, branches, and where roles begin and end.
@@ -143,8 +144,8 @@ Result<void> Machine::end_iteration(Role& role) {
 
 /// Begins the next iteration of a loop with known bounds; false at its end.
 bool Machine::next_iteration(Role& role, Frame& frame, ir::ValueId induction) {
+  if (execute::trips_of(frame.induction, frame.upper, frame.step) <= 1) return false;
   frame.induction += frame.step;
-  if (frame.induction >= frame.upper) return false;
   role.values.set(induction, integer_value(ir::type_of(program_, induction), frame.induction));
   return true;
 }

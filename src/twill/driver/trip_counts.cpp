@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "twill/driver/grid.h"
+#include "twill/execute/trips.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
 
@@ -54,10 +55,7 @@ class Bounds {
     TWILL_TRY(const std::int64_t upper, cta.integer(at_, *loop_->upper));
     TWILL_TRY(const std::int64_t step, cta.integer(at_, *loop_->step));
     if (step <= 0) return unknown("has no positive step");
-    if (upper <= lower) return 0;
-    // Differences of integers of 64 bits need all of them.
-    const auto distance = static_cast<std::uint64_t>(upper) - static_cast<std::uint64_t>(lower);
-    const std::uint64_t trips = (distance - 1) / static_cast<std::uint64_t>(step) + 1;
+    const std::uint64_t trips = execute::trips_of(lower, upper, step);
     if (trips > kMostTrips) return unknown("has more iterations than are counted");
     return static_cast<std::int64_t>(trips);
   }

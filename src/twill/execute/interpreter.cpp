@@ -7,6 +7,7 @@
 #include "twill/execute/elementwise.h"
 #include "twill/execute/evaluate.h"
 #include "twill/execute/rounding.h"
+#include "twill/execute/trips.h"
 #include "twill/execute/types.h"
 #include "twill/ir/operands.h"
 
@@ -368,17 +369,16 @@ Result<void> Interpreter::run_for(ir::OpId id) {
   TWILL_TRY(const std::int64_t upper, integer(id, *loop->upper));
   TWILL_TRY(const std::int64_t step, integer(id, *loop->step));
   if (step <= 0) return cannot(program_, id, "has no positive step");
-  if (lower < upper && (upper - lower) / step >= kMostTrips) {
-    return cannot(program_, id, "has too many trips");
-  }
+  const std::uint64_t trips = trips_of(lower, upper, step);
+  if (trips > kMostTrips) return cannot(program_, id, "has too many trips");
   std::vector<ir::ValueId> arguments;
   for (const ir::Carried& carried : loop->carried) {
     set(carried.argument, value(carried.init));
     arguments.push_back(carried.argument);
   }
-  const ir::Type type = ir::type_of(program_, *loop->induction);
-  for (std::int64_t i = lower; i < upper; i += step) {
-    set(*loop->induction, scalar(type, static_cast<double>(i)));
+  for (std::uint64_t trip = 0; trip < trips; ++trip) {
+    Integers induction = {in_trip(lower, trip, step)};  // no double, which has 53 bits
+    set(*loop->induction, std::make_shared<const Tile>(Tile{{}, std::move(induction)}));
     TWILL_TRY_VOID(run_block(loop->body));
     TWILL_TRY_VOID(yield_to(loop->body, arguments));
   }

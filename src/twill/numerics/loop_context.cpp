@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "twill/execute/evaluate.h"
+#include "twill/execute/trips.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/source_words.h"
 #include "twill/numerics/reader.h"
@@ -38,10 +39,11 @@ Result<void> LoopContext::start() {
   TWILL_TRY(const std::int64_t upper, outside_.integer(loop.op, *loop.upper));
   TWILL_TRY(step_, outside_.integer(loop.op, *loop.step));
   if (step_ <= 0) return execute::cannot(meaning_.program(), loop.op, "has no positive step");
-  trips_ = upper <= lower_ ? 0 : (upper - lower_ + step_ - 1) / step_;
-  if (trips_ > kMostTrips) {
+  const std::uint64_t trips = execute::trips_of(lower_, upper, step_);
+  if (trips > kMostTrips) {
     return execute::cannot(meaning_.program(), loop.op, "has too many trips");
   }
+  trips_ = static_cast<std::int64_t>(trips);
   return {};
 }
 

@@ -56,6 +56,16 @@ tl::unexpected<Diagnostic> broken(const std::string& compiler, const gate::Finis
               "try it by hand, or name another by the variable CXX");
 }
 
+/// A file's name between the quotes of a line directive.
+std::string in_directive(const fs::path& file) {
+  std::string escaped;
+  for (const char c : file.string()) {
+    if (c == '"' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> host_compiler() {
@@ -110,7 +120,7 @@ Result<Built> Builder::build(const emit::Description& description, const std::st
                              const fs::path& home, const fs::path& folder) {
   TWILL_TRY_VOID(
       write_bytes(folder / "kernel.cu",
-                  fmt::format("#line 1 \"{}\"\n{}", (home / "kernel.cu").string(), source)));
+                  fmt::format("#line 1 \"{}\"\n{}", in_directive(home / "kernel.cu"), source)));
   TWILL_TRY_VOID(write_bytes(folder / "main.cpp", host_main(description)));
   const fs::path object = folder / "main.o";
   std::vector<std::string> compile = compiler_, link = compiler_;

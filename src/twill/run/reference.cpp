@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "twill/execute/evaluate.h"
+#include "twill/execute/trips.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/program.h"
 #include "twill/run/drivers.h"
@@ -75,8 +78,9 @@ Result<std::optional<std::int64_t>> most_trips(const Kernel& kernel, const execu
       TWILL_TRY(const std::int64_t upper, interpreter.integer(loop.op, *loop.upper));
       TWILL_TRY(const std::int64_t step, interpreter.integer(loop.op, *loop.step));
       if (step <= 0) return execute::cannot(program, loop.op, "has no positive step");
-      const std::int64_t trips = upper <= lower ? 0 : (upper - lower + step - 1) / step;
-      most = std::max(most.value_or(0), trips);
+      constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+      const std::uint64_t trips = std::min(execute::trips_of(lower, upper, step), kMost);
+      most = std::max(most.value_or(0), static_cast<std::int64_t>(trips));
       came = true;
       if (++runs == most_runs) return fail({}, "enough");  // nothing behind it is of interest
       for (const ir::Carried& carried : loop.carried) {
