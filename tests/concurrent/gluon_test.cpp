@@ -28,8 +28,8 @@ driver::VerifiedModule verified(const std::string& text, std::int64_t at_least =
 }
 
 TEST(Gluon, GoodKernelsAreProven) {
-  for (const char* name :
-       {"turns", "copies", "stream", "groups", "late", "halves", "added", "gather", "dequant"}) {
+  for (const char* name : {"turns", "copies", "stream", "groups", "late", "halves", "added",
+                           "gather", "dequant", "whiles"}) {
     const auto made = verified(gluon(name));
     EXPECT_TRUE(run::is_proven(made.proof)) << run::to_text(made.proof, made.program);
   }
@@ -54,7 +54,7 @@ TEST(Gluon, IterationsThatAreTakenForGrantedAreCounted) {
 
 /// Gathered rows, copies to tensor memory and block scales: no alarm in any order.
 TEST(Gluon, GoodKernelsRunWithoutAlarm) {
-  for (const char* name : {"gather", "dequant", "scaled", "splitk", "attend"}) {
+  for (const char* name : {"gather", "dequant", "scaled", "splitk", "attend", "whiles"}) {
     driver::RunModuleRequest request;
     request.module = {name, gluon(name)};
     request.trips = {1, 2, 7};
@@ -159,6 +159,17 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"dequant", "        ttng.fence_async_shared {bCluster = false}\n", "", Rule::fence},
         Planted{"dequant", "warp_group_dot_wait %acc_48 {pendings = 1",
                 "warp_group_dot_wait %acc_48 {pendings = 2", Rule::overwrite},
+        // While loops: a step that skips, a count that skips slots, a bound that only one has, an
+        // iteration more.
+        Planted{"whiles", "%n_36 = arith.addi %n_34, %c1_i32_24",
+                "%n_36 = arith.addi %n_34, %c3_i32_25", Rule::deadlock},
+        Planted{"whiles", "%i_35 = arith.addi %i_33, %c1_i32_24",
+                "%i_35 = arith.addi %i_33, %c3_i32_25", Rule::deadlock},
+        Planted{"whiles", "%0 = arith.addi %arg24, %c63_i32_27",
+                "%0 = arith.addi %arg24, %c64_i32_26", Rule::exit},
+        Planted{"whiles", "arith.cmpi sgt, %12, %n_32", "arith.cmpi sge, %12, %n_32",
+                Rule::deadlock},
+        Planted{"whiles", "arith.cmpi slt, %n_34, %1", "arith.cmpi sle, %n_34, %1", Rule::exit},
         // A box that is still stored; a phase that is shifted too little.
         Planted{"splitk", "async_tma_store_wait {pendings = 1",
                 "async_tma_store_wait {pendings = 2", Rule::overwrite, 1},

@@ -30,7 +30,14 @@ def add_options(parser):
     parser.add_argument("--only", default="", metavar="REGEX", help="inputs and options, as the table has them")
     parser.add_argument("--sample", type=int, metavar="N", help="not all, but N of the rest")
     parser.add_argument("--seed", default=samples.seed(), help="of the sample")
+    parser.add_argument("--part", default="1/1", metavar="I/N", help="every N-th case from the I-th on: N machines walk over all")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+
+
+def part(options, every):
+    """The share that --part asks for."""
+    number, count = map(int, options.part.split("/"))
+    return every[number - 1::count]
 
 
 def chosen(options, always, rest):
@@ -39,14 +46,14 @@ def chosen(options, always, rest):
     if options.sample is not None:
         print(f"a sample of {options.sample}, drawn by --seed {options.seed}", flush=True)
         rest = random.Random(options.seed).sample(rest, min(options.sample, len(rest)))
-    return always + rest
+    return part(options, always + rest)
 
 
 def evenly(options, every):
     """What matches --only; with --sample so many, of which one is long and the others are not: all samples take about the same time."""
     every = [it for it in every if re.search(options.only, " ".join(it))]
     if options.sample is None:
-        return every
+        return part(options, every)
     print(f"a sample of {options.sample}, drawn by --seed {options.seed}", flush=True)
     work = {row[0]: int(row[-1]) for row in map(str.split, ANSWERS.read_text().splitlines()) if row[-1].isdigit()}
     long = [it for it in every if work.get(it[0], 0) > LONG]

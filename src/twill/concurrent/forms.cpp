@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "twill/ir/arrays.h"
-#include "twill/ir/operands.h"
+#include "twill/ir/passing.h"
 
 namespace twill::concurrent {
 namespace {
@@ -22,12 +22,6 @@ LinearForm scaled(const LinearForm& form, std::int64_t by) { return plus({}, for
 
 /// A conversion that keeps the number.
 bool keeps_number(OpKind kind) { return kind == OpKind::sext || kind == OpKind::index_cast; }
-
-/// Whether the result points into what the first operand points into.
-bool is_of_pointer(OpKind kind) {
-  return kind == OpKind::pointer_add || kind == OpKind::splat || kind == OpKind::broadcast ||
-         kind == OpKind::expand_dims || kind == OpKind::relayout || kind == OpKind::reshape;
-}
 
 /// The number that an op makes of two known ones; nothing for other ops, and where there is none.
 std::optional<std::int64_t> made_of(OpKind kind, std::int64_t a, std::int64_t b) {
@@ -78,19 +72,8 @@ std::size_t role_of(const ir::Program& program, ir::OpId op) {
   return 0;
 }
 
-std::optional<ir::ValueId> captured(const ir::Program& program, ir::ValueId value) {
-  const ir::Value& known = program.value(value);
-  if (known.op) return std::nullopt;
-  const ir::OpId holder = program.region(program.block(*known.block).region).op;
-  if (program.op(holder).kind != OpKind::warp_partitions) return std::nullopt;
-  const auto outer = ir::parent(program, holder);
-  const ir::Op& op = program.op(outer && program.op(holder).operands.empty() ? *outer : holder);
-  if (known.index >= op.operands.size()) return std::nullopt;
-  return op.operands[known.index];
-}
-
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo) {
-  if (const auto from = captured(program, value)) {
+  if (const auto from = ir::captured(program, value)) {
     todo.push_back(*from);
     return;
   }
@@ -107,7 +90,7 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
 }
 
 std::optional<std::int64_t> known_integer(const ir::Program& program, ir::ValueId value) {
-  if (const auto from = captured(program, value)) return known_integer(program, *from);
+  if (const auto from = ir::captured(program, value)) return known_integer(program, *from);
   const ir::Op* op = ir::defining_op(program, value);
   for (; op != nullptr && keeps_number(op->kind); op = ir::defining_op(program, value)) {
     value = op->operands[0];
@@ -204,7 +187,7 @@ LinearForm Forms::of(ir::ValueId value) {
 }
 
 LinearForm Forms::compute(ir::ValueId value) {
-  if (const auto from = captured(program_, value)) return of(*from);
+  if (const auto from = ir::captured(program_, value)) return of(*from);
   const ir::Type type = ir::type_of(program_, value);
   if (!is_integer(type) && type->kind != ir::TypeKind::pointer) return unique(value);
   if (const auto constant = known_integer(program_, value)) return constant_form(*constant);
@@ -242,34 +225,6 @@ LinearForm Forms::carried(const ir::Loop& loop, const ir::Carried& carried) {
             1}}};
 }
 
-/// The value that an address is computed from, through captures: of an array its argument.
-ir::ValueId Forms::origin(ir::ValueId address) const {
-  while (true) {
-    const ir::Op* op = ir::defining_op(program_, address);
-    if (const auto from = captured(program_, address)) {
-      address = *from;
-    } else if (op != nullptr && is_of_pointer(op->kind) && !op->operands.empty()) {
-      address = op->operands[0];
-    } else {
-      return address;
-    }
-  }
-}
-
-/// A load of a number that this kernel does not write.
-bool Forms::reads_what_stays(const ir::Op& op) const {
-  if (op.kind != OpKind::load || op.is_volatile || op.operands.size() != 1) return false;
-  const ir::ValueId read = origin(op.operands[0]);
-  if (!ir::array_of(program_, read)) return false;
-  for (const ir::OpId id : ir::walk(program_, function_)) {
-    const auto access = ir::memory_access(program_.op(id));
-    const bool writes = access && access->writes && access->space == ir::AccessSpace::global;
-    if (writes && ir::may_meet(program_, origin(access->address), read)) return false;
-    if (ir::class_of(program_.op(id).kind) == ir::OpClass::other) return false;
-  }
-  return true;
-}
-
 LinearForm Forms::of_op(ir::ValueId value) {
   const ir::Op& op = program_.op(*program_.value(value).op);
   const auto operand = [&](std::size_t i) { return of(op.operands[i]); };
@@ -292,7 +247,8 @@ LinearForm Forms::of_op(ir::ValueId value) {
                                                          : std::nullopt;
     if (made) return constant_form(*made);
   }
-  if (!follows_from_key(op.kind) && !reads_what_stays(op)) return unique(value);
+  if (!follows_from_key(op.kind) && !ir::reads_what_stays(program_, *program_.value(value).op))
+    return unique(value);
   std::string key = "op " + std::to_string(static_cast<int>(op.kind)) + " " +
                     std::to_string(op.predicate.value_or(-1)) + " " +
                     std::to_string(op.axis.value_or(-1)) + " " + ir::type_of(program_, value)->text;

@@ -59,8 +59,6 @@ class Forms {
   LinearForm of_op(ir::ValueId value);
   LinearForm carried(const ir::Loop& loop, const ir::Carried& carried);
   LinearForm unique(ir::ValueId value);
-  ir::ValueId origin(ir::ValueId address) const;
-  bool reads_what_stays(const ir::Op& op) const;
   std::string text(const LinearForm& form);
   void add_loop(const ir::Loop& loop);
 
@@ -80,9 +78,6 @@ class Forms {
 
 /// The role that an op stands in: 0, or one more than its partition.
 std::size_t role_of(const ir::Program& program, ir::OpId op);
-
-/// Value that a capture of a partition stands for; nullopt for other values.
-std::optional<ir::ValueId> captured(const ir::Program& program, ir::ValueId value);
 
 /// Appends the values from which a value is computed directly.
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo);

@@ -4,6 +4,7 @@
 
 #include "twill/concurrent/launches.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/passing.h"
 
 namespace twill::concurrent {
 namespace {
@@ -211,7 +212,7 @@ class Maker {
   }
 
   void need_sources(ir::ValueId value) {
-    if (const auto from = captured(program_, value)) return need(*from);
+    if (const auto from = ir::captured(program_, value)) return need(*from);
     const ir::Value& known = program_.value(value);
     const ir::OpId id =
         known.op ? *known.op : program_.region(program_.block(*known.block).region).op;
@@ -265,7 +266,7 @@ class Maker {
 
   /// The op of a value in front of roles, through captures.
   const ir::Op* source_of(ir::ValueId value) const {
-    while (const auto from = captured(program_, value)) value = *from;
+    while (const auto from = ir::captured(program_, value)) value = *from;
     return ir::defining_op(program_, value);
   }
 

@@ -6,6 +6,7 @@
 #include "twill/concurrent/launches.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/run_kernel.h"
+#include "twill/frontend/ttgir/counted_whiles.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/frontend/ttgir/whole_descriptors.h"
 
@@ -62,7 +63,8 @@ Result<ir::OpId> function_with_roles(const ir::Program& program) {
 
 Result<ir::Program> read_module(const Input& module) {
   TWILL_TRY(ir::Program program, frontend::read_ttgir(module.text, module.name));
-  if (auto whole = frontend::ttgir::whole_descriptors(program)) return *std::move(whole);
+  if (auto whole = frontend::ttgir::whole_descriptors(program)) program = *std::move(whole);
+  if (auto counted = frontend::ttgir::counted_whiles(program)) program = *std::move(counted);
   return program;
 }
 

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "twill/ir/loop.h"
+#include "twill/ir/operands.h"
+#include "twill/ir/passing.h"
 
 namespace twill::ir {
 namespace {
@@ -126,6 +128,26 @@ class Origins {
   bool unknown_ = false;
 };
 
+/// Whether the result points into what the first operand points into.
+bool is_of_pointer(OpKind kind) {
+  return kind == OpKind::pointer_add || kind == OpKind::splat || kind == OpKind::broadcast ||
+         kind == OpKind::expand_dims || kind == OpKind::relayout || kind == OpKind::reshape;
+}
+
+/// The value that an address is computed from, through captures: of an array its argument.
+ValueId origin(const Program& program, ValueId address) {
+  while (true) {
+    const Op* op = defining_op(program, address);
+    if (const auto from = captured(program, address)) {
+      address = *from;
+    } else if (op != nullptr && is_of_pointer(op->kind) && !op->operands.empty()) {
+      address = op->operands[0];
+    } else {
+      return address;
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<ValueId> array_of(const Program& program, ValueId address) {
@@ -135,6 +157,23 @@ std::optional<ValueId> array_of(const Program& program, ValueId address) {
 bool may_meet(const Program& program, ValueId address, ValueId other) {
   const auto a = array_of(program, address), b = array_of(program, other);
   return !a || !b || *a == *b;
+}
+
+bool reads_what_stays(const Program& program, OpId load) {
+  const Op& op = program.op(load);
+  const auto function = enclosing(program, load, OpKind::function);
+  if (op.kind != OpKind::load || op.is_volatile || op.operands.size() != 1 || !function) {
+    return false;
+  }
+  const ValueId read = origin(program, op.operands[0]);
+  if (!array_of(program, read)) return false;
+  for (const OpId id : walk(program, *function)) {
+    const auto access = memory_access(program.op(id));
+    const bool writes = access && access->writes && access->space == AccessSpace::global;
+    if (writes && may_meet(program, origin(program, access->address), read)) return false;
+    if (class_of(program.op(id).kind) == OpClass::other) return false;
+  }
+  return true;
 }
 
 }  // namespace twill::ir

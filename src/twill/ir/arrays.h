@@ -17,4 +17,7 @@ std::optional<ValueId> array_of(const Program& program, ValueId address);
 /// origin may meet all.
 bool may_meet(const Program& program, ValueId address, ValueId other);
 
+/// A load of one number from an array that its function does not write.
+bool reads_what_stays(const Program& program, OpId load);
+
 }  // namespace twill::ir

@@ -28,6 +28,17 @@ std::vector<std::pair<ValueId, ValueId>> passed_on(const Program& program, OpId 
   return pairs;
 }
 
+std::optional<ValueId> captured(const Program& program, ValueId value) {
+  const Value& known = program.value(value);
+  if (known.op) return std::nullopt;
+  const OpId holder = program.region(program.block(*known.block).region).op;
+  if (program.op(holder).kind != OpKind::warp_partitions) return std::nullopt;
+  const auto outer = parent(program, holder);
+  const Op& op = program.op(outer && program.op(holder).operands.empty() ? *outer : holder);
+  if (known.index >= op.operands.size()) return std::nullopt;
+  return op.operands[known.index];
+}
+
 std::set<ValueId> computed_of_tiles(const Program& program, OpId within) {
   std::set<ValueId> found;
   const std::vector<OpId> all = walk(program, within);

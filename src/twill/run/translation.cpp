@@ -11,6 +11,7 @@
 #include "twill/concurrent/guide.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/passing.h"
 #include "twill/run/role_steps.h"
 
 namespace twill::run {
@@ -178,7 +179,7 @@ class Comparer {
       const std::size_t role = concurrent::role_of(program_, id);
       if (role == 0 || plan_role(role) != nullptr) continue;
       for (const ir::ValueId operand : program_.op(id).operands) {
-        const auto from = concurrent::captured(program_, operand);
+        const auto from = ir::captured(program_, operand);
         if (from) of_helpers_.insert(*from);
       }
     }
@@ -258,30 +259,36 @@ class Comparer {
       machine.answer(*question, more);
     }
     compared_ = !roles.empty();
+    return difference.empty() ? difference_at_end(all, roles, findings, counts) : difference;
+  }
+
+  /// The first thing that a run leaves otherwise than the plan; empty if there is none. Looked at
+  /// are missing steps, roles that wait, buffers that no step writes, and arrivals.
+  std::string difference_at_end(const Comparison& all, std::map<std::size_t, RoleSteps>& roles,
+                                const concurrent::Findings& findings,
+                                const std::map<const execute::Tile*, std::int64_t>& counts) const {
     for (auto& [number, steps] : roles) {
-      if (!difference.empty()) break;
       const std::string how = steps.end();
-      if (!how.empty()) {
-        difference = place(what_.function) + begin(*plan_role(number), trips) + how +
-                     "; the text has nothing more";
-      }
+      if (how.empty()) continue;
+      return place(what_.function) + begin(*plan_role(number), all.trips) + how +
+             "; the text has nothing more";
     }
     for (const concurrent::Finding& found : findings.all()) {
       const bool ends = found.rule == concurrent::Rule::deadlock;  // between the steps of the plan
       const bool of_setup = found.rule == concurrent::Rule::barrier;
-      if (!difference.empty() || (!ends && !of_setup)) continue;
-      difference = place(found.op) + "with " + std::to_string(trips) +
-                   (trips == 1 ? " iteration, " : " iterations, ") + found.message;
+      if (!ends && !of_setup) continue;
+      return place(found.op) + "with " + std::to_string(all.trips) +
+             (all.trips == 1 ? " iteration, " : " iterations, ") + found.message;
     }
     for (const auto& [storage, op] : all.written_aside) {
-      if (!difference.empty() || all.bindings.buffers_at(storage).empty()) continue;
-      difference = place(op) + "no step of the plan writes that buffer here; the text has " +
-                   program_.op(op).name;
+      if (all.bindings.buffers_at(storage).empty()) continue;
+      return place(op) + "no step of the plan writes that buffer here; the text has " +
+             program_.op(op).name;
     }
-    if (difference.empty() && all.bindings.miscounted(counts) != nullptr) {
-      difference = place(what_.function) + "an mbarrier counts other arrivals than roles make";
+    if (all.bindings.miscounted(counts) != nullptr) {
+      return place(what_.function) + "an mbarrier counts other arrivals than roles make";
     }
-    return difference;
+    return {};
   }
 
   /// Remembers what helpers use, and how many arrivals mbarriers count.

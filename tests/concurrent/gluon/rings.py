@@ -393,6 +393,53 @@ def dynamic(a, b, c, counter, mt, tiles, K, D: gl.constexpr):
     ], [1, 1], [48, 48])
 
 
+# Persistent with while loops, whose bounds are computed at their heads; the other role has counting loops
+@gluon.jit
+def wh_load(a, b, ra, rb, mt, tiles, K):
+    i = 0
+    tile = gl.program_id(0)
+    while tile < tiles:
+        n = 0
+        while n < gl.cdiv(K, 64):
+            fetch(ra, a, (tile % mt) * 64, n * 64, i)
+            fetch(rb, b, n * 64, (tile // mt) * 128, i)
+            i += 1
+            n += 1
+        tile += gl.num_programs(0)
+
+
+@gluon.jit
+def wh_work(c, ra, rb, mt, tiles, K):
+    L: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 128, 16])
+    i = 0
+    for tile in range(gl.program_id(0), tiles, gl.num_programs(0)):
+        acc = gl.zeros([64, 128], gl.float32, L)
+        n = 0
+        while gl.cdiv(K, 64) > n:
+            A = await_full(ra, i)
+            Bm = await_full(rb, i)
+            acc = warpgroup_mma(A, Bm, acc, is_async=True)
+            acc = warpgroup_mma_wait(0, deps=[acc])
+            mbarrier.arrive(ra.empty.index(i % ra.depth), count=1)
+            mbarrier.arrive(rb.empty.index(i % rb.depth), count=1)
+            i += 1
+            n += 1
+        rows = (tile % mt) * 64 + gl.arange(0, 64, gl.SliceLayout(1, L))
+        cols = (tile // mt) * 128 + gl.arange(0, 128, gl.SliceLayout(0, L))
+        gl.store(c + rows[:, None] * 4096 + cols[None, :], acc.to(gl.float16))
+
+
+@gluon.jit
+def whiles(a, b, c, mt, tiles, K, D: gl.constexpr):
+    ra = ring(gl.float16, [D, 64, 64], a, D, 1)
+    rb = ring(gl.float16, [D, 64, 128], b, D, 1)
+    fence_async_shared()
+    gl.warp_specialize([
+        (wh_work, (c, ra, rb, mt, tiles, K)),
+        (wh_load, (a, b, ra, rb, mt, tiles, K)),
+    ], [1], [48])
+
+
 # Attention for Blackwell: two tiles of queries, two softmax roles, one that corrects, one that multiplies
 @gluon.jit
 def at_load(q, k, v, qs, q_full, rk, rv, m0, h, N):
@@ -521,6 +568,7 @@ def main():
         (dequant, {"a": half, "w": desc([64, 128], "i8", gl.int8), "w16": wide, "c": "*fp16", "scale": "fp32", "K": "i32"}, 3, 90),
         (splitk, {"a": tile, "b": tile, "c": desc([128, 64], "fp32", gl.float32), "mt": "i32", "tiles": "i32", "K": "i32"}, 3, 100),
         (dynamic, {"a": half, "b": wide, "c": "*fp16", "counter": "*i32", "mt": "i32", "tiles": "i32", "K": "i32"}, 3, 90),
+        (whiles, {"a": half, "b": wide, "c": "*fp16", "mt": "i32", "tiles": "i32", "K": "i32"}, 3, 90),
         (attend, {"q": tile, "k": tile, "v": tile, "out": "*fp16", "scale": "fp32", "n_ctx": "i32"}, 2, 100),
     ]
     for kernel, signature, depth, arch in kernels:

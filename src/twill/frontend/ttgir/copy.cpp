@@ -110,6 +110,15 @@ ir::OpId Copier::add(ir::Op op, ir::OpId like, ir::BlockId into) {
   return builder_.add_op(std::move(op));
 }
 
+ir::ValueId Copier::add_constant(std::int64_t number, ir::Type type, ir::OpId like,
+                                 ir::BlockId into) {
+  ir::Op op;
+  op.name = "arith.constant";
+  op.attributes.emplace_back("value", builder_.types().integer(number, type));
+  const ir::OpId made = add(std::move(op), like, into);
+  return add_result(made, "c" + std::to_string(number) + "_" + type->text, type);
+}
+
 ir::ValueId Copier::add_value(const std::string& name, ir::Type type) {
   std::map<std::string, std::string> bases;
   return builder_.add_value(taken_ ? free_name(name, bases) : name, type);

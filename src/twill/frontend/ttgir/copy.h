@@ -44,6 +44,8 @@ class Copier {
   /// Appends an op that the old Program has not, with the line and location of one that it has.
   /// Of `op` only name, operands and attributes count.
   ir::OpId add(ir::Op op, ir::OpId like, ir::BlockId into);
+  /// A constant of an integer type, "c1_i32".
+  ir::ValueId add_constant(std::int64_t number, ir::Type type, ir::OpId like, ir::BlockId into);
   ir::ValueId add_result(ir::OpId op, const std::string& name, ir::Type type);
   ir::ValueId add_argument(ir::BlockId block, const std::string& name, ir::Type type);
 

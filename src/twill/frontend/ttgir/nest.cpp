@@ -226,11 +226,7 @@ class NestWriter {
   }
 
   ir::ValueId add_constant(std::int64_t number, ir::Type type, ir::BlockId into) {
-    ir::Op op;
-    op.name = "arith.constant";
-    op.attributes.emplace_back("value", copier_.builder().types().integer(number, type));
-    const ir::OpId made = copier_.add(std::move(op), flat_.loop.op, into);
-    return copier_.add_result(made, "c" + std::to_string(number) + "_" + type->text, type);
+    return copier_.add_constant(number, type, flat_.loop.op, into);
   }
 
   /// Opens the body of a loop over tiles, whose index replaces all equal values.
