@@ -3,6 +3,7 @@
 import abc
 import concurrent.futures
 import contextlib
+import errno
 import functools
 import inspect
 import io
@@ -396,12 +397,28 @@ class Damage(Case):
         for path in whole:
             with mock.patch.object(os, "replace", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
                 path.unlink()
-                lowering.write_whole(path, whole[path])
+                store.write_whole(path, whole[path])
             self.assertFalse(path.exists())
-            lowering.write_whole(path, whole[path])
+            store.write_whole(path, whole[path])
         later.clear()
         self.assertIsNotNone(store.get_answer(key))
         self.assertEqual({path: path.read_bytes() for path in whole}, whole)
+
+    def test_a_full_disk_keeps_no_part(self):
+        """Protects those who share a cache: where a file has no room, what fitted of it goes as well, and only a cache's own entries are lost in silence."""
+        def full(path, contents):
+            with path.open("wb") as part:
+                part.write(contents[:1])
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        target = store.answer_path("full")
+        with mock.patch.object(type(target), "write_bytes", full):
+            store.write_json(target, {"a": 1})
+            with self.assertRaises(OSError):
+                store.write_whole(target, b"all of it")
+        self.assertEqual(list(target.parent.glob("*full*")), [])
+        store.write_json(target, {"a": 1})
+        self.assertEqual(store.read_json(target), {"a": 1})
 
     def test_processes_that_want_the_same(self):
         """Protects ranks and workers that start at once: each has the same kernel, and one of them made it."""

@@ -24,7 +24,7 @@ from ..program import TwillError, find_program
 from . import beside, guards, inductor, later, records, settings, state, store
 from .answer import Answer, Request, answer
 from .effects import Effects, NotRepeatable, address_arguments, effects_of
-from .lowering import before_pipelining, new_context, parse, write_whole
+from .lowering import before_pipelining, new_context, parse
 from .records import first_line
 
 Stage = Callable[[Any, dict[str, Any]], Any]
@@ -132,7 +132,7 @@ class Sitting:
         text = before_pipelining(self._ttir, self._options, self._capability, self._backend)
         request = Request(text, self._options, metadata, self._capability, self._backend, self._settings, find_program())
         key = request.key()
-        write_whole(store.text_path(key), text.encode())
+        store.write_whole(store.text_path(key), text.encode())
         return request, key
 
     # ---- decide = "always"

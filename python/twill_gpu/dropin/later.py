@@ -15,7 +15,6 @@ from ..locations import placed
 from ..program import TwillError, find_program
 from . import beside, over_tiles, settings, state, store
 from .answer import Answer, Request, answer
-from .lowering import write_whole
 from .records import first_line
 
 # Answers that are made at once: an autotuner begins dozens, and Triton's own compilations shall not wait for cores.
@@ -51,7 +50,7 @@ def begin_over_tiles(key: str, metadata: Any, first: concurrent.futures.Future[A
             text = over_tiles.over_tiles(request.text)
         except over_tiles.NoTiles as wrong:
             return Answer(its_key, placed(str(wrong), request.text))
-        write_whole(store.text_path(its_key), text.encode())
+        store.write_whole(store.text_path(its_key), text.encode())
         found = _by_one_process(dataclasses.replace(request, text=text), its_key)
         if found.accepted:
             prepare(found)

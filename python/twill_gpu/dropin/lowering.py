@@ -9,10 +9,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 import re
 import subprocess
-import threading
 import types
 from pathlib import Path
 from typing import Any, Callable
@@ -24,6 +22,7 @@ from triton.runtime.errors import PTXASError
 
 from ..program import TwillError
 from . import beside
+from .store import write_whole
 
 PIPELINING = ("add_hopper_warpspec", "add_assign_latencies", "add_schedule_loops", "add_warp_specialize", "add_pipeline")
 
@@ -104,19 +103,6 @@ def parse(text: str, context: Any, suffix: str) -> Any:
         module = ir.parse_mlir_module(str(path), context)
     module.context = context
     return module
-
-
-def write_whole(path: Path, contents: bytes) -> None:
-    """Writes a file that readers see whole or not at all. One that is there with these contents is left."""
-    try:
-        if path.read_bytes() == contents:
-            return
-    except OSError:
-        pass
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
-    part.write_bytes(contents)
-    os.replace(part, path)
 
 
 def before_pipelining(ttir: str, options: Any, capability: int, backend: Any) -> str:

@@ -20,8 +20,6 @@ from typing import Any
 
 from triton import knobs
 
-from .lowering import write_whole
-
 
 def folder() -> Path:
     """Where everything of the drop-in lies. Triton's cache folder may change while a program runs."""
@@ -42,13 +40,26 @@ def read_json(path: Path) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Puts an object into a file, over what was there. A folder that cannot be written loses it, and stops nobody."""
+def write_whole(path: Path, contents: bytes) -> None:
+    """Writes a file that readers see whole or not at all. One that is there with these contents is left."""
+    try:
+        if path.read_bytes() == contents:
+            return
+    except OSError:
+        pass
+    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(value))
+        part.write_bytes(contents)
         os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Writes an object as `write_whole` does. A folder that cannot be written loses the object, and stops nobody."""
+    try:
+        write_whole(path, json.dumps(value).encode())
     except OSError:
         pass
 
