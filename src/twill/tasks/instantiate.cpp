@@ -10,6 +10,7 @@
 
 #include "twill/support/spelling.h"
 #include "twill/tasks/edges.h"
+#include "twill/tasks/leaf.h"
 
 namespace twill::tasks {
 namespace {
@@ -32,18 +33,6 @@ void collect_launches(const std::vector<Statement>& body, std::vector<const Laun
       collect_launches(range->body, out);
     }
   }
-}
-
-/// Which arguments are operands of products: a's of tiles on the left, b's on the right.
-std::set<std::string> product_operands(const Leaf& leaf, std::size_t side) {
-  std::set<std::string> names;
-  for (const Node& node : leaf.nodes) {
-    if (node.function != Function::mma) continue;
-    const Node* operand = &leaf.nodes[node.operands[side]];
-    if (operand->function == Function::transpose) operand = &leaf.nodes[operand->operands[0]];
-    if (operand->function == Function::argument) names.insert(operand->argument);
-  }
-  return names;
 }
 
 class Instantiation {

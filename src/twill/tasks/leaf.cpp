@@ -391,4 +391,15 @@ Result<std::vector<NodeType>> types_of(const TaskValue& task, const Leaf& leaf) 
   return Typing(task, leaf).run();
 }
 
+std::set<std::string> product_operands(const Leaf& leaf, std::size_t side) {
+  std::set<std::string> names;
+  for (const Node& node : leaf.nodes) {
+    if (node.function != Function::mma) continue;
+    const Node* operand = &leaf.nodes[node.operands[side]];
+    if (operand->function == Function::transpose) operand = &leaf.nodes[operand->operands[0]];
+    if (operand->function == Function::argument) names.insert(operand->argument);
+  }
+  return names;
+}
+
 }  // namespace twill::tasks

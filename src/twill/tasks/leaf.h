@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,10 @@ struct ElementArgument {
   std::size_t node = 0;
 };
 Result<std::vector<ElementArgument>> element_arguments(const TaskValue& task, const Leaf& leaf);
+
+/// Arguments that are operands of products, also transposed: those on the left for side 0, on the
+/// right for side 1.
+std::set<std::string> product_operands(const Leaf& leaf, std::size_t side);
 
 /// An argument that the leaf adds to while its parts share elements: there, each part would add.
 std::optional<std::string> added_by_all_parts(const Leaf& leaf,

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +17,27 @@ using tasks::Processor;
 using tasks::Size;
 using tasks::SizeMap;
 using tasks::Where;
+
+namespace {
+
+/// Tiles lie in shared memory for products to read them there; all others lie in registers.
+Result<void> check_tiles_in_shared(const tasks::TreeNode& node) {
+  const auto& leaf = std::get<tasks::Leaf>(node.variant->body);
+  std::set<std::string> operands = product_operands(leaf, 0);
+  operands.merge(product_operands(leaf, 1));
+  for (std::size_t a = 0; a < node.memories.size(); ++a) {
+    const std::string& name = node.task->arguments[a].name;
+    if (node.memories[a] != tasks::Memory::shared || operands.count(name) > 0) continue;
+    return fail_task("M06", node.variant->where,
+                     fmt::format("the mapping has '{}' of '{}' in shared memory, where kernels "
+                                 "have operands of products alone",
+                                 name, node.instance),
+                     fmt::format("let the mapping say '{}: register', or nothing", name));
+  }
+  return {};
+}
+
+}  // namespace
 
 SizeMap Lowering::fixed_sizes() const {
   SizeMap sizes;
@@ -101,7 +124,10 @@ Result<void> Lowering::walk(const tasks::TreeNode& node, std::vector<Place> argu
     frame.tensors[argument.name] = std::move(arguments[a]);
   }
   TWILL_TRY_VOID(check_parts(frame, where));
-  if (node.variant->is_leaf()) return leaf(frame, where);
+  if (node.variant->is_leaf()) {
+    TWILL_TRY_VOID(check_tiles_in_shared(node));
+    return leaf(frame, where);
+  }
   return walk_body(std::get<tasks::Inner>(node.variant->body).body, frame);
 }
 
