@@ -9,7 +9,8 @@ For each kernel of `ttgir_cases.py`: small sizes, trip counts from the shortest 
 1,000 launches with equal bits; then speed in turns, burst (12 ms) and sustained (150 ms), TFLOPS. Beside the module stand plain Triton with
 the launch options that the TTGIR was made with, the best of Triton's launch options (CONFIGURATIONS, burst), and the library's
 kernel where there is one. The module is given by Triton's own launch option `ir_override`. Each kernel runs in a process of its own, with a
-limit; all are compiled first, several at a time. One line of JSON per kernel goes to FOLDER/ttgir.json, the table to standard output.
+limit; all are compiled first, several at a time. One line of JSON per kernel goes to FOLDER/ttgir.json, the table to
+standard output. Lines of other kernels stay, while their modules are there.
 """
 import concurrent.futures
 import json
@@ -181,6 +182,13 @@ def compile_quietly(name, folder):
         print(f"{name:34} not compiled within {SECONDS} s", flush=True)
 
 
+def lines_of_others(folder, names):
+    """The lines of an earlier run about other kernels whose modules are still there."""
+    path = folder / "ttgir.json"
+    lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+    return [line for line in lines if (name := json.loads(line)["name"]) not in names and (folder / f"{name}.ttgir").exists()]
+
+
 def run(folder, names):
     import torch
     import triton
@@ -189,7 +197,9 @@ def run(folder, names):
     with concurrent.futures.ThreadPoolExecutor(COMPILERS) as pool:
         list(pool.map(lambda name: compile_quietly(name, folder), names))
     print(f"compiled in {time.monotonic() - begin:.0f} s", flush=True)
+    kept = lines_of_others(folder, names)
     with open(folder / "ttgir.json", "w", buffering=1) as out:  # a run that is ended leaves its lines
+        out.writelines(kept)
         for name in names:
             try:
                 done = of(name, "one", folder)

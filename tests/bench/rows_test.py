@@ -35,6 +35,15 @@ class Rows(unittest.TestCase):
             with self.assertRaises(SystemExit):
                 rows.read(path, dict(SESSION, device="another"))
 
+    def test_a_run_of_some_kernels_keeps_the_others(self):
+        """Protects rows that took minutes: a run of one kernel once emptied the file of all."""
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            self.assertEqual(ttgir.lines_of_others(folder, ["a"]), [])
+            (folder / "ttgir.json").write_text("".join(f'{{"name": "{name}"}}\n' for name in ("a", "b", "refused since")))
+            (folder / "b.ttgir").touch()
+            self.assertEqual(ttgir.lines_of_others(folder, ["a", "c"]), ['{"name": "b"}\n'])
+
     def test_a_result_that_is_no_number_is_the_worst(self):
         """Protects the check of results: max() leaves out a NaN that comes later, so a kernel of NaNs once had the error 0."""
         self.assertEqual(ttgir.worst([0.1, float("nan"), 0.2]), float("inf"))
