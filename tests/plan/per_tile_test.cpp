@@ -164,6 +164,72 @@ TEST(PerTile, KeepsRowSumsInParts) {
   EXPECT_NE(rule_of(wrong), "");
 }
 
+/// kRegisters with an effect on scalars between a load and a store behind the loop.
+Plan plan_with_lock(Tiles tiles, bool brings) {
+  const auto loop = schedule::parse_loop(kRegisters, "test");
+  const auto answer = solve::solve(loop->problem, {});
+  const auto checked = verify::verify(loop->problem, *answer.schedule);
+  Setting setting;
+  setting.kernel = Kernel{};
+  setting.kernel->tiles = tiles;
+  PerTileRequest store;
+  store.what.when = PerTileOp::When::after;
+  store.what.what = "store @ 1:1";
+  store.what.writes = true;
+  store.uses = {OpId(2)};
+  PerTileRequest lock;
+  lock.what.when = PerTileOp::When::after;
+  lock.what.what = "lock @ 2:1";
+  lock.what.alone = true;
+  lock.brings = brings;
+  PerTileRequest again = store;
+  again.what.what = "store @ 3:1";
+  setting.per_tile_ops = {store, lock, again};
+  auto plan = draft_plan(*checked, setting);
+  if (!plan) ADD_FAILURE() << to_string(plan.error());
+  return *std::move(plan);
+}
+
+// A lock or a counter is done once, by one role. Accesses before it in the program are over by
+// then, in other roles too, and later ones begin behind it. The role that loads brings the next
+// tile's number.
+TEST(PerTile, EffectsOfScalarsKeepTheirPlace) {
+  for (const Tiles tiles : {Tiles::one_per_cta, Tiles::program_loop}) {
+    Plan own = plan_with_lock(tiles, false);
+    ASSERT_EQ(own.kernel->per_tile_ops[1].roles.size(), 1U);
+    EXPECT_EQ(own[own.kernel->per_tile_ops[1].roles[0]].name, "C");
+    Plan plan = plan_with_lock(tiles, true);
+    EXPECT_EQ(kinds(plan, role_named(plan, "L").after),
+              "wait turn1.C [t]; release turn1.C [t]; acquire turn1.done [t]; "
+              "compute lock @ 2:1 [t]; commit turn1.done [t]; ");
+    EXPECT_EQ(kinds(plan, role_named(plan, "C").after),
+              "compute store @ 1:1 [t]; acquire turn1.C [t]; commit turn1.C [t]; "
+              "wait turn1.done [t]; release turn1.done [t]; compute store @ 3:1 [t]; ");
+    for (const Plan& it : {own, plan}) {
+      const auto proven = prove(it);
+      EXPECT_TRUE(proven.has_value()) << text_of(proven.error());
+      const auto read = read_plan_json(plan_json(it), "test");
+      ASSERT_TRUE(read.has_value()) << to_string(read.error());
+      EXPECT_EQ(*read, it);
+    }
+    for (const char* const role : {"L", "C"}) {
+      for (std::size_t i = 0; i < role_named(plan, role).after.size(); ++i) {
+        Plan wrong = plan;
+        std::vector<Step>& steps = role_named(wrong, role).after;
+        const bool releases = steps[i].kind == StepKind::release;
+        const bool acquires = steps[i].kind == StepKind::acquire;  // the other channel says it, too
+        const std::string words = to_text(plan, steps[i]);
+        steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
+        if (acquires || (releases && tiles == Tiles::one_per_cta)) continue;
+        EXPECT_NE(rule_of(wrong), "") << "without " << words << " of " << role;
+      }
+    }
+    Plan wrong = plan;
+    wrong.kernel->per_tile_ops[1].roles.clear();
+    EXPECT_EQ(rule_of(wrong), "well-formed");
+  }
+}
+
 // Each step that belongs to the tile is there for a reason.
 TEST(PerTile, NoStepCanBeLeftOut) {
   struct Case {

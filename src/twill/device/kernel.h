@@ -43,6 +43,7 @@ enum class NodeKind : unsigned char {
   choose,   ///< condition, then, otherwise
   both,     ///< truth values, of tiles too
   spread,   ///< a scalar as a tile
+  only,     ///< the scalar in a tile of one element
   convert,  ///< an integer to one of another width; truth values become 0 and 1
   // Control.
   loop,    ///< first, end, step, then initial values; a block with counter and carried values

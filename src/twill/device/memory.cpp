@@ -26,6 +26,7 @@ class Layout {
       TWILL_TRY_VOID(channel(plan::ChannelId(i)));
     }
     TWILL_TRY_VOID(boxes());
+    briefs();
     memory_.setup.push_back({NodeKind::proxy_fence});
     return std::move(memory_);
   }
@@ -276,7 +277,12 @@ class Layout {
   }
 
   void add_empty(plan::ChannelId id) {
-    memory_.empty[id] = barriers(plan()[id].name + "_empty", plan()[id].depth, releases_of(id));
+    // The warp that stores boxes learns of the next tile like others.
+    const auto& around = plan().kernel->per_tile_ops;
+    const bool tells = std::any_of(around.begin(), around.end(),
+                                   [&](const plan::PerTileOp& it) { return it.told == id; });
+    memory_.empty[id] = barriers(plan()[id].name + "_empty", plan()[id].depth,
+                                 releases_of(id) + (tells && sends_boxes() ? 1 : 0));
   }
 
   /// The channel of a tile of that type that stays through the loop, and its buffer: free once all
@@ -327,7 +333,7 @@ class Layout {
     const auto& around = plan().kernel->per_tile_ops;
     for (std::size_t i = 0; i < around.size(); ++i) {
       const ir::OpId store = sketch_.per_tile_op(i);
-      if (around[i].mechanism != plan::Mechanism::bulk_store && !is_in_parts(store)) continue;
+      if (!is_boxed(i)) continue;
       Box box;
       box.store = store;
       TWILL_TRY(box.type, sketch_.box_type(store));
@@ -362,6 +368,37 @@ class Layout {
       memory_.boxes.at(index).of_last_tile = true;
     }
     return {};
+  }
+
+  /// Buffers for the results of effects that one role has for all. The warp that stores boxes of
+  /// several tiles reads them, too.
+  void briefs() {
+    for (std::size_t i = 0; i < plan().kernel->per_tile_ops.size(); ++i) {
+      const auto told = plan().kernel->per_tile_ops[i].told;
+      if (!told) continue;
+      for (const ir::ValueId result : sketch_.program().op(sketch_.per_tile_op(i)).results) {
+        if (sketch_.program().value(result).uses.empty()) continue;
+        const ir::Type type = ir::type_of(sketch_.program(), result);
+        const ir::Attribute layout = dialect::staging_layout(sketch_.types(), 1, type->bits);
+        const std::string name = "brief" + std::to_string(i);
+        memory_.briefs[*told].push_back(
+            {result, allocate(name, sketch_.buffer({1}, type, layout))});
+      }
+    }
+  }
+
+  /// Whether there is a warp that stores boxes.
+  bool sends_boxes() const {
+    const auto& around = plan().kernel->per_tile_ops;
+    for (std::size_t i = 0; i < around.size(); ++i) {
+      if (is_boxed(i)) return true;
+    }
+    return false;
+  }
+
+  bool is_boxed(std::size_t i) const {
+    return plan().kernel->per_tile_ops[i].mechanism == plan::Mechanism::bulk_store ||
+           is_in_parts(sketch_.per_tile_op(i));
   }
 
   /// Whether several groups have the rows of a box, which threads were to store.

@@ -34,10 +34,17 @@ struct Box {
   std::optional<plan::ChannelId> lay;  ///< of the tile that lay here: all roles have released it
 };
 
+/// A scalar that a role brings to others with a channel.
+struct Brief {
+  ir::ValueId what;
+  ValueId value;  ///< the buffer, of one element
+};
+
 /// All of that, and the nodes that make it.
 struct Memory {
   std::map<plan::BufferId, Ring> rings;
   std::map<plan::ChannelId, Ring> full, empty;           ///< barriers
+  std::map<plan::ChannelId, std::vector<Brief>> briefs;  ///< what such a channel brings
   std::map<std::size_t, Box> boxes;                      ///< by per-tile op
   std::map<std::size_t, ir::ValueId> invariant_buffers;  ///< by per-tile op: what it loads
   std::set<ir::OpId> by_registers;      ///< loads whose copies are too small for cp.async

@@ -197,6 +197,9 @@ class RoleBuilder : Pass {
   void wait(const Ring& barriers, At at, bool inverse, const std::string& name);
   void arrive(const Ring& barriers, At at, const std::string& name);
   void expect(plan::ChannelId channel, At at);
+  Result<void> commit(plan::ChannelId channel, At at);
+  void learn(plan::ChannelId channel);
+  ir::Type brief_type(const Brief& one) const;
 
   // --- Loops beside the planned one (role_beside.cpp) ------------------------------------------
   struct Passed {  ///< a value that such a loop carries
@@ -230,6 +233,7 @@ class RoleBuilder : Pass {
   Result<void> act(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
   Result<void> in_order(ir::BlockId block, const std::vector<int>& parts, At at, bool leads);
   Result<void> region_again(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
+  Result<void> repeat_again(const ir::Loop& loop, At at, bool leads);
   Result<void> branch_again(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
 
   // --- Values (role_values.cpp) ----------------------------------------------------------------
@@ -297,6 +301,7 @@ class RoleBuilder : Pass {
 
   // --- Around the loop (role_per_tile.cpp) -----------------------------------------------------
   Result<void> compute_per_tile(std::size_t index);
+  Result<void> act_alone(ir::OpId op);
   Result<void> stage_per_tile(std::size_t index);
   Result<void> issue_per_tile(const plan::Step& step, At at);
   void hand_over_box(std::size_t index);

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "twill/device/role.h"
+#include "twill/dialect/register_layouts.h"
 #include "twill/ir/operands.h"
 
 /// Steps of a role for per-tile ops.
@@ -25,13 +26,26 @@ Result<void> RoleBuilder::compute_per_tile(std::size_t index) {
     hand_over_box(index);
     return {};
   }
-  const auto& roles = plan_.kernel->per_tile_ops[index].roles;
+  const plan::PerTileOp& per_tile_op = plan_.kernel->per_tile_ops[index];
+  if (per_tile_op.alone) return act_alone(id);
+  const auto& roles = per_tile_op.roles;
   const bool leads = &plan_[roles.front()] == role_;
   const bool acts = is_region(op) ? !only_reads(program_, id) : is_effect(program_, id);
   if (!acts) return {};  // done where it is wanted
   if (ir::is_loop(op.kind)) return run_beside(id, leads);
   TWILL_TRY(const std::vector<int> parts, parts_held(id));
   return is_region(op) ? region_again(id, parts, {}, leads) : act(id, parts, {}, leads);
+}
+
+/// Does an effect that the role has for all. Its warps are done with what comes before, and none
+/// begins what comes later; the channels around it say the same of other roles.
+Result<void> RoleBuilder::act_alone(ir::OpId id) {
+  const ir::Op& op = program_.op(id);
+  if (warps_ > 1) emit(NodeKind::meet);
+  if (op.kind == OpKind::synchronize) return {};
+  TWILL_TRY_VOID(is_region(op) ? region_again(id, {0}, {}, true) : act(id, {0}, {}, true));
+  if (warps_ > 1) emit(NodeKind::meet);
+  return {};
 }
 
 /// The parts of which the role has the rows that an operation works on. Each part must be some
@@ -80,6 +94,37 @@ Result<std::vector<int>> RoleBuilder::parts_held(ir::OpId op) const {
   if (all) return mine;
   return sketch_.refuse(op, "works on tiles that different groups have",
                         "choose a pool in which one group works on the whole tile (--pool)");
+}
+
+ir::Type RoleBuilder::brief_type(const Brief& one) const {
+  const ir::Type type = kernel_[one.value].type;
+  return sketch_.types().tensor(type->shape, type->element,
+                                dialect::single_layout(sketch_.types(), warps_));
+}
+
+/// Lets others know that something is done, and brings them the scalars that came of it.
+Result<void> RoleBuilder::commit(plan::ChannelId channel, At at) {
+  const auto found = memory_.briefs.find(channel);
+  if (found != memory_.briefs.end()) {
+    for (const Brief& one : found->second) {
+      TWILL_TRY(const ValueId value, want_scalar(one.what));
+      const ValueId tile = make(NodeKind::spread, {value}, "brief", brief_type(one));
+      emit(NodeKind::write, {tile, capture(one.value)});
+    }
+  }
+  arrive(memory_.full.at(channel), at, "full");
+  return {};
+}
+
+/// Takes the scalars that a channel has brought.
+void RoleBuilder::learn(plan::ChannelId channel) {
+  const auto found = memory_.briefs.find(channel);
+  if (found == memory_.briefs.end()) return;
+  for (const Brief& one : found->second) {
+    const ValueId tile = make(NodeKind::read, {capture(one.value)}, "brief", brief_type(one));
+    const std::string& name = program_.value(one.what).name;
+    enter(one.what, {}, {}, make(NodeKind::only, {tile}, name, type_of(tile)->element));
+  }
 }
 
 /// Puts the rows that the role holds into the box that they are stored from.
@@ -154,6 +199,13 @@ Result<void> RoleBuilder::store_boxes() {
       arrive(*box.free, {At::From::tile, 0}, "free");
     }
   }
+  if (!sketch_.walks()) return {};
+  for (const plan::PerTileOp& op : plan_.kernel->per_tile_ops) {
+    if (!op.told) continue;
+    wait(memory_.full.at(*op.told), {At::From::tile, 0}, false, "full");
+    learn(*op.told);
+    arrive(memory_.empty.at(*op.told), {At::From::tile, 0}, "empty");
+  }
   return {};
 }
 
@@ -222,7 +274,11 @@ Result<std::vector<Node>> RoleBuilder::build_back() {
   now_ = &behind_;
   behind_loop_ = true;
   for (const ir::OpId op : sketch_.back()) {
-    TWILL_TRY_VOID(clone(op, {}, {}));
+    if (program_.op(op).kind == OpKind::synchronize) {
+      emit(NodeKind::meet);
+    } else {
+      TWILL_TRY_VOID(clone(op, {}, {}));
+    }
   }
   return all_nodes();
 }

@@ -137,7 +137,8 @@ Result<void> RoleBuilder::in_order(ir::BlockId block, const std::vector<int>& pa
                                    bool leads) {
   for (const ir::OpId id : program_.block(block).ops) {
     const ir::Op& op = program_.op(id);
-    if (op.kind == OpKind::yield || op.kind == OpKind::relayout) continue;
+    const bool ends = op.kind == OpKind::yield || op.kind == OpKind::condition;
+    if (ends || op.kind == OpKind::relayout) continue;
     if (is_effect(program_, id)) {
       TWILL_TRY_VOID(act(id, parts, at, leads));
       continue;
@@ -170,7 +171,7 @@ Result<void> RoleBuilder::region_again(ir::OpId id, const std::vector<int>& part
     }
   }
   if (op.kind == OpKind::branch) return branch_again(id, parts, at, leads);
-  if (op.kind == OpKind::for_loop) return loop_again(id, parts, at, leads);
+  if (ir::is_loop(op.kind)) return loop_again(id, parts, at, leads);
   return sketch_.refuse(id, "is not printed as TTGIR here yet");
 }
 
@@ -212,12 +213,59 @@ Result<void> RoleBuilder::branch_again(ir::OpId id, const std::vector<int>& part
   return {};
 }
 
+/// Does a loop on scalars again that goes on until it finds something.
+Result<void> RoleBuilder::repeat_again(const ir::Loop& loop, At at, bool leads) {
+  const bool is_of_scalars =
+      std::none_of(loop.carried.begin(), loop.carried.end(), [&](const ir::Carried& carried) {
+        return sketch_.depends(carried.argument) || is_tile(ir::type_of(program_, carried.init));
+      });
+  if (!is_of_scalars) return sketch_.refuse(loop.op, "is no counting loop, and carries tiles");
+  Node node{NodeKind::repeat};
+  node.blocks.resize(2);
+  Block &test = node.blocks[0], &body = node.blocks[1];
+  const auto add = [&](std::vector<ValueId>& to, ir::ValueId like) {
+    return to.emplace_back(add_value(program_.value(like).name, ir::type_of(program_, like)));
+  };
+  for (const ir::Carried& carried : loop.carried) {
+    TWILL_TRY(node.operands.emplace_back(), want(carried.init, {}, at));
+  }
+  {
+    const Inside inside(*this, loop.op, test.nodes);
+    for (const ir::Carried& carried : loop.carried) {
+      made_[{carried.argument, kRegion}] = add(test.arguments, carried.argument);
+    }
+    TWILL_TRY_VOID(in_order(*loop.before, {0}, at, leads));
+    const ir::OpId end = *ir::terminator(program_, *loop.before);
+    TWILL_TRY(test.yields.emplace_back(), want(program_.op(end).operands.front(), {}, at));
+    for (const ir::Forwarded& forwarded : loop.forwarded) {
+      TWILL_TRY(test.yields.emplace_back(), want(forwarded.passed, {}, at));
+    }
+  }
+  {
+    const Inside inside(*this, loop.op, body.nodes);
+    for (const ir::Forwarded& forwarded : loop.forwarded) {
+      made_[{forwarded.argument, kRegion}] = add(body.arguments, forwarded.argument);
+    }
+    TWILL_TRY_VOID(in_order(loop.body, {0}, at, leads));
+    for (const ir::Carried& carried : loop.carried) {
+      TWILL_TRY(body.yields.emplace_back(), want(carried.yielded, {}, at));
+    }
+  }
+  for (const ir::Forwarded& forwarded : loop.forwarded) add(node.results, forwarded.result);
+  const std::vector<ValueId> results = node.results;
+  now_->push_back(std::move(node));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    enter(loop.forwarded[i].result, {}, at, results[i]);
+  }
+  return {};
+}
+
 /// Does a loop again. Of a loop whose loads come through rings (`rings`), without parts, only the
 /// loads are begun.
 Result<void> RoleBuilder::loop_again(ir::OpId id, const std::vector<int>& parts, At at, bool leads,
                                      const std::set<int>& rings) {
   const ir::Loop loop = *ir::as_loop(program_, id);
-  if (!loop.induction) return sketch_.refuse(id, "is no counting loop");
+  if (!loop.induction) return repeat_again(loop, at, leads);
   TWILL_TRY(const std::vector<Passed> passed, passed_by(id, parts));
   Node node{NodeKind::loop};
   for (const ir::ValueId bound : {*loop.lower, *loop.upper, *loop.step}) {

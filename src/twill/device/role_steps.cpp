@@ -70,10 +70,10 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       return {};
     case StepKind::wait:
       wait(memory_.full.at(*step.channel), where, false, "full");
+      learn(*step.channel);
       return {};
     case StepKind::commit:
-      arrive(memory_.full.at(*step.channel), where, "full");
-      return {};
+      return commit(*step.channel, where);
     case StepKind::expect:
       expect(*step.channel, where);
       return {};

@@ -329,6 +329,15 @@ ir::Attribute staging_layout(ir::TypeTable& types, std::size_t rank, int element
   return swizzled(types, std::max(1, 128 / std::max(1, element_bits)), 8, order);
 }
 
+ir::Attribute single_layout(ir::TypeTable& types, int warps) {
+  std::vector<ir::NamedAttribute> entries = {{"sizePerThread", array_of(types, Numbers{1})},
+                                             {"threadsPerWarp", array_of(types, Numbers{32})},
+                                             {"warpsPerCTA", array_of(types, Numbers{warps})},
+                                             {"order", array_of(types, Numbers{0})}};
+  const ir::Encoding meaning = layout_of("ttg.blocked", entries);
+  return types.dialect("ttg.blocked", std::move(entries), meaning);
+}
+
 ir::Type byte_pointer(ir::TypeTable& types) { return types.pointer(types.scalar("i8"), "!tt.ptr"); }
 
 ir::Type copy_token(ir::TypeTable& types) { return types.token("!ttg.async.token"); }

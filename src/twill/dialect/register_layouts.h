@@ -71,6 +71,9 @@ ir::Attribute barrier_layout(ir::TypeTable& types);
 /// swizzled if it has two dimensions.
 ir::Attribute staging_layout(ir::TypeTable& types, std::size_t rank, int element_bits);
 
+/// The layout of a vector of one element, which all threads of so many warps have.
+ir::Attribute single_layout(ir::TypeTable& types, int warps);
+
 /// The type of an asynchronous copy's result.
 ir::Type copy_token(ir::TypeTable& types);
 

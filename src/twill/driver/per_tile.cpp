@@ -6,6 +6,7 @@
 
 #include "twill/driver/grid.h"
 #include "twill/extract/behind.h"
+#include "twill/extract/effects.h"
 #include "twill/ir/control_flow.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/row_sums.h"
@@ -67,9 +68,8 @@ class SettingBuilder {
 
   /// Whether an op, or an op in its regions, reads or makes a tile.
   bool works_on_tiles(ir::OpId id) const {
-    const std::vector<ir::OpId> all = ir::walk(program_, id);
-    return std::any_of(all.begin(), all.end(),
-                       [&](ir::OpId op) { return touches_tiles(program_.op(op)); });
+    return std::ranges::any_of(ir::walk(program_, id),
+                               [&](ir::OpId op) { return touches_tiles(program_.op(op)); });
   }
 
   bool touches_tiles(const ir::Op& op) const {
@@ -101,8 +101,11 @@ class SettingBuilder {
       if (!outer) break;
       const ir::BlockId block = program_.op(inner).block;
       for (const ir::OpId op : ops_around(*outer, block)) {
-        if (op == inner || !works_on_tiles(op)) continue;
+        if (op == inner) continue;
         const bool before = op < inner || program_.op(op).block != block;
+        const auto works = [&](ir::OpId it) { return works_on_tiles(it); };
+        if (!works(op) && (before || in_loop_ || !extract::acts_alone(program_, op, works)))
+          continue;
         if (in_loop_ && (!before || writes(op))) {
           return fail(ir::text_location(program_, op),
                       program_.op(op).name +
@@ -118,8 +121,7 @@ class SettingBuilder {
   }
 
   bool writes(ir::OpId id) const {
-    const std::vector<ir::OpId> all = ir::walk(program_, id);
-    return std::any_of(all.begin(), all.end(), [&](ir::OpId op) {
+    return std::ranges::any_of(ir::walk(program_, id), [&](ir::OpId op) {
       const auto access = ir::memory_access(program_.op(op));
       return access && access->writes && access->space == ir::AccessSpace::global;
     });
@@ -207,10 +209,9 @@ class SettingBuilder {
 
   /// Whether an op, or an op in its regions, uses the allocation.
   bool uses(ir::OpId id, ir::OpId allocation) const {
-    const std::vector<ir::OpId> all = ir::walk(program_, id);
-    return std::any_of(all.begin(), all.end(), [&](ir::OpId op) {
+    return std::ranges::any_of(ir::walk(program_, id), [&](ir::OpId op) {
       const auto& operands = program_.op(op).operands;
-      return std::any_of(operands.begin(), operands.end(), [&](ir::ValueId value) {
+      return std::ranges::any_of(operands, [&](ir::ValueId value) {
         return is_memdesc(program_, value) && origin_of(value) == allocation;
       });
     });
@@ -240,10 +241,15 @@ class SettingBuilder {
     }
     request.what.writes = writes(id);
     request.tensor = loop_users_of(tensor_memory_of(id));
+    request.what.alone = !works_on_tiles(id);
+    request.brings = request.what.alone && extract::is_read(program_, op);
     decide_mechanism(id, request);
-    if (when == When::after) request.uses = uses_of(id);
-    for (const auto& [copy, needs] : for_copies_) {
-      if (needs.contains(id)) request.copies.push_back(copy);
+    const auto needs = needs_.find(id);
+    if (when == When::after && needs != needs_.end()) {
+      request.uses = {needs->second.begin(), needs->second.end()};
+    }
+    for (const auto& [copy, sources] : for_copies_) {
+      if (sources.contains(id)) request.copies.push_back(copy);
     }
     request.only_copies = !request.copies.empty() && !for_others_.contains(id);
     setting_.per_tile_ops.push_back(std::move(request));
@@ -467,14 +473,6 @@ class SettingBuilder {
       }
     }
     return found;
-  }
-
-  std::vector<problem::OpId> uses_of(ir::OpId id) const {
-    std::vector<problem::OpId> uses;
-    const auto needs = needs_.find(id);
-    if (needs == needs_.end()) return uses;
-    for (const std::size_t op : needs->second) uses.emplace_back(op);
-    return uses;
   }
 
   plan::Setting& setting_;

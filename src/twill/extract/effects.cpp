@@ -165,6 +165,36 @@ std::vector<WholeOp> whole_ops(const ir::Program& program, ir::OpId loop,
   return Wholes(program, loop, origins).all();
 }
 
+bool is_read(const ir::Program& program, const ir::Op& op) {
+  return std::any_of(op.results.begin(), op.results.end(),
+                     [&](ir::ValueId result) { return !program.value(result).uses.empty(); });
+}
+
+bool acts_alone(const ir::Program& program, ir::OpId id,
+                const std::function<bool(ir::OpId)>& works_on_tiles) {
+  const std::vector<ir::OpId> all = ir::walk(program, id);
+  if (std::none_of(all.begin(), all.end(), [&](ir::OpId op) {
+        return ir::is_effect(program, op) && ir::effect_of(program.op(op)) != ir::Effect::remark;
+      })) {
+    return false;
+  }
+  const auto function = ir::enclosing(program, id, ir::OpKind::function);
+  const std::set<ir::ValueId> of_tiles = ir::computed_of_tiles(program, *function);
+  for (const ir::OpId op : all) {
+    const auto& operands = program.op(op).operands;
+    if (std::any_of(operands.begin(), operands.end(),
+                    [&](ir::ValueId operand) { return of_tiles.contains(operand); })) {
+      return false;
+    }
+  }
+  const auto around = ir::parent(program, id);
+  if (around && ir::is_loop(program.op(*around).kind)) return true;
+  const auto& block = program.block(program.op(id).block).ops;
+  return std::any_of(block.begin(), block.end(), [&](ir::OpId op) {
+    return op > id && works_on_tiles(op) && !ir::is_pure(program, op);
+  });
+}
+
 std::optional<ir::OpId> meeting(const ir::Program& program, ir::OpId function, ir::OpId op,
                                 const std::function<bool(ir::OpId)>& among) {
   const auto global = [&](ir::OpId at) {

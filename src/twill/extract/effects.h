@@ -49,6 +49,15 @@ struct OuterEffect {
 std::vector<OuterEffect> effects_around(const ir::Program& program, ir::OpId loop,
                                         const std::function<bool(ir::OpId)>& is_planned);
 
+/// Whether the place of an op behind the loop in the order of effects matters: something that
+/// `works_on_tiles` follows, or the next tile does. False if it depends on tiles.
+/// Precondition: it does not work on them.
+bool acts_alone(const ir::Program& program, ir::OpId op,
+                const std::function<bool(ir::OpId)>& works_on_tiles);
+
+/// Whether something reads a result of the op.
+bool is_read(const ir::Program& program, const ir::Op& op);
+
 /// The first of the accesses to global memory in the function that may touch what an operation
 /// does; all may where that is no such access.
 std::optional<ir::OpId> meeting(const ir::Program& program, ir::OpId function, ir::OpId op,

@@ -291,6 +291,12 @@ Result<void> make_per_tile(Draft& draft, const Setting& setting) {
       draft.plan.kernel->per_tile_ops.push_back(std::move(per_tile_op));
       continue;
     }
+    if (per_tile_op.alone) {
+      // A number that others wait for comes from the role that runs ahead of them.
+      per_tile_op.roles = {request.brings ? loader_of(draft) : holders.begin()->first};
+      draft.plan.kernel->per_tile_ops.push_back(std::move(per_tile_op));
+      continue;
+    }
     int parts = 0;
     for (const auto& [role, count] : holders) parts += count;
     for (const auto& [role, count] : holders) {

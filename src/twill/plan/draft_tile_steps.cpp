@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/draft.h"
+#include "twill/plan/draft_scalar_effects.h"
 
 namespace twill::plan {
 namespace {
@@ -21,11 +22,15 @@ Step step_of(StepKind kind, By by = By::every_warp) {
   return step;
 }
 
+}  // namespace
+
 Step channel_step(StepKind kind, ChannelId channel, By by) {
   Step step = step_of(kind, by);
   step.channel = channel;
   return step;
 }
+
+namespace {
 
 Step per_tile_step(StepKind kind, std::size_t per_tile_op, By by = By::every_warp) {
   Step step = step_of(kind, by);
@@ -93,9 +98,10 @@ class TileWriter {
   Result<void> run() {
     add_channels();
     add_handovers();
+    const ScalarEffects effects(draft_);
     for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
       write_before(RoleId(r));
-      write_after(RoleId(r));
+      write_after(RoleId(r), effects);
       if (plan_.kernel->cluster == 1) continue;
       plan_.roles[r].tail.push_back(step_of(StepKind::leave));
       plan_.roles[r].tail.back().instance = {Instance::From::last, -1};
@@ -354,7 +360,7 @@ class TileWriter {
     take(steps, StepKind::wait, role, true);
   }
 
-  void write_after(RoleId role) {
+  void write_after(RoleId role, const ScalarEffects& effects) {
     Role& what = plan_.roles[role.index()];
     if (leaves_groups(plan_, what)) {
       Step drain = step_of(StepKind::drain_groups);
@@ -369,18 +375,22 @@ class TileWriter {
       if (has(filled.consumers, role)) held.push_back(filled);
     }
     release(role, held, 0);
+    effects.begin(role, what.after);
     for (std::size_t i = 0; i < per_tile_ops().size(); ++i) {
       const PerTileOp& per_tile_op = per_tile_ops()[i];
       if (per_tile_op.when != PerTileOp::When::after || !has(per_tile_op.roles, role)) continue;
       if (reads && reads->first == i) take(what.after, StepKind::wait, role, false);
+      effects.before(role, i, what.after);
       if (per_tile_op.mechanism == Mechanism::bulk_store) {
         write_store(what, i);
       } else {
         what.after.push_back(per_tile_step(StepKind::compute, i));
       }
+      effects.behind(role, i, what.after);
       if (reads && reads->second == i) give(what.after, StepKind::release, role, false);
       release(role, held, i + 1);
     }
+    effects.end(role, what.after);
   }
 
   /// Releases the loop-invariant buffers that no step from `next` on reads.

@@ -64,16 +64,14 @@ class Node {
     TWILL_TRY(const std::vector<Node> nodes, list(name));
     std::vector<std::int64_t> numbers;
     for (const Node& node : nodes) {
-      TWILL_TRY(const std::int64_t value, node.number());
-      numbers.push_back(value);
+      TWILL_TRY(numbers.emplace_back(), node.number());
     }
     return numbers;
   }
   Result<int> small(const char* name) const {
     TWILL_TRY(const std::int64_t value, number(name));
-    if (value < -1'000'000'000 || value > 1'000'000'000) {
-      return wrong(std::string("/") + name + " is out of range");
-    }
+    const bool fits = value >= -1'000'000'000 && value <= 1'000'000'000;
+    if (!fits) return wrong(std::string("/") + name + " is out of range");
     return static_cast<int>(value);
   }
   Result<bool> flag(const char* name, bool otherwise) const {
@@ -377,6 +375,10 @@ Result<PerTileOp> read_per_tile(const Node& node, const Known& scope) {
     per_tile_op.tensor.push_back({RoleId(role), BufferId(buffer)});
   }
   TWILL_TRY(per_tile_op.writes, node.flag("writes", false));
+  TWILL_TRY(per_tile_op.alone, node.flag("alone", false));
+  if (node.has("told")) {
+    TWILL_TRY(per_tile_op.told, read_id<ChannelId>(node, "told", scope.channels));
+  }
   return per_tile_op;
 }
 
@@ -485,9 +487,7 @@ Result<Plan> read_plan_json(std::string_view text, const std::string& file) {
   Plan plan(std::move(problem));
   TWILL_TRY(plan.name, root.text("name"));
   TWILL_TRY(plan.schedule.initiation_interval, root.number("initiation_interval"));
-  Known scope;
-  scope.ops = index_of(plan.problem.ops());
-  scope.groups = index_of(plan.problem.groups());
+  Known scope{index_of(plan.problem.ops()), index_of(plan.problem.groups()), {}, {}, {}};
   TWILL_TRY_VOID(read_tables(root, scope, plan));
   TWILL_TRY_VOID(read_ops(root, scope, plan));
   TWILL_TRY_VOID(read_limits(root, plan));

@@ -173,18 +173,20 @@ OrderedJson kernel_json(const Plan& plan) {
   }
   OrderedJson prologue_epilogue = OrderedJson::array();
   for (const PerTileOp& per_tile_op : plan.kernel->per_tile_ops) {
-    prologue_epilogue.push_back(
-        {{"when", per_tile_op.when == PerTileOp::When::before ? "before" : "after"},
-         {"what", per_tile_op.what},
-         {"line", per_tile_op.line},
-         {"column", per_tile_op.column},
-         {"mechanism", name_of(per_tile_op.mechanism)},
-         {"roles", role_names(plan, per_tile_op.roles)},
-         {"buffers", buffer_names(plan, per_tile_op.buffers)},
-         {"bytes", per_tile_op.bytes},
-         {"reads", buffer_names(plan, per_tile_op.reads)},
-         {"tensor", tensor_json(plan, per_tile_op)},
-         {"writes", per_tile_op.writes}});
+    OrderedJson json = {{"when", per_tile_op.when == PerTileOp::When::before ? "before" : "after"},
+                        {"what", per_tile_op.what},
+                        {"line", per_tile_op.line},
+                        {"column", per_tile_op.column},
+                        {"mechanism", name_of(per_tile_op.mechanism)},
+                        {"roles", role_names(plan, per_tile_op.roles)},
+                        {"buffers", buffer_names(plan, per_tile_op.buffers)},
+                        {"bytes", per_tile_op.bytes},
+                        {"reads", buffer_names(plan, per_tile_op.reads)},
+                        {"tensor", tensor_json(plan, per_tile_op)},
+                        {"writes", per_tile_op.writes}};
+    if (per_tile_op.alone) json["alone"] = true;
+    if (per_tile_op.told) json["told"] = plan[*per_tile_op.told].name;
+    prologue_epilogue.push_back(std::move(json));
   }
   const auto launch = plan.kernel->launch_role;
   return {{"name", plan.kernel->name},

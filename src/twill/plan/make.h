@@ -25,6 +25,7 @@ struct PerTileRequest {
       tensor;  ///< ops of the loop that use the tensor memory it accesses; empty: none
   std::vector<OpId> copies;  ///< before the loop: copies by threads whose addresses it is for
   bool only_copies = false;  ///< and it has no other use
+  bool brings = false;       ///< alone: something reads a result
 };
 
 /// A row sum that may be kept in parts, as the text of the loop has it (ir/row_sums.h).

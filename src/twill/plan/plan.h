@@ -272,6 +272,13 @@ struct PerTileOp {
   std::vector<TensorAccess> tensor;  ///< threads: by role, ascending
   bool writes = false;               ///< writes global memory: only for tiles that are the CTA's
                                      ///< own
+  /// An effect on scalars, such as a lock or a counter of tiles, that one role has once per tile.
+  /// Accesses by threads to global memory that come before it in the program are done by then, in
+  /// all roles; those that come later, of the next tile too, begin once it is done. (Of bulk
+  /// stores that come before it, no more is done than the program itself says.)
+  bool alone = false;
+  std::optional<ChannelId> told;  ///< alone: by which other roles learn that it is done, with its
+                                  ///< results; empty: none does
   friend bool operator==(const PerTileOp&, const PerTileOp&) = default;
 };
 

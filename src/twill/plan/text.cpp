@@ -176,8 +176,8 @@ std::string kernel_text(const Plan& plan) {
   TextTable table({Align::left, Align::left, Align::left, Align::left, Align::left}, 2);
   for (const PerTileOp& per_tile_op : plan.kernel->per_tile_ops) {
     table.add({per_tile_op.when == PerTileOp::When::before ? "before" : "after", per_tile_op.what,
-               std::string(name_of(per_tile_op.mechanism)), names_of(plan, per_tile_op.roles),
-               buffer_names_text(plan, per_tile_op.buffers)});
+               std::string(name_of(per_tile_op.mechanism)) + (per_tile_op.alone ? ", alone" : ""),
+               names_of(plan, per_tile_op.roles), buffer_names_text(plan, per_tile_op.buffers)});
   }
   return text + table.to_string() + partial_sums_text(plan);
 }

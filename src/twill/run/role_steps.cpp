@@ -201,16 +201,20 @@ std::optional<Spot> RoleSteps::spot(const concurrent::Role& state, ir::ValueId v
 }
 
 /// Whether it is about a mbarrier of helpers, or threads access a buffer of theirs. A tile that is
-/// done with may lie where a box lies then; copies and products are of the tile.
+/// done with may lie where a box lies then; copies and products are of the tile. A buffer of one
+/// element brings a scalar with a channel of the plan, and is none of its buffers.
 bool RoleSteps::is_of_helpers(const concurrent::Role& state, ir::OpId op) const {
   const OpKind kind = all_.what.module.op(op).kind;
   if (kind == OpKind::block_load_async || kind == OpKind::copy_async || kind == OpKind::wgmma) {
     return false;
   }
+  const bool by_threads = kind == OpKind::shared_store || kind == OpKind::shared_load;
   const auto& operands = all_.what.module.op(op).operands;
   return std::any_of(operands.begin(), operands.end(), [&](ir::ValueId operand) {
     const auto* view = std::get_if<execute::View>(&state.values.value(operand));
-    return view != nullptr && all_.of_helpers.contains({view->storage.get(), view->type_number()});
+    if (view == nullptr) return false;
+    const bool brings_scalar = by_threads && execute::size_of(view->storage->shape) == 1;
+    return brings_scalar || all_.of_helpers.contains({view->storage.get(), view->type_number()});
   });
 }
 

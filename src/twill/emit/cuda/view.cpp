@@ -213,6 +213,9 @@ Result<void> View::find_per_tile_ops() {
   }
   for (const plan::PerTileOp& per_tile_op : plan_->kernel->per_tile_ops) {
     TWILL_TRY(const ir::OpId op, op_at({per_tile_op.what, per_tile_op.line, per_tile_op.column}));
+    if (per_tile_op.alone) {
+      return refuse(op, "is an effect on scalars between others, which is not printed as CUDA");
+    }
     per_tile_ops_.push_back(op);
   }
   return {};

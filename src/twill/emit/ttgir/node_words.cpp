@@ -18,6 +18,7 @@ const NodeWords& words_of(NodeKind kind) {
       {NodeKind::choose, {"arith.select"}},
       {NodeKind::both, {"arith.andi"}},
       {NodeKind::spread, {"tt.splat"}},
+      {NodeKind::only, {"tt.unsplat"}},
       {NodeKind::allocate, {"ttg.local_alloc"}},
       {NodeKind::element, {"ttg.memdesc_index"}},
       {NodeKind::rows, {"ttg.memdesc_subslice", "offsets[]"}},

@@ -224,18 +224,20 @@ class Printer : Names {
   /// A loop that goes on while the first yield of its first block is true.
   Result<void> repeat(const Node& node) {
     const Block &test = node.blocks[0], &body = node.blocks[1];
-    const std::string carried = begun(test.arguments, node.operands);
+    std::string carried = begun(test.arguments, node.operands);
+    if (!carried.empty()) carried = "(" + carried + ") ";
     const std::string results = defined(node.results);
-    open(fmt::format("{}scf.while ({}) : ({}) -> ({})", results, carried, types(node.operands),
+    open(fmt::format("{}scf.while {}: ({}) -> ({})", results, carried, types(node.operands),
                      types(node.results)));
     TWILL_TRY_VOID(print(test.nodes));
     const std::vector<ValueId> passed(test.yields.begin() + 1, test.yields.end());
-    line(fmt::format("scf.condition({}) {} : {}", name(test.yields[0]), names(passed),
-                     types(passed)));
+    const std::string given = passed.empty() ? "" : " " + names(passed) + " : " + types(passed);
+    line(fmt::format("scf.condition({}){}", name(test.yields[0]), given));
     --depth_;
     open("} do");
-    line("^bb0(" + declared(body.arguments) + "):");
+    if (!body.arguments.empty()) line("^bb0(" + declared(body.arguments) + "):");
     TWILL_TRY_VOID(print(body));
+    if (body.yields.empty()) line("scf.yield");
     close();
     return {};
   }

@@ -25,6 +25,7 @@ class PerTileCheck {
     for (std::size_t i = 0; i < per_tile_ops_.size() && !findings_.full(); ++i) {
       if (is_copy(per_tile_ops_[i].mechanism)) check_invariant_buffer(i);
       if (per_tile_ops_[i].mechanism == Mechanism::bulk_store) check_staging(i);
+      if (per_tile_ops_[i].alone) check_alone(i);
     }
     for (std::size_t b = 0; b < plan_.buffers.size() && !findings_.full(); ++b) {
       if (!plan_.buffers[b].invariant_buffer || !plan_.buffers[b].staging) continue;
@@ -245,6 +246,34 @@ class PerTileCheck {
       if (per_tile_ops_[i].roles[k] == role && per_tile_ops_[i].buffers[k] == buffer) return true;
     }
     return false;
+  }
+
+  /// An effect that one role has for all keeps its place among accesses to global memory around the
+  /// loop, and comes behind all groups' loops. Bulk stores before it are under way by then.
+  void check_alone(std::size_t effect) {
+    const RoleId by = per_tile_ops_[effect].roles.front();
+    for (std::int64_t t = 0; t < run_.tiles() && !findings_.full(); ++t) {
+      const Doing acts = doing(effect, by, t);
+      for (std::size_t i = 0; i < per_tile_ops_.size(); ++i) {
+        const PerTileOp& it = per_tile_ops_[i];
+        const bool bulk = it.mechanism == Mechanism::bulk_store;
+        const bool accesses = it.writes || it.alone || it.mechanism == Mechanism::scoreboard;
+        if (i == effect || !accesses) continue;
+        for (const RoleId role : it.roles) {
+          const bool later = i > effect && it.when == PerTileOp::When::after;
+          if (later && !require("order", acts, doing(i, role, t, bulk))) return;
+          if (!later && !bulk && !require("order", doing(i, role, t), acts)) return;
+          const bool again = t + 1 < run_.tiles();
+          if (again && !require("order", acts, doing(i, role, t + 1, bulk))) return;
+        }
+      }
+      for (std::size_t v = 0; v < plan_.mechanisms.size(); ++v) {
+        if (plan_.mechanisms[v] == Mechanism::bulk_store) continue;
+        for (std::int64_t n = run_.first_of(t); n < run_.first_of(t + 1); ++n) {
+          if (!require("order", doing(OpId(v), n), acts)) return;
+        }
+      }
+    }
   }
 
   /// Checks that epilogue ops of a role find its accumulators done.

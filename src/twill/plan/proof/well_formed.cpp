@@ -115,6 +115,7 @@ class Checker {
       }
       check_per_tile(per_tile_op);
       check_tensor(per_tile_op);
+      check_alone(per_tile_op);
     }
     for (const Rematerialized& value : kernel.rematerialized) {
       const bool known_ops = std::all_of(value.readers.begin(), value.readers.end(), [&](OpId op) {
@@ -127,6 +128,20 @@ class Checker {
     if (kernel.launch_role && kernel.launch_role->index() >= plan_.roles.size()) {
       wrong("the kernel is launched with warps of a role that there is not");
     }
+  }
+
+  /// Checks that an effect that one role has for all has one role, and a channel of that role's.
+  void check_alone(const PerTileOp& per_tile_op) {
+    if (!per_tile_op.alone && !per_tile_op.told) return;
+    const bool is_one = per_tile_op.alone && per_tile_op.roles.size() == 1 &&
+                        per_tile_op.when == PerTileOp::When::after;
+    const auto tells = [&](ChannelId channel) {
+      return channel.index() < plan_.channels.size() &&
+             plan_[channel].counts == Channel::Counts::tiles &&
+             plan_[channel].producer == per_tile_op.roles.front();
+    };
+    if (is_one && (!per_tile_op.told || tells(*per_tile_op.told))) return;
+    wrong(per_tile_op.what + " is not done by one role that tells the others");
   }
 
   void check_whole(const Whole& whole) {

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "twill/plan/draft.h"
+
+/// Internal to the room: effects on scalars that one role has for all (PerTileOp::alone). Other
+/// roles are done before, or begin behind.
+namespace twill::plan {
+
+/// A step of a channel that counts tiles.
+Step channel_step(StepKind kind, ChannelId channel, By by);
+
+/// Channels and steps for such effects. Each has a channel from each role that is to be done
+/// before, and one to those that learn that it is done.
+class ScalarEffects {
+ public:
+  /// Adds the channels to the plan.
+  explicit ScalarEffects(Draft& draft);
+
+  /// Steps of a role at the begin of its `after`; before and behind a per-tile op there; at the
+  /// end.
+  void begin(RoleId role, std::vector<Step>& steps) const;
+  void before(RoleId role, std::size_t per_tile_op, std::vector<Step>& steps) const;
+  void behind(RoleId role, std::size_t per_tile_op, std::vector<Step>& steps) const;
+  void end(RoleId role, std::vector<Step>& steps) const;
+
+ private:
+  struct Turn {
+    std::size_t effect;  ///< the per-tile op
+    RoleId by;
+    std::vector<ChannelId> arrivals;  ///< one of each role that is to be done before
+  };
+
+  void add(std::size_t effect);
+  ChannelId add_channel(std::size_t effect, RoleId from, std::vector<RoleId> to);
+  bool is_access(std::size_t per_tile_op, RoleId role) const;
+  std::optional<std::size_t> last_before(const Turn& turn, RoleId role) const;
+  std::optional<std::size_t> first_behind(const Turn& turn, RoleId role) const;
+  void meet(RoleId role, std::vector<Step>& steps) const;
+  void arrive(const Turn& turn, RoleId role, std::vector<Step>& steps) const;
+  void learn(const Turn& turn, RoleId role, std::vector<Step>& steps) const;
+
+  Plan& plan_;
+  std::vector<Turn> turns_;
+};
+
+}  // namespace twill::plan
