@@ -25,7 +25,8 @@ MOST_ERROR = 1.1  # times plain Triton's against float32
 LONGEST_FIRST = 2.0  # times plain Triton's first step, with all that is compiled and tuned
 TURNS = 40
 MARK = "compiled.py: "  # before what the processes tell each other
-# Batch, tokens, heads of 128, and whether the MLP is gated: then the model has two products more, each with some twenty candidates.
+
+# Batch, tokens, heads of 128, whether the MLP is gated. A gated one has two products more, each with some twenty candidates.
 SIZES = {"small": (1, 256, 2, True), "large": (2, 4096, 16, True), "brief": (2, 4096, 16, False)}
 
 
