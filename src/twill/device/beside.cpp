@@ -123,8 +123,8 @@ bool Sketch::can_be_brought(ir::OpId load, const ir::Loop& loop) const {
   });
 }
 
-/// Whether a load of another loop brings the same kind of tile as a load of the planned loop, in the
-/// same manner.
+/// Whether a load of another loop brings the same kind of tile as a load of the planned loop, in
+/// the same manner.
 Result<bool> Sketch::is_like(ir::OpId load, ir::OpId planned) const {
   const ir::Op &a = program_->op(load), &b = program_->op(planned);
   if (a.kind != b.kind) return false;
@@ -137,9 +137,9 @@ Result<bool> Sketch::is_like(ir::OpId load, ir::OpId planned) const {
   return type == brought;
 }
 
-/// The planned loop's ring for each load of a loop behind it, which `roles` carry out. It brings the
-/// same tile, by the same descriptor if there is one. Nothing if a load by descriptor has none, or
-/// if a channel brings more than the loop loads. Nothing also unless the roles are the channel's
+/// The planned loop's ring for each load of a loop behind it, which `roles` carry out. It brings
+/// the same tile, by the same descriptor if there is one. Nothing if a load by descriptor has none,
+/// or if a channel brings more than the loop loads. Nothing also unless the roles are the channel's
 /// readers, and each releases once an iteration. A reader is none if the loading role learns of its
 /// end by another channel.
 Result<std::map<ir::ValueId, OpId>> Sketch::rings_for(
