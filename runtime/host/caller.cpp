@@ -1,7 +1,5 @@
-// The program that calls one emitted kernel: `program CALL RESULT`. It is the executor and what all kernels share;
-// call.h has what differs by kernel. `twill run` writes CALL and reads RESULT.
-#include "executor.cpp"
-
+// The program that calls one emitted kernel: `program CALL RESULT`. It is the executor and what all
+// kernels share; call.h has what differs by kernel. `twill run` writes CALL and reads RESULT.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "call.h"
+#include "executor.cpp"
 #include "run.h"
 
 namespace {
