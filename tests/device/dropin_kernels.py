@@ -226,20 +226,10 @@ def compiled_case(name, function, arguments, flop, reference, **mode):
     return Case(f"PyTorch's {name}", launch, outputs, flop, reference, on=on, settings={"inductor": True}, alike=False)
 
 
-def product_and_relu(a, b):
-    return torch.relu(a @ b)
-
-
 def flexible_attention(q, k, v):
     from torch.nn.attention.flex_attention import flex_attention
 
     return flex_attention(q, k, v)
-
-
-def product_case(size):
-    a, b = random(size, size), random(size, size)
-    return compiled_case(f"product and relu {size}", product_and_relu, (a, b), 2.0 * size**3, lambda: [torch.relu(a.double() @ b.double())],
-                         mode="max-autotune-no-cudagraphs")
 
 
 def flex_case(heads, tokens, d=128):

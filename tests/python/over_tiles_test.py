@@ -197,7 +197,7 @@ class Answers(unittest.TestCase):
             gate.touch()
             self.assertTrue(twill_gpu.wait())
             self.assertTrue(first.done() and walks.done())
-            self.assertEqual([given.kwargs.get("awaited", True) for given in started.call_args_list], [True, True, False])
+            self.assertEqual([given.kwargs.get("awaited", True) for given in started.call_args_list], [True, False])
         asked = (self.folder / "calls").read_text().splitlines()
         self.assertEqual(asked, ["emit ttgir - --machine h200"] * 2)
 

@@ -51,7 +51,7 @@ class Case(unittest.TestCase):
         self.capturing, self.device, self.loaded = False, "GPU 1", 0
         self.begun, self.over_tiles = 0, concurrent.futures.Future()  # the kernel that walks tiles
         for owner, name, stub in ((contest, "decide", self.decide), (contest, "timer_on", lambda stream: stream), (race, "load", self.load),
-                                  (race, "_capturing", lambda: self.capturing), (later, "find", lambda *_: self.answer), (later, "begin_over_tiles", self.begin_over_tiles),
+                                  (race, "_capturing", lambda: self.capturing), (later, "known", lambda key: self.answer), (later, "begin_over_tiles", self.begin_over_tiles),
                                   (race, "_processors", lambda: 132)):
             self.addCleanup(setattr, owner, name, getattr(owner, name))
             setattr(owner, name, stub)

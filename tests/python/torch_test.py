@@ -3,6 +3,7 @@
 PyTorch takes 3 GB, so its environment, build/torch-2.11.0, is made by hand (`pip install torch==2.11.0`); without it this is skipped.
 """
 
+import importlib
 import os
 import pathlib
 import pickle
@@ -16,11 +17,12 @@ import torch._inductor.runtime.triton_helpers
 import triton
 from kernels_under_test import HERE, generated_product
 from no_gpu import Array, no_gpu
+from torch._inductor import autotune_process
 from torch._inductor.runtime import triton_heuristics
 from torch._inductor.runtime.hints import DeviceProperties
 
 import twill_gpu
-from twill_gpu.dropin import contest, inductor, later, records
+from twill_gpu.dropin import contest, inductor, later, records, tuning
 
 H100 = DeviceProperties(type="cuda", index=0, multi_processor_count=132, cc=90, major=9, regs_per_multiprocessor=65536, max_threads_per_multi_processor=2048,
                         max_threads_per_block=1024, warp_size=32)
@@ -71,18 +73,32 @@ class Inductor(unittest.TestCase):
         """Protects the setting inductor=True: the names that are looked for are those of this PyTorch."""
         self.assertTrue(callable(getattr(getattr(sys.modules[inductor._MODULE], inductor._CLASS), inductor._QUESTION)))
 
+    def test_what_measures_candidates_is_watched(self):
+        """Protects the time of autotuning: the names of Inductor's functions are those of this PyTorch, and each is heard."""
+        for module, owner, name in inductor._MEASURE:
+            importlib.import_module(module)
+        inductor.adopt()
+        for module, owner, name in inductor._MEASURE:
+            self.assertTrue(getattr(getattr(sys.modules[module], owner), name).twill, name)
+        heard = []
+        with mock.patch.object(autotune_process.benchmarker, "benchmark", lambda launch, **_: launch()), \
+                mock.patch.object(autotune_process, "get_interface_for_device", lambda _: mock.MagicMock()):
+            autotune_process.GPUDeviceBenchmarkMixin().do_bench(lambda: heard.append(tuning.now()))
+        self.assertEqual((heard, tuning.now()), ([True], False))
+
     def test_a_kernel_of_a_worker_is_raced_by_its_parent(self):
         """Protects templates: what a worker compiled names Twill's kernel also where it was pickled, and the parent's launcher finds it."""
         result, = self.results(TWILL="1", TWILL_INDUCTOR="1")
-        self.assertTrue(result.kernel.metadata.twill_kernel["key"])
+        self.assertIsNone(later.known(result.kernel.metadata.twill_kernel["key"]))  # a worker knows not which kernels will be launched
         with no_gpu() as driver, mock.patch.object(contest, "timer_on", lambda stream: None), \
                 mock.patch.object(contest, "decide", lambda *_: contest.Verdict(True, (1e-6, 1e-6), (2e-6, 2e-6), 8)), \
                 twill_gpu.enabled(inductor=True, persistent=False):
             kernel = result.kernel
             launcher = kernel.run
             arrays = [Array((4096, 4096), "fp16", at) for at in (4096, 8192, 12288, 16384)]
-            self.assertTrue(twill_gpu.wait())
-            launcher(32, 1, 1, 77, kernel.function, kernel.packed_metadata, None, None, None, *arrays, 4096, 4096, 4096, 8, 128, 128, 64)
+            for _ in range(2):
+                launcher(32, 1, 1, 77, kernel.function, kernel.packed_metadata, None, None, None, *arrays, 4096, 4096, 4096, 8, 128, 128, 64)
+                self.assertTrue(twill_gpu.wait())
             self.assertEqual(len(driver.utils.loaded), 2)
             row, = twill_gpu.report().races
             self.assertEqual((row.kernel, row.takes), ("generated_product", "twill"))

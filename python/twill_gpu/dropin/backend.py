@@ -1,8 +1,9 @@
 """Triton's NVIDIA backend with one stage changed.
 
 `race`: Triton's own stages run as they are, so the compiled kernel is plain Triton's for everybody who takes it. Twill's
-kernel is made beside it, in other threads, and named in the metadata by the key of its answer; only our launcher looks there.
-A compilation waits for the answer as long as it has patience, and launches look for it later.
+kernel is named in the metadata by the key of its answer; only our launcher looks there. It is made in other threads once
+Triton's is compiled, or, where an autotuner compiles candidates, once one of them is launched by the program. A compilation
+that has patience begins it at once, and waits for it; launches look for it later.
 `always`: Twill's module takes the place of Triton's behind the TTGIR stage.
 """
 
@@ -21,7 +22,7 @@ from triton.backends.nvidia.compiler import CUDABackend, CUDAOptions
 
 from ..locations import placed
 from ..program import TwillError, find_program
-from . import beside, guards, inductor, later, records, settings, state, store
+from . import beside, guards, inductor, later, records, settings, state, store, tuning
 from .answer import Answer, Request, answer
 from .effects import Effects, NotRepeatable, address_arguments, effects_of
 from .lowering import before_pipelining, new_context, parse
@@ -67,11 +68,11 @@ class TwillBackend(CUDABackend):
 
 @dataclasses.dataclass(frozen=True)
 class Contender:
-    """A kernel of Twill's on its way: what launches need to know of the module, and the answer that will be there."""
+    """A kernel of Twill's that there may be: what launches need to know of the module, and how it is asked for."""
 
+    request: Request
     key: str
     effects: Effects
-    answer: concurrent.futures.Future[Answer]
 
 
 class Sitting:
@@ -84,7 +85,8 @@ class Sitting:
         self._begin = 0.0
         self._kernel = ""
         self._ttir = ""
-        self._beside: concurrent.futures.Future[Contender | None] | None = None
+        self._contender: Contender | None = None
+        self._answer: concurrent.futures.Future[Answer] | None = None
         self._row: records.Compilation | None = None  # the last one that was said
         self._kept: list[tuple[Any, Any]] = []  # in place of later stages: what they are handed, and what they return
 
@@ -117,7 +119,7 @@ class Sitting:
         elif self._settings.decide == "always":
             return self._instead(module, metadata)
         else:
-            self._begin_beside(metadata)
+            self._name_contender(metadata)
         return None
 
     def _refused_in_advance(self) -> str:
@@ -159,31 +161,17 @@ class Sitting:
         return self._real[name](source, metadata)
 
     # ---- decide = "race"
-    def _begin_beside(self, metadata: dict[str, Any]) -> None:
-        """Starts to make Twill's kernel while Triton goes on with its own."""
-        copy = dict(metadata)
-        future: concurrent.futures.Future[Contender | None] = concurrent.futures.Future()
-
-        def work() -> None:
-            try:
-                future.set_result(self._contender(copy))
-            except BaseException as wrong:  # a compilation waits for the future
-                self._say("triton", first_line(wrong))
-                future.set_result(None)
-
-        beside.start(work)
-        self._beside = future  # behind the start: without a thread it would never end
-
-    def _contender(self, metadata: dict[str, Any]) -> Contender | None:
-        """Twill's kernel, begun, or None with a row that says why."""
+    def _name_contender(self, metadata: dict[str, Any]) -> None:
+        """Finds the name of Twill's kernel, and begins it if the compilation waits for it. Raises TwillError, and what Triton's passes do."""
         try:
             effects = self._effects()
         except NotRepeatable as wrong:
             self._say("triton", f"no race, since a kernel that runs twice must do the same: {wrong}; "
                                 "decide=\"always\" takes Twill's without one")
-            return None
-        request, key = self._request(metadata)
-        return Contender(key, effects, later.begin(request, key))
+            return
+        self._contender = Contender(*self._request(dict(metadata)), effects)
+        if self._settings.patience > 0:
+            self._answer = later.begin(self._contender.request, self._contender.key)
 
     def _effects(self) -> Effects:
         module = parse(self._ttir, new_context(self._backend), ".ttir")
@@ -194,17 +182,24 @@ class Sitting:
         """The last stage: Triton's own, and the other kernel's name in the metadata if there is one, or may be soon."""
         product = self._later("cubin", source, metadata)
         took = time.perf_counter() - self._begin
-        contender = self._beside.result() if self._beside is not None else None  # never fails
-        if contender is not None and self._may_race(contender, self._settings.patience * took):
-            metadata["twill_kernel"] = {"key": contender.key, "read": contender.effects.read, "written": contender.effects.written}
+        contender = self._contender
+        try:
+            if contender is not None and self._may_race(contender, self._settings.patience * took):
+                metadata["twill_kernel"] = {"key": contender.key, "read": contender.effects.read, "written": contender.effects.written}
+        except Exception as wrong:
+            self._say("triton", first_line(wrong))
         if self._row is not None:
             records.compiled(self._row, metadata)
         return product
 
     def _may_race(self, contender: Contender, seconds: float) -> bool:
         """Whether launches have two kernels to choose from, or may have when an answer comes that is not there in time."""
+        answer = self._answer or (later.on_disk(contender.key) if self._settings.cache else None)
+        if answer is None and (tuning.now() or inductor.loaded()):
+            self._say("race", "Twill's kernel is made when the program launches this one, and not an autotuner", Answer(contender.key, ""))
+            return True
         try:
-            found = contender.answer.result(min(seconds, _LONGEST))
+            found = (answer or later.begin(contender.request, contender.key)).result(min(seconds, _LONGEST))
         except concurrent.futures.TimeoutError:
             self._say("race", "Twill's kernel is still being made, launches are Triton's until it is there", Answer(contender.key, ""))
             return True

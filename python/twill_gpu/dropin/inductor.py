@@ -11,17 +11,27 @@ import functools
 import sys
 from typing import Any
 
-from . import state
+from . import state, tuning
 
 _MODULE = "torch._inductor.runtime.triton_heuristics"
 _CLASS, _QUESTION = "StaticTritonCompileResult", "can_statically_launch"
+# Where Inductor measures candidates: those for a product or attention, the configurations of a kernel, and whether to fuse.
+_MEASURE = (("torch._inductor.autotune_process", "GPUDeviceBenchmarkMixin", "do_bench"), (_MODULE, "CachingAutotuner", "bench"),
+            ("torch._inductor.codegen.triton", "TritonScheduling", "benchmark_codegened_module"))
+
+
+def loaded() -> bool:
+    """Whether kernels of this process may be Inductor's, whose workers compile candidates that other processes measure."""
+    return _MODULE in sys.modules
 
 
 def adopt() -> None:
-    """Puts our question before Inductor's, once, in a process that has loaded Inductor; nothing in all others.
+    """Puts our question before Inductor's, once, in a process that has loaded Inductor, and watches what measures there; nothing in all others.
 
     Called where Triton makes a backend, which it does for each kernel that Inductor, or one of its workers, compiles.
     """
+    for module, measures, name in _MEASURE:
+        tuning.watch(getattr(sys.modules.get(module), measures, None), name)
     owner = getattr(sys.modules.get(_MODULE), _CLASS, None)
     real = getattr(owner, _QUESTION, None)
     if real is None or getattr(real, "twill", False):

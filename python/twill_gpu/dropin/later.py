@@ -27,6 +27,7 @@ _at_work: set[concurrent.futures.Future[None]] = set()  # one for each answer on
 _LOOK_AGAIN = 0.05  # seconds between looks at what another process is doing
 _STUCK = 600.0  # seconds after which another process is no longer waited for
 _MOST = 1000  # answers kept that are on no disk
+_GONE = "Twill's kernel is no longer in the cache"
 
 
 def begin(request: Request, key: str) -> concurrent.futures.Future[Answer]:
@@ -57,8 +58,8 @@ def begin_over_tiles(key: str, metadata: Any, first: concurrent.futures.Future[A
         return found
 
     with _lock:
-        known = _running.get(its_key)
-    return known or _on_disk(its_key) or _begin(its_key, make, "", awaited=False)  # a program has a kernel of Twill's without it
+        running = _running.get(its_key)
+    return running or on_disk(its_key) or _begin(its_key, make, "", awaited=False)  # a program has a kernel of Twill's without it
 
 
 def _begin(key: str, make: Callable[[], Answer], text: str, awaited: bool = True) -> concurrent.futures.Future[Answer]:
@@ -66,9 +67,9 @@ def _begin(key: str, make: Callable[[], Answer], text: str, awaited: bool = True
     future: concurrent.futures.Future[Answer] = concurrent.futures.Future()
     heard: concurrent.futures.Future[None] = concurrent.futures.Future()
     with _lock:
-        known = _running.get(key)
-        if known is not None and not known.done():
-            return known
+        running = _running.get(key)
+        if running is not None and not running.done():
+            return running
         _running[key] = future
         _at_work.add(heard)
 
@@ -109,25 +110,36 @@ def _by_one_process(request: Request, key: str) -> Answer:
             store.release(key)
 
 
-def find(key: str, metadata: Any) -> concurrent.futures.Future[Answer]:
-    """The answer with this key: from this process, from disk, or asked for anew where the process that had begun is gone.
-
-    metadata: of Triton's kernel, which has the options it was compiled with. Raises TwillError where the module is gone.
-    """
+def known(key: str) -> concurrent.futures.Future[Answer] | None:
+    """The answer with this key: of this process, if it is there or on its way, or from disk. Raises TwillError where none can be made."""
     with _lock:
-        known = _running.get(key)
-    if known is not None:
-        return known
-    return _on_disk(key) or begin(_request_again(key, metadata), key)
+        running = _running.get(key)
+    found = running or on_disk(key)
+    if found is None and not store.text_path(key).is_file():
+        raise TwillError(_GONE)
+    return found
 
 
-def _on_disk(key: str) -> concurrent.futures.Future[Answer] | None:
-    """The answer that is there, ended."""
+def find(key: str, metadata: Any) -> concurrent.futures.Future[Answer]:
+    """The answer with this key, which is asked for where it is not yet, or where the process that had begun is gone. The future never fails.
+
+    metadata: of Triton's kernel, which has the options it was compiled with.
+    """
+    try:
+        return known(key) or begin(_request_again(key, metadata), key)
+    except Exception as wrong:  # the module may be gone
+        return _ended(Answer(key, first_line(wrong)))
+
+
+def on_disk(key: str) -> concurrent.futures.Future[Answer] | None:
+    """The answer that is on disk, ended."""
     found = store.get_answer(key)
-    if found is None:
-        return None
+    return _ended(Answer(key=key, from_cache=True, **found)) if found is not None else None
+
+
+def _ended(answer: Answer) -> concurrent.futures.Future[Answer]:
     future: concurrent.futures.Future[Answer] = concurrent.futures.Future()
-    future.set_result(Answer(key=key, from_cache=True, **found))
+    future.set_result(answer)
     return future
 
 
@@ -137,7 +149,7 @@ def _request_again(key: str, metadata: Any) -> Request:
     try:
         text = store.text_path(key).read_text(encoding="utf-8")
     except OSError:
-        raise TwillError("Twill's kernel is no longer in the cache") from None
+        raise TwillError(_GONE) from None
     backend = make_backend(metadata.target)
     fields = [field.name for field in dataclasses.fields(TwillOptions) if hasattr(metadata, field.name)]
     options = TwillOptions(**{name: _as_given(getattr(metadata, name)) for name in fields})

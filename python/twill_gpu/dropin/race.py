@@ -18,7 +18,7 @@ from triton.backends.nvidia.compiler import CUDABackend
 from triton.backends.nvidia.driver import CudaLauncher
 
 from ..program import TwillError
-from . import call, contest, later, over_tiles, records, settings, state, store
+from . import call, contest, later, over_tiles, records, settings, state, store, tuning
 from .answer import Answer
 from .records import first_line
 
@@ -90,7 +90,7 @@ class Side:
 
     name: str
     key: str  # of the answer
-    answer: concurrent.futures.Future[Answer]
+    answer: concurrent.futures.Future[Answer] | None  # None: not asked for yet
     load: Callable[[Answer], tuple[Callable[..., None], str]]
     call: Callable[..., None] | None = None
     device: str = ""
@@ -98,7 +98,7 @@ class Side:
 
     def look(self) -> bool:
         """Loads the kernel once its answer is there. Raises TwillError for a refusal, and what loading raises."""
-        if self.call is None and self.answer.done():
+        if self.call is None and self.answer is not None and self.answer.done():
             found = self.answer.result()
             if not found.accepted:
                 raise TwillError(found.why)
@@ -129,7 +129,7 @@ class Racer:
         self._buckets: dict[tuple[str, str, str], bool] = {}
         self._sharing: collections.Counter[tuple[str, str, str]] = collections.Counter()
         self._lock = threading.Lock()
-        self._one_tile = Side("twill", self._key, later.find(self._key, metadata), lambda found: load(source, metadata, found))
+        self._one_tile = Side("twill", self._key, later.known(self._key), lambda found: load(source, metadata, found))
         self._over_tiles: Side | None = None
         self.call = call.decided_call(plain, self._integers, self._decided, self._decide)
 
@@ -155,8 +155,12 @@ class Racer:
 
     def _decided_now(self, key: Any, stream: int, function: int, packed: Any, arguments: Sequence[Any]) -> Any:
         first = self._one_tile
+        if first.answer is None:
+            if tuning.now():
+                return False
+            first.answer = later.find(self._key, self._metadata)
         try:
-            self._begin_over_tiles(key[:3])
+            self._begin_over_tiles(key[:3], first.answer)
         except Exception as wrong:
             self._settings = self._settings.changed(persistent=False)
             records.add(records.Race(self._metadata.name, first.device, "", 0.0, 0.0, "triton", first_line(wrong), OVER_TILES), self._settings.verbose)
@@ -181,12 +185,12 @@ class Racer:
         self._decided[key] = takes
 
     # ---- the kernel that walks tiles
-    def _begin_over_tiles(self, grid: tuple[int, ...]) -> None:
-        """Lets the kernel that walks tiles be made, at the first launch that has tiles enough, where there is none yet."""
-        if self._over_tiles is not None or not self._settings.persistent or self._one_tile.off or not self._walks(*grid):
+    def _begin_over_tiles(self, grid: tuple[int, ...], first: concurrent.futures.Future[Answer]) -> None:
+        """Lets the kernel that walks tiles be made, at the program's first launch that has tiles enough, where there is none yet."""
+        if self._over_tiles is not None or not self._settings.persistent or self._one_tile.off or tuning.now() or not self._walks(*grid):
             return
         source, metadata = with_grid(self._source), self._metadata
-        answer = later.begin_over_tiles(self._key, metadata, self._one_tile.answer,
+        answer = later.begin_over_tiles(self._key, metadata, first,
                                         lambda found: CudaLauncher(source, merged(metadata, found)))  # some Tritons build it, and keep it
         processors = self._processors
         self._over_tiles = Side(OVER_TILES, over_tiles.key_of(self._key), answer, lambda found: load(source, metadata, found, processors))
@@ -209,7 +213,7 @@ class Racer:
         bucket = bucket_of((*grid, *(arguments[number] for number in self._integers)))
         takes, lasting = None, True
         for side in (self._one_tile, self._over_tiles):
-            if side is None or not side.answer.done() or side is self._over_tiles and not self._walks(*grid):
+            if side is None or side.answer is None or not side.answer.done() or side is self._over_tiles and not self._walks(*grid):
                 continue
             wins = self._judged(side, takes, grid, stream, function, packed, arguments, bucket)
             lasting = lasting and wins is not None

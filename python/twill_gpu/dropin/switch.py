@@ -16,7 +16,7 @@ from triton.runtime import driver as driver_of_triton
 from triton.runtime.jit import JITFunction
 
 from ..program import TwillError, find_program
-from . import state, versions
+from . import state, tuning, versions
 from .settings import Settings, from_environment, overlay_text
 
 Kernel = TypeVar("Kernel")
@@ -99,6 +99,7 @@ def _switch(settings: Settings | None) -> None:
         if os.path.isdir(cache) and not os.access(cache, os.W_OK):  # Triton compiles nothing there that it has not by its own keys
             raise TwillError(f"Triton's cache folder {cache} cannot be written")
     _know_functions()
+    tuning.adopt()
     _register(settings is not None)
     state.set_active(settings)
     _swap_kernels(before, settings)

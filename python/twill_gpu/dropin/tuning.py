@@ -1,0 +1,43 @@
+"""Launches that an autotuner measures. All but one of its candidates are never launched again, so nothing is made for them.
+
+Triton's autotuner and Inductor's are watched while they measure. One whose functions have other names is not, and its
+launches count as the program's own.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any
+
+_thread = threading.local()
+
+
+def now() -> bool:
+    """Whether this thread's launches are an autotuner's."""
+    return getattr(_thread, "tuning", False)
+
+
+def watch(owner: Any, name: str) -> None:
+    """Lets now() hear of the calls of a function that measures a candidate. Does nothing where there is none, or the second time."""
+    real = getattr(owner, name, None)
+    if real is None or getattr(real, "twill", False):
+        return
+
+    @functools.wraps(real)
+    def measure(*arguments: Any, **more: Any) -> Any:
+        before, _thread.tuning = now(), True
+        try:
+            return real(*arguments, **more)
+        finally:
+            _thread.tuning = before
+
+    measure.twill = True  # type: ignore[attr-defined]
+    setattr(owner, name, measure)
+
+
+def adopt() -> None:
+    """Watches Triton's autotuner."""
+    from triton.runtime.autotuner import Autotuner
+
+    watch(Autotuner, "_bench")
