@@ -131,13 +131,15 @@ std::string Forms::recurrence(const ir::Loop& loop, ir::ValueId value) {
   const auto before = memo_;
   for (const ir::ValueId open : computed_) memo_.erase(open);
   for (const ir::ValueId inside : values_inside(loop)) memo_.erase(inside);
+  ++nested_;  // a loop within a loop has other atoms
   std::size_t number = 0;
   for (const std::size_t i : behind) {
-    memo_[loop.carried[i].argument] =
-        known_by("self " + std::to_string(number++), loop.carried[i].argument, true);
+    const std::string key = "self " + std::to_string(nested_) + " " + std::to_string(number++);
+    memo_[loop.carried[i].argument] = known_by(key, loop.carried[i].argument, true);
   }
   for (const std::size_t i : behind) made += text(of(loop.carried[i].yielded)) + " ";
   made += text(of(value));
+  --nested_;
   memo_ = before;
   return made;
 }

@@ -255,9 +255,8 @@ class Search {
     }
   }
 
-  /// Fills arrays of integers on which loops over tiles depend. Each element is as much more than
-  /// the one before as the first is more than 0, so that no group is without tiles, whether they
-  /// are counts or ends.
+  /// Fills arrays of integers on which loops over tiles depend: with a number, twice it, three
+  /// times it and so on. So no group is without tiles, whether they are counts or ends.
   void fill_outer_bounds(execute::Launch& launch) const {
     execute::Launch filled = launch;
     execute::Values several;

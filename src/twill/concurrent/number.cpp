@@ -69,7 +69,7 @@ std::optional<Number> Machine::number_in(const Role& role, ir::ValueId value) co
   return Number{std::nullopt, (*tile)->integers()[0]};
 }
 
-/// A number of which nothing is known but that those who read it have the same.
+/// A new number that is not known. `counted`: it is not negative.
 Number Machine::draw_number(bool counted) {
   const Guide& guide = *options_.guide;
   const std::size_t draw = next_draw_++;
@@ -95,9 +95,10 @@ void Machine::follow_number(Role& role, ir::OpId id) {
     if (!first || first->draw) return;
     from = {op.operands[first->known != 0 ? 1 : 2]};
   }
-  const bool scalar_result = is_one_integer(ir::type_of(program_, result));
-  if (from.empty() && scalar_result) {
-    role.numbers[result] = draw_number(op.update == ir::Update::add);
+  if (from.empty() && is_one_integer(ir::type_of(program_, result))) {
+    const bool adds = op.update == ir::Update::add && op.operands.size() > 1;
+    const auto added = adds ? known_integer(program_, op.operands[1]) : std::nullopt;
+    role.numbers[result] = draw_number(added.value_or(0) > 0);
   }
   if (from.empty()) return;
   const auto number = number_in(role, from[0]);
