@@ -9,6 +9,7 @@
 
 #include "twill/concurrent/forms.h"
 #include "twill/concurrent/guide.h"
+#include "twill/concurrent/noticed.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/passing.h"
