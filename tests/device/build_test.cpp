@@ -26,10 +26,12 @@ namespace {
 /// A bundled kernel, or a file from the top of the project, with its plan: one tile per CTA unless
 /// its text walks tiles.
 struct Planned {
-  explicit Planned(const std::string& name, int spare_registers = 0, int ctas_per_sm = 1)
-      : loop(plan(name, spare_registers, ctas_per_sm)) {}
+  explicit Planned(const std::string& name, int spare_registers = 0, int ctas_per_sm = 1,
+                   const std::string& pool = "")
+      : loop(plan(name, spare_registers, ctas_per_sm, pool)) {}
 
-  static driver::PlannedLoop plan(const std::string& name, int spare_registers, int ctas_per_sm) {
+  static driver::PlannedLoop plan(const std::string& name, int spare_registers, int ctas_per_sm,
+                                  const std::string& pool) {
     const std::string file_name =
         name.ends_with(".ttgir") ? "/" + name : "/kernels/" + name + ".pre.ttgir";
     const std::string path = TWILL_SOURCE_DIR + file_name;
@@ -40,6 +42,7 @@ struct Planned {
     request.input = {path, text.str()};
     request.spare_registers = spare_registers;
     request.ctas_per_sm = ctas_per_sm;
+    request.pool = pool;
     if (name.find("persistent") == std::string::npos) request.tiles = driver::TileWalk::one;
     auto found = driver::plan_loop(request);
     EXPECT_TRUE(found) << found.error().message;
@@ -229,9 +232,54 @@ TEST(Device, RingsGiveWayToChangesOfLayout) {
   EXPECT_EQ(smaller->kernel.notes.size(), 1U);
   EXPECT_TRUE(smaller->plan.has_value());
   EXPECT_LT(shared_bytes(smaller->kernel), bytes);
+  const auto smallest = build_within(planned.parts(), shared_bytes(smaller->kernel) - 1);
+  ASSERT_TRUE(smallest) << smallest.error().message;
+  EXPECT_EQ(smallest->kernel.notes,
+            (std::vector<std::string>{"the deepest rings have 2 copies less than planned: memory "
+                                      "for changes of layout"}));
   const auto none = build_within(planned.parts(), 1000);
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().message.find("bytes of shared memory"), std::string::npos);
+}
+
+/// Loads through pointers in loops behind the planned one are begun by the loading role alone,
+/// which needs the places that they are made of; other roles do not. A ring that a loop leaves
+/// behind is used by no loop behind that one: roles know where rings stand by their depth.
+TEST(Device, LoadsOfOtherLoopsComeThroughRings) {
+  const std::pair<std::string, std::vector<int>> kernels[] = {
+      {"tests/emit/kinds/causal_pointers.ttgir", {2}},
+      {"tests/emit/kinds/block_mask.ttgir", {2}},
+      {"tests/emit/kinds/three_loops.ttgir", {1, 0}},
+  };
+  for (const auto& [name, expected] : kernels) {
+    SCOPED_TRACE(name);
+    const Planned planned(name, 0, 1, "2x64");
+    const ir::Program& program = planned.kernel().program;
+    const auto kernel = build(planned.parts());
+    ASSERT_TRUE(kernel) << kernel.error().message;
+    std::vector<int> copies;
+    for (const ir::Loop& loop : ir::loops(program, kernel->function)) {
+      if (loop.op <= planned.kernel().choice.loop) continue;
+      const std::vector<ir::OpId> inside = ir::walk(program, loop.op);
+      std::set<ir::OpId> copied, loaded;  // by LOAD, and by others
+      const auto look = [&](const Role& role, const Node& node) {
+        const bool is_load = node.source && program.op(*node.source).kind == ir::OpKind::load;
+        if (!is_load || std::find(inside.begin(), inside.end(), *node.source) == inside.end()) {
+          return;
+        }
+        if (role.name != "LOAD") loaded.insert(*node.source);
+        if (node.kind != NodeKind::copy) return;
+        EXPECT_EQ(role.name, "LOAD");
+        EXPECT_TRUE(copied.insert(*node.source).second);
+      };
+      for (const Role& role : kernel->roles) {
+        walk(role.body.nodes, [&](const Node& node) { look(role, node); });
+      }
+      copies.push_back(static_cast<int>(copied.size()));
+      EXPECT_EQ(loaded.empty(), !copied.empty());
+    }
+    EXPECT_EQ(copies, expected);
+  }
 }
 
 /// Tiles of products that threads store stay in their warps: of 16 KB a group, 2 are left.

@@ -38,7 +38,7 @@ std::int64_t shared_bytes(const Kernel& kernel) {
 Result<Fitted> build_within(const Parts& given, std::int64_t capacity) {
   Parts parts = given;
   TWILL_TRY(Kernel kernel, build(parts));
-  std::vector<std::string> notes;
+  int fewer = 0;
   if (shared_bytes(kernel) > capacity) {
     parts.boxes_in_invariant_buffers = true;
     TWILL_TRY(kernel, build(parts));
@@ -53,12 +53,15 @@ Result<Fitted> build_within(const Parts& given, std::int64_t capacity) {
                               shared_bytes(kernel), capacity),
                   "choose smaller tiles");
     }
-    notes.push_back(
-        "the deepest rings have a copy less than planned: memory for changes of layout");
+    ++fewer;
     TWILL_TRY(kernel,
               build({parts.program, parts.loop, parts.origins, *plan, true, parts.parts_of_rings}));
   }
-  kernel.notes.insert(kernel.notes.end(), notes.begin(), notes.end());
+  if (fewer > 0) {
+    kernel.notes.push_back(
+        fmt::format("the deepest rings have {} less than planned: memory for changes of layout",
+                    fewer == 1 ? "a copy" : fmt::format("{} copies", fewer)));
+  }
   return Fitted{std::move(kernel), std::move(plan)};
 }
 

@@ -7,7 +7,6 @@
 #include "twill/dialect/register_layouts.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
-#include "twill/ir/runs.h"
 #include "twill/plan/buffers.h"
 
 namespace twill::device {
@@ -220,19 +219,6 @@ class Layout {
     return numbers_[value] = made;
   }
 
-  /// Whether cp.async can bring a tile: it copies at least four bytes in a piece.
-  bool is_copied_in_pieces(ir::OpId load) {
-    constexpr std::int64_t kFewestBits = 32;
-    const ir::Op& op = sketch_.program().op(load);
-    const ir::Type tile = ir::type_of(sketch_.program(), op.results.front());
-    const std::int64_t elements = kFewestBits / std::max(1, ir::element_bits(tile));
-    if (elements <= 1) return true;
-    const auto near = dialect::neighbours_of(tile->encoding);
-    const auto access = ir::memory_access(op);
-    return near && access && near->count >= elements &&
-           ir::in_one_piece(sketch_.program(), *access, near->dimension, elements);
-  }
-
   /// Arrivals at full barriers: of the role that expects the bytes or commits, or for each copy by
   /// threads of each thread; of the role where the copy goes through registers.
   Result<std::int64_t> full_arrivals(plan::ChannelId id) {
@@ -251,8 +237,7 @@ class Layout {
         } else {
           load = *sketch_.definition(memory_.invariant_buffers.at(*step.per_tile_op));
         }
-        if (!is_copied_in_pieces(load)) memory_.by_registers.insert(load);
-        arrivals += memory_.by_registers.contains(load) ? 1 : 32 * producer.warps;
+        arrivals += sketch_.is_copied_in_pieces(load) ? 32 * producer.warps : 1;
       }
     }
     return arrivals > 0 ? arrivals : 1;

@@ -47,7 +47,6 @@ struct Memory {
   std::map<plan::ChannelId, std::vector<Brief>> briefs;  ///< what such a channel brings
   std::map<std::size_t, Box> boxes;                      ///< by per-tile op
   std::map<std::size_t, ir::ValueId> invariant_buffers;  ///< by per-tile op: what it loads
-  std::set<ir::OpId> by_registers;      ///< loads whose copies are too small for cp.async
   std::map<ir::ValueId, ValueId> kept;  ///< made in front of the roles, and not made again
   std::vector<Node> setup;
 };

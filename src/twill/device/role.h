@@ -108,7 +108,9 @@ struct Pass : Known {
   std::vector<ir::OpId> regions_;     ///< that are open, outermost first
   std::optional<ir::OpId> ringed_;    ///< the other loop at hand whose loads come through rings
   Nodes* front_ = nullptr;            ///< in front of the other loop at hand; null: there is none
+  std::set<ir::ValueId> wanted_;      ///< the role's share of what is computed in that loop
   std::set<plan::ChannelId> waited_;  ///< in its iteration at hand
+  std::set<OpId> fenced_;             ///< of these, copies that are known to the tensor core
 };
 
 class RoleBuilder : Pass {
@@ -212,12 +214,14 @@ class RoleBuilder : Pass {
   Result<void> loop_again(ir::OpId loop, const std::vector<int>& parts, At at, bool leads,
                           const std::set<int>& rings = {});
   Want left(const Thing& thing, ir::Type type);
-  Result<std::vector<Passed>> passed_by(ir::OpId loop, const std::vector<int>& parts);
+  Result<std::vector<Passed>> passed_by(ir::OpId loop, const std::vector<int>& parts,
+                                        const std::set<ir::ValueId>* wanted);
   Result<void> bring(ir::OpId loop);
   Result<ValueId> brought(OpId copy);
   Result<void> find_positions(const std::set<int>& depths);
   std::map<int, Position> carry_positions(const std::set<int>& depths, At at, const std::string& of,
                                           Node& node);
+  Result<void> await_all();
   void release_brought();
   std::set<int> rings_of(ir::OpId loop) const;
 

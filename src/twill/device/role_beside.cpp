@@ -6,21 +6,32 @@
 /// Loops beside the planned one, and the rings that go on in them.
 namespace twill::device {
 
-/// The copy of a ring that the iteration at hand reads, once it is there.
+/// The copy of a ring that the iteration at hand reads, once it is there. What threads copied is
+/// made known to the tensor core.
 Result<ValueId> RoleBuilder::brought(OpId copy) {
   TWILL_TRY(const plan::ChannelId channel, sketch_.channel_of(copy));
   if (waited_.insert(channel).second) wait(memory_.full.at(channel), kBeside, false, "full");
+  const bool by_threads = plan_.mechanisms[copy.index()] == plan::Mechanism::cp_async;
+  if (fenced_.insert(copy).second && by_threads) emit(NodeKind::proxy_fence);
   const plan::BufferId home = *plan_.values[copy.index()].home;
   return this->copy(memory_.rings.at(home), kBeside, plan_.problem[copy].name);
 }
 
-/// Values that the loop carries, in the rows that the role holds.
-Result<std::vector<RoleBuilder::Passed>> RoleBuilder::passed_by(ir::OpId id,
-                                                                const std::vector<int>& parts) {
+/// Waits for all that the loop at hand loads through rings.
+Result<void> RoleBuilder::await_all() {
+  for (const ir::OpId load : sketch_.loads_of(*ringed_)) {
+    TWILL_TRY_VOID(brought(*sketch_.ring_of(program_.op(load).results.front())));
+  }
+  return {};
+}
+
+/// Values that the loop carries, in the rows that the role holds; only those `wanted`, if given.
+Result<std::vector<RoleBuilder::Passed>> RoleBuilder::passed_by(
+    ir::OpId id, const std::vector<int>& parts, const std::set<ir::ValueId>* wanted) {
   std::vector<Passed> passed;
   const auto loop = ir::as_loop(program_, id);
   for (const ir::Carried& carried : loop->carried) {
-    if (parts.empty() && sketch_.depends(carried.argument)) continue;  // of who only loads
+    if (wanted != nullptr && !wanted->contains(carried.argument)) continue;
     for (const Rows rows : rows_in(carried.argument, parts)) {
       TWILL_TRY(const ir::Type type, own_type(carried.argument, rows));
       passed.push_back({carried, rows, type});
@@ -37,11 +48,13 @@ Result<void> RoleBuilder::bring(ir::OpId loop) {
     TWILL_TRY(const plan::ChannelId channel, sketch_.channel_of(copy));
     if (acquired.insert(channel).second) {
       if (memory_.empty.contains(channel)) wait(memory_.empty.at(channel), kBeside, true, "empty");
-      expect(channel, kBeside);
+      if (plan_[channel].bytes > 0) expect(channel, kBeside);
     }
+    const bool by_threads = plan_.mechanisms[copy.index()] == plan::Mechanism::cp_async;
+    const auto bring = by_threads ? &RoleBuilder::copy_by_threads : &RoleBuilder::load_box;
     const plan::BufferId home = *plan_.values[copy.index()].home;
-    TWILL_TRY_VOID(load_box(load, memory_.rings.at(home), memory_.full.at(channel), kBeside,
-                            plan_.problem[copy].name));
+    TWILL_TRY_VOID((this->*bring)(load, memory_.rings.at(home), memory_.full.at(channel), kBeside,
+                                  plan_.problem[copy].name));
   }
   return {};
 }
@@ -70,9 +83,8 @@ void RoleBuilder::release_brought() {
 std::set<int> RoleBuilder::rings_of(ir::OpId loop) const {
   std::set<int> depths;
   for (const ir::OpId load : sketch_.loads_of(loop)) {
-    const auto copy = sketch_.ring_of(program_.op(load).results.front());
-    if (!copy) continue;
-    depths.insert(memory_.rings.at(*plan_.values[copy->index()].home).depth);
+    const OpId copy = *sketch_.ring_of(program_.op(load).results.front());
+    depths.insert(memory_.rings.at(*plan_.values[copy.index()].home).depth);
   }
   return depths;
 }

@@ -153,6 +153,7 @@ Result<void> RoleBuilder::in_order(ir::BlockId block, const std::vector<int>& pa
     for (const ir::ValueId result : op.results) {
       const bool works = sketch_.depends(result) && is_tile(ir::type_of(program_, result));
       if (sketch_.ring_of(result) || sketch_.copy_of(result) || (!works && !loads)) continue;
+      if (ringed_ && !wanted_.contains(result)) continue;
       for (const Rows rows : rows_in(result, parts)) {
         TWILL_TRY_VOID(want(result, rows, at));
       }
@@ -165,10 +166,7 @@ Result<void> RoleBuilder::region_again(ir::OpId id, const std::vector<int>& part
                                        bool leads) {
   const ir::Op& op = program_.op(id);
   if (ringed_) {  // what is waited for in a region is there for all
-    for (const ir::OpId load : sketch_.loads_of(*ringed_)) {
-      const auto ring = sketch_.ring_of(program_.op(load).results.front());
-      TWILL_TRY_VOID(brought(*ring));
-    }
+    TWILL_TRY_VOID(await_all());
   }
   if (op.kind == OpKind::branch) return branch_again(id, parts, at, leads);
   if (ir::is_loop(op.kind)) return loop_again(id, parts, at, leads);
@@ -266,7 +264,10 @@ Result<void> RoleBuilder::loop_again(ir::OpId id, const std::vector<int>& parts,
                                      const std::set<int>& rings) {
   const ir::Loop loop = *ir::as_loop(program_, id);
   if (!loop.induction) return repeat_again(loop, at, leads);
-  TWILL_TRY(const std::vector<Passed> passed, passed_by(id, parts));
+  const bool ringed = !rings.empty(), only_loads = parts.empty();
+  std::set<ir::ValueId> wanted;
+  if (ringed) wanted = only_loads ? sketch_.made_for_loads(loop) : sketch_.made_for_others(loop);
+  TWILL_TRY(const std::vector<Passed> passed, passed_by(id, parts, ringed ? &wanted : nullptr));
   Node node{NodeKind::loop};
   for (const ir::ValueId bound : {*loop.lower, *loop.upper, *loop.step}) {
     TWILL_TRY(node.operands.emplace_back(), want(bound, {}, at));
@@ -289,11 +290,13 @@ Result<void> RoleBuilder::loop_again(ir::OpId id, const std::vector<int>& parts,
     for (std::size_t i = 0; i < passed.size(); ++i) {
       made_[{{passed[i].what.argument, passed[i].rows}, kRegion}] = body.arguments[i + 1];
     }
-    if (!rings.empty()) {
-      waited_.clear();
+    if (ringed) {
       ringed_ = id;
+      wanted_ = std::move(wanted);
+      waited_.clear();
+      fenced_.clear();
     }
-    if (parts.empty()) {
+    if (only_loads) {
       TWILL_TRY_VOID(bring(id));
     } else {
       TWILL_TRY_VOID(in_order(loop.body, parts, at, leads));
@@ -301,13 +304,16 @@ Result<void> RoleBuilder::loop_again(ir::OpId id, const std::vector<int>& parts,
     for (const Passed& one : passed) {
       TWILL_TRY(body.yields.emplace_back(), want(one.what.yielded, one.rows, at, one.type));
     }
-    if (!parts.empty() && !rings.empty()) release_brought();
+    if (ringed && !only_loads) {
+      TWILL_TRY_VOID(await_all());
+      release_brought();
+    }
     for (const int depth : rings) {
       yield_position(depth, advanced(depth, *standing(depth, kBeside)), body);
     }
   }
   if (outermost) front_ = nullptr;
-  if (!rings.empty()) ringed_.reset();
+  if (ringed) ringed_.reset();
   for (const auto& [depth, position] : behind) stand(depth, kBeside, position);
   const std::vector<ValueId> results = node.results;
   now_->push_back(std::move(node));

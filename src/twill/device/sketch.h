@@ -96,8 +96,14 @@ class Sketch {
   /// The plan's op whose ring brings what a loop behind the planned one loads; nullopt if none
   /// does.
   std::optional<OpId> ring_of(ir::ValueId value) const;
-  /// The loads of such a loop, in order.
+  /// The loads of such a loop that come through rings, in order.
   std::vector<ir::OpId> loads_of(ir::OpId loop) const;
+  /// Values in such a loop that its loads through rings are made of, or else what it leaves and
+  /// does, without these loads.
+  std::set<ir::ValueId> made_for_loads(const ir::Loop& loop) const;
+  std::set<ir::ValueId> made_for_others(const ir::Loop& loop) const;
+  /// Whether cp.async can bring a tile: it copies at least four bytes in a piece.
+  bool is_copied_in_pieces(ir::OpId load) const;
   /// The channel by which the copies of an op become known.
   Result<plan::ChannelId> channel_of(OpId copy) const;
   /// Steps of a role that release a copy of the channel. A reader has none where what it releases
@@ -159,8 +165,12 @@ class Sketch {
   void find_sources();
   void find_forwarded();
   void find_light();
+  std::set<ir::ValueId> made_of(const ir::Loop& loop, std::vector<ir::ValueId> todo) const;
+  bool can_be_brought(ir::OpId load, const ir::Loop& loop) const;
+  Result<bool> is_like(ir::OpId load, ir::OpId planned) const;
   Result<std::map<ir::ValueId, OpId>> rings_for(ir::OpId loop,
                                                 const std::vector<plan::RoleId>& roles) const;
+  bool leaves_rings_behind(const std::map<ir::ValueId, OpId>& rings) const;
   Result<void> find_beside();
   Result<void> find_cuts();
   void find_made_by_part();
