@@ -183,11 +183,25 @@ __forceinline__ T atomicAdd(T* at, T value) {
   twill::run::announce_atomic(at, sizeof(T));
   return twill::run::exchange(at, [value](T old) { return static_cast<T>(old + value); });
 }
-inline __attribute__((always_inline)) int atomicMax(int* at, int value) {
-  twill::run::announce_atomic(at, sizeof(int));
-  return twill::run::exchange(at, [value](int old) { return old < value ? value : old; });
+template <class T>
+__forceinline__ T atomicMax(T* at, T value) {
+  twill::run::announce_atomic(at, sizeof(T));
+  return twill::run::exchange(at, [value](T old) { return old < value ? value : old; });
 }
-inline __attribute__((always_inline)) int atomicMin(int* at, int value) {
+template <class T>
+__forceinline__ T atomicMin(T* at, T value) {
+  twill::run::announce_atomic(at, sizeof(T));
+  return twill::run::exchange(at, [value](T old) { return value < old ? value : old; });
+}
+__forceinline__ int atomicAnd(int* at, int value) {
   twill::run::announce_atomic(at, sizeof(int));
-  return twill::run::exchange(at, [value](int old) { return value < old ? value : old; });
+  return twill::run::exchange(at, [value](int old) { return old & value; });
+}
+__forceinline__ int atomicOr(int* at, int value) {
+  twill::run::announce_atomic(at, sizeof(int));
+  return twill::run::exchange(at, [value](int old) { return old | value; });
+}
+__forceinline__ int atomicXor(int* at, int value) {
+  twill::run::announce_atomic(at, sizeof(int));
+  return twill::run::exchange(at, [value](int old) { return old ^ value; });
 }
