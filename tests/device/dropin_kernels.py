@@ -142,7 +142,7 @@ def grouped_case(sizes=(4096, 2048, 1024, 512)):
     def launch(_inputs=parts):  # kernels know them by their addresses alone
         grouped_gemm[(132, )](tables, shapes, len(sizes), NSM=132, BM=128, BN=128, BK=64, num_warps=8, num_stages=3)
     return Case("tutorial 08 grouped gemm", launch, [part[2] for part in parts], 2.0 * sum(size**3 for size in sizes),
-                lambda: [parts[0][0].double() @ parts[0][1].double()], refused="neither executed nor compared")
+                lambda: [parts[0][0].double() @ parts[0][1].double()])
 
 
 @triton.jit

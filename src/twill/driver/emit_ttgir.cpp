@@ -208,13 +208,15 @@ void note_large_product(const device::Kernel& tree, Printed& printed) {
 Result<Printed> print(const Reading& reading, const report::Outcome& outcome,
                       const plan::ProvenPlan& plan, const TtgirChoice& choice, int margin) {
   const ir::Program& program = reading.kernel->program;
-  TWILL_TRY(device::Fitted fitted, tree_of(reading, outcome, plan, *choice.spelling));
-  const device::Kernel& tree = fitted.kernel;
-  TWILL_TRY(std::string text, emit::ttgir_kernel(program, tree, *choice.spelling));
-  Printed out{std::move(text), tree.notes};
+  auto fitted = tree_of(reading, outcome, plan, *choice.spelling);
+  if (!fitted) return tl::unexpected(with_page(fitted.error()));
+  const device::Kernel& tree = fitted->kernel;
+  auto text = emit::ttgir_kernel(program, tree, *choice.spelling);
+  if (!text) return tl::unexpected(with_page(text.error()));
+  Printed out{*std::move(text), tree.notes};
   for (const device::Role& role : tree.roles) out.roles.push_back(role.name);
   out.laid = tree.laid;
-  out.plan = std::move(fitted.plan);
+  out.plan = std::move(fitted->plan);
   if (choice.judge) {
     TWILL_TRY(out.reasons, choice.judge(out.text));
   } else {
@@ -427,6 +429,11 @@ Result<Module> with_company(const Request& request, const TtgirChoice& choice, M
 
 }  // namespace
 
+Diagnostic with_page(Diagnostic why) {
+  if (why.hint.empty()) why.hint = "what can be printed: docs/howto/what-can-be-printed.md";
+  return why;
+}
+
 Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted) {
   Answers answers;
   Request request = given;
@@ -469,7 +476,7 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
                 "what is printed of it can be neither executed nor compared with its plan, and is "
                 "not written: " +
                     proof.unchecked + "; " + compared.unchecked,
-                "choose a form without addresses that are loaded, or loops that count");
+                "what can be followed: docs/reference/warp-roles.md");
   }
   std::string story = report::story(emitted.planned.outcome);
   for (const auto& notes : {emitted.planned.plan->plan().notes, emitted.notes}) {
