@@ -37,7 +37,7 @@ struct Mbarrier {
   std::uint64_t* at = nullptr;
   std::uint32_t arrivals = 0, pending = 0;
   std::int64_t bytes = 0;  ///< expected and not here yet; negative: here and not expected yet
-  int phase = 0;           ///< number of the one that is going on
+  int phase = 0;           ///< number of the phase in progress
   bool fenced = false;     ///< made known beyond the threads of the CTA
   Tag initialized;
   Agent agent = kNobody;
@@ -52,7 +52,7 @@ struct NamedBarrier {
   std::vector<int> waiting;
 };
 
-/// Something all lanes of a warp do together.
+/// An operation that all lanes of a warp do together.
 struct Meeting {
   const char* what = nullptr;
   Pc at = 0;
@@ -117,7 +117,7 @@ struct ThreadCopy {
   Pc pc;
 };
 
-/// The thing that a thread waits for; null: nothing.
+/// Event that a thread waits for; null: none.
 struct Wait {
   const char* what = nullptr;
   int barrier = -1;          ///< index into Machine::barriers
@@ -244,7 +244,7 @@ inline Cta& cta_of(const Thread& thread) { return m.ctas[static_cast<std::size_t
 
 // findings.cpp
 void find(const char* kind, Pc at, const std::string& message, const Thread* thread = nullptr);
-/// The same, and the launch ends: what comes after it means nothing.
+/// The same, and the launch ends: later findings would mean nothing.
 [[noreturn]] void find_and_stop(const char* kind, Pc at, const std::string& message);
 /// "line 12", or nothing if it is not known.
 std::string line_of(Pc at);

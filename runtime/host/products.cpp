@@ -293,7 +293,7 @@ void products_end(Thread& thread) {
   if (thread.knows.seen[group.agent] < thread.batches || !thread.flying.empty()) {
     find("registers", thread.product_at, "the thread exits before it waits for this product");
   }
-  // Its stack is no longer its own.
+  // The stack of a thread that has ended may serve another.
   for (const auto& it : group.products) {
     it->d[static_cast<std::size_t>(thread.index % kWarpgroup)] = nowhere;
   }

@@ -1,32 +1,40 @@
 #!/usr/bin/env python3
-"""Prints kernels of many kinds as TTGIR and runs them: ttgir_kinds_test.py TWILL
+"""Prints kernels of many kinds as TTGIR and runs them: ttgir_kinds_test.py TWILL FOLDER
 
 Protects: what users write around and in the main loop (prints, branches, stores under a condition, early ends, products behind
-it) is printed, and leaves in memory what the kernel's own text does, under many orders of the roles.
+it) is printed, and leaves in memory what the kernel's own text does, under many orders of the roles. FOLDER keeps what is printed (printed.py).
 """
+import re
 import subprocess
 import sys
 import tempfile
 
 import ttgir_kinds
+from printed import printed
 
 
-def complaint(twill, name, path):
+def version_of(path):
+    """A Triton that spells descriptors as the kernel does: what `emit ttgir` takes without being told."""
+    return "3.9" if re.search(r"tensordesc<\d", path.read_text()) else "3.6"
+
+
+def complaint(twill, name, path, kept):
     out = str(path) + ".printed.ttgir"
-    done = subprocess.run([twill, "emit", "ttgir", str(path), "-o", out], capture_output=True, text=True)
+    code, said = printed(twill, path, version_of(path), out, kept)
     if name in ttgir_kinds.REFUSED:
-        return "" if done.returncode == 3 and ttgir_kinds.REFUSED[name] in done.stderr else f"not refused as it should be: {done.stderr}"
-    if done.returncode != 0:
-        return f"emit ttgir ended with {done.returncode}: {done.stderr}"
+        return "" if code == 3 and ttgir_kinds.REFUSED[name] in said else f"not refused as it should be: {said}"
+    if code != 0:
+        return f"emit ttgir ended with {code}: {said}"
     done = subprocess.run([twill, "run", out, "--against", str(path)], capture_output=True, text=True)
     return "" if done.returncode == 0 else f"run ended with {done.returncode}: {done.stdout[-1500:]}{done.stderr[-1500:]}"
 
 
 def main():
+    twill, kept = sys.argv[1:]
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, path in ttgir_kinds.write(folder).items():
-            what = complaint(sys.argv[1], name, path)
+            what = complaint(twill, name, path, kept)
             wrong += what != ""
             print(f"{name}: {what or 'right'}")
     return 1 if wrong else 0

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Prints kernels as TTGIR and has Triton compile them: ttgir_triton_test.py TWILL PYTHON VERSION
+"""Prints kernels as TTGIR and has Triton compile them: ttgir_triton_test.py TWILL PYTHON VERSION FOLDER
 
 Protects: what `twill emit ttgir` prints is compiled to a cubin by the Triton of that version: every bundled Hopper kernel but
 those of REFUSED, which must say why, and kernels of other kinds (ttgir_kinds.py); for Tritons that SPILLS does not name, SAMPLE
 alone. No more shared memory than an SM has, no product serialized by ptxas, nothing spilled but where SPILLS says so. Equal texts are
-compiled once by an environment, which keeps what came out. Exits with 77, which ctest reports as skipped, where there is no such Triton.
+compiled once by an environment, which keeps what came out; FOLDER keeps what is printed (printed.py). Exits with 77, which ctest reports
+as skipped, where there is no such Triton.
 """
 import hashlib
 import json
@@ -15,6 +16,7 @@ import sys
 import tempfile
 
 import ttgir_kinds
+from printed import printed
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARED_MEMORY = 232448
@@ -56,18 +58,18 @@ def kernels(version):
     return named if version in SPILLS else {name: named[name] for name in sorted(SAMPLE)}
 
 
-def printed(twill, version, folder):
+def print_all(twill, version, folder, kept):
     """Complaints, and the file of each kernel that was printed."""
     complaints, files = [], {}
     kinds = ttgir_kinds.write(folder).items() if version in SPILLS else ()
     for name, path in (kernels(version) | {f"kinds/{name}": path for name, path in kinds}).items():
         out = folder / (name.replace("/", ".") + ".ttgir")
-        done = subprocess.run([twill, "emit", "ttgir", str(path), "--triton", version, "-o", str(out)], capture_output=True, text=True)
+        code, said = printed(twill, path, version, out, kept)
         if name in REFUSED:
-            if done.returncode == 0 or REFUSED[name] not in done.stderr:
-                complaints.append(f"{name}: not refused as it should be (exit {done.returncode}): {done.stderr}")
-        elif done.returncode != 0:
-            complaints.append(f"{name}: exit {done.returncode}: {done.stderr}")
+            if code == 0 or REFUSED[name] not in said:
+                complaints.append(f"{name}: not refused as it should be (exit {code}): {said}")
+        elif code != 0:
+            complaints.append(f"{name}: exit {code}: {said}")
         else:
             files[str(out)] = name
     return complaints, files
@@ -113,12 +115,12 @@ def complaint(name, facts, version):
 
 
 def main():
-    twill, python, version = sys.argv[1:]
+    twill, python, version, kept = sys.argv[1:]
     if not pathlib.Path(python).exists():
         print(f"skipped: no Triton {version} in {python} (tools/triton-venvs.sh makes one)")
         return 77
     with tempfile.TemporaryDirectory() as folder:
-        complaints, files = printed(twill, version, pathlib.Path(folder))
+        complaints, files = print_all(twill, version, pathlib.Path(folder), kept)
         found, missing = compiled(python, files, folder)
         complaints += missing + list(filter(None, (complaint(files[file], facts, version) for file, facts in found.items())))
     for line in complaints:

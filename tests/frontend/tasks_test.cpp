@@ -599,8 +599,8 @@ TEST(LoweredTasks, TilesOfAnyExtents) {
       .run();
 }
 
-// Random kernels, at ragged sizes: the module of each means what its tasks mean, to the last bit,
-// or the tasks are refused with a code.
+// Random kernels, at ragged sizes: the module of each means what its tasks mean, to the last bit.
+// Tasks without a module are refused with a code.
 TEST(LoweredTasks, RandomKernelsMeanWhatTheirTasksMean) {
   int made = 0;
   for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {

@@ -42,9 +42,9 @@ struct Tensor {
 };
 
 struct Comparison {
-  std::vector<Tensor> tensors;           ///< that were written
-  std::int64_t runs = 0;                 ///< of the loop
-  std::int64_t trips = 0;                ///< of all of them
+  std::vector<Tensor> tensors;           ///< arrays that either run writes
+  std::int64_t runs = 0;                 ///< executions of the loop
+  std::int64_t trips = 0;                ///< iterations of all executions
   std::vector<std::string> hazards;      ///< accesses to values that were missing, or changed
                                          ///< meanwhile: the first kMostHazards
   std::optional<simulate::Fault> fault;  ///< the simulated machine got stuck; then the runs do not

@@ -87,7 +87,7 @@ class Reader {
   Result<TilePtr> content(ir::ValueId memdesc, int distance, const Box& box);
   /// A value or contents, by the operand's type.
   Result<TilePtr> operand(ir::ValueId value, int distance, const Box& box);
-  /// The thing, gathered from the parts of these ops.
+  /// Gathers the thing from the parts of these ops.
   Result<TilePtr> gather(Thing thing, const std::vector<Input>& from, const Box& box);
   /// Inputs that hold the thing: those at `distance`, or else the nearest.
   std::vector<Input> holders(Thing thing, std::optional<int> distance) const;

@@ -8,7 +8,7 @@
 #include "twill/plan/plan.h"
 
 /// Internal to the room: the buffers of a plan while it runs. Every copy of every buffer is a slot
-/// that holds what was put there last; what lies at the same addresses is destroyed by it.
+/// that holds its last contents; a write destroys the contents of slots at the same addresses.
 namespace twill::numerics {
 
 using plan::BufferId;
@@ -56,9 +56,9 @@ class Slots {
     int copy = 0;
     Content content;
     int writers = 0;
-    Queue writer = 0;  ///< of those under way
+    Queue writer = 0;  ///< of the writes under way
     std::int64_t changes = 0;
-    std::map<Queue, std::int64_t> own;  ///< of these
+    std::map<Queue, std::int64_t> own;  ///< changes by queue
     std::vector<std::size_t> beside;    ///< slots with addresses in common
   };
   void touch(std::size_t slot, Queue queue);

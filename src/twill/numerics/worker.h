@@ -31,7 +31,7 @@ class Worker final : public simulate::Listener {
     Thing thing;
     Box box;
     TilePtr a, b;
-    std::optional<execute::Tile> sums;   ///< to which it adds; else
+    std::optional<execute::Tile> sums;   ///< addend, as a tile; else
     std::optional<std::size_t> in_slot;  ///< addend: the slot's contents at its end
     Thing in_thing;
     std::int64_t changes = 0;  ///< of that slot at its begin
@@ -55,7 +55,7 @@ class Worker final : public simulate::Listener {
     Content content;
     std::optional<Product> product;
     std::optional<Store> store;
-    const TwoSided* other_sides = nullptr;  ///< to be computed with it
+    const TwoSided* other_sides = nullptr;  ///< computed with the op
     std::vector<Reading> readings;
     bool spoiled = false;  ///< its operands changed meanwhile
   };

@@ -4,7 +4,7 @@
 #include "twill/ir/operands.h"
 #include "twill/numerics/worker.h"
 
-/// The ends of work, and of the loop.
+/// Ends work, and the loop.
 namespace twill::numerics {
 
 using execute::Tile;

@@ -30,7 +30,7 @@ struct Case {
 Result<Case> case_of(const Kernel& kernel, Chosen chosen);
 inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
 
-/// How the executor runs a call (runtime/host/run.h).
+/// Options of the executor for a call (runtime/host/run.h).
 struct Machine {
   std::uint64_t seed = 1;
   bool random = false;            ///< asynchronous work completes at random; else as late as it may

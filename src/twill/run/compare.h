@@ -18,8 +18,8 @@ struct Tolerance {
   bool exact = true;
   std::string type = "f32";
   double unit = 0;   ///< 2^-11 for f16: half the distance of neighbours, relative
-  double units = 0;  ///< that an element may be off, relative to the larger of itself and the
-                     ///< array's root mean square
+  double units = 0;  ///< that an element may differ by, relative to the larger of its size and
+                     ///< the array's root mean square
 };
 /// Other roundings of f32 add up over the loop; a number that is rounded to a narrower type is a
 /// neighbour of the text's, at most.
@@ -27,24 +27,24 @@ inline constexpr double kUnitsOfF32 = 64;
 inline constexpr double kUnitsOfNarrower = 8;
 
 struct Tolerances {
-  std::map<std::string, Tolerance> by_array;  ///< that are written, by name
+  std::map<std::string, Tolerance> by_array;  ///< for the arrays that the kernel writes, by name
   bool exact() const;
   Tolerance of(const std::string& array) const;
 };
 Tolerances tolerances_of(const Kernel& kernel);
 
-/// An array after the kernel, beside what the text makes of it.
+/// Comparison of an array after the kernel with the same array after the kernel's text.
 struct Output {
   std::string name;
   std::int64_t written = 0;    ///< elements that the text writes
-  std::int64_t rounded = 0;    ///< of these, other bits within the tolerance
-  std::int64_t differing = 0;  ///< and those that are not
+  std::int64_t rounded = 0;    ///< elements with other bits, within the tolerance
+  std::int64_t differing = 0;  ///< elements beyond the tolerance
   std::int64_t stray = 0;      ///< elements that only the kernel changed
   double largest = 0;          ///< difference of two numbers
   double spread = 0;  ///< root mean square of the differences within the tolerance, relative to
                       ///< that of the array
-  bool scattered = false;  ///< that is more than an eighth of what one may be off: roundings
-                           ///< would not add up so
+  bool scattered = false;  ///< `spread` is more than an eighth of the tolerance: roundings do not
+                           ///< add up to so much
   Tolerance allowed;
   /// The first that differs.
   struct Example {
@@ -56,10 +56,10 @@ struct Output {
 };
 bool agrees(const Output& output);
 
-/// Every array that either of them writes. Precondition: the call left its memory.
+/// Compares every array that the call or the text writes. Precondition: the call left its memory.
 std::vector<Output> compare(const Case& call, const Called& called, const Tolerances& tolerances);
 
-/// The same of two memories with the same arrays, in which nothing lay but what they say.
+/// The same for two memories with the same arrays, which held their first contents alone.
 std::vector<Output> compare(const execute::Memory& expected, const execute::Memory& found,
                             const Tolerances& tolerances);
 

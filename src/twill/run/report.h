@@ -8,10 +8,10 @@
 
 namespace twill::run {
 
-/// One call, and what came of it.
+/// One call and its results.
 struct Trial {
   std::int64_t wanted = 0;            ///< iterations of the main loop
-  std::optional<std::int64_t> trips;  ///< that were made; nothing: no CTA comes to the loop
+  std::optional<std::int64_t> trips;  ///< made by the call; nothing: no CTA comes to the loop
   Machine machine;
   execute::Launch launch;
   Called called;
@@ -24,7 +24,7 @@ bool agrees(const Trial& trial);
 struct Report {
   emit::Description description;
   Tolerances tolerances;
-  std::vector<std::string> notes;       ///< what else there is to know of the folder
+  std::vector<std::string> notes;       ///< remarks about the folder
   std::vector<std::string> complaints;  ///< of the compiler: kernel.cu does not compile
   std::vector<std::int64_t> left_out;   ///< iterations for which no arguments were found
   std::vector<Trial> trials;

@@ -17,11 +17,10 @@ struct FixedArguments {
   std::optional<std::array<std::int64_t, 3>> grid;  ///< of program ids
 };
 
-/// Arguments that make the main loop as short as wanted, and what the kernel's text does with them.
+/// Arguments that make the main loop as short as wanted, and the results of the kernel's text.
 struct Chosen {
-  execute::Launch launch;  ///< with every integer argument, and the grid
-  std::optional<std::int64_t>
-      trips;  ///< the most that a CTA makes; nothing: none comes to the loop
+  execute::Launch launch;             ///< with every integer argument, and the grid
+  std::optional<std::int64_t> trips;  ///< the most of any CTA; nothing: no CTA comes to the loop
   std::unique_ptr<Reference> reference;
 };
 
@@ -31,8 +30,8 @@ struct Chosen {
 /// edges. The choice depends on `seed` and `trips` only. The kernel's results never depend on the
 /// order of its CTAs: no element is written twice with different values.
 ///
-/// Empty if no arguments that were tried are such. Fails if the text cannot be executed. Cost: some
-/// runs of the text.
+/// Empty if no arguments that were tried meet this. Fails if the text cannot be executed. Cost:
+/// some runs of the text.
 Result<std::optional<Chosen>> choose(const Kernel& kernel, const FixedArguments& given,
                                      std::int64_t trips, std::uint64_t seed);
 

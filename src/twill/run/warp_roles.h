@@ -13,14 +13,14 @@
 #include "twill/run/sizes.h"
 
 /// Modules whose warps have roles, run on the CPU (`concurrent`), and compared with the kernel that
-/// they come from. What exactly is done: docs/reference/warp-roles.md.
+/// they come from. docs/reference/warp-roles.md describes each step.
 namespace twill::run {
 
 /// A module, and the kernel that it must do the work of. Nothing is owned.
 struct RolesModule {
   const ir::Program& program;
   ir::OpId function;
-  const Kernel* against = nullptr;  ///< null: only what the roles do to each other is looked at
+  const Kernel* against = nullptr;  ///< null: results are not compared
 };
 
 /// All CTAs of a grid under one order.
@@ -48,7 +48,7 @@ struct RolesReport {
 };
 bool agrees(const RolesReport& report);
 
-/// How often and how thoroughly.
+/// Trip counts, orders and thoroughness.
 struct RolesEffort {
   std::vector<std::int64_t> trips;  ///< iterations of the main loop
   std::uint64_t seed = 1;

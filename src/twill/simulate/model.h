@@ -30,7 +30,7 @@ struct Task {
   std::optional<std::size_t> unit;
   double hold = 0;      ///< cycles that its unit is held, or its pipes are busy, at full speed
   double latency = 0;   ///< from its start to its result, at full speed
-  double issue = 0;     ///< its role is held for so long
+  double issue = 0;     ///< cycles that its role is held
   double window = 0;    ///< its issue window, whether it holds the role or not: nothing of the role
                         ///< that blocks begins in there
   bool blocks = false;  ///< it waits for a barrier or a counter (the rule `blocking`)
@@ -38,7 +38,7 @@ struct Task {
   problem::PipeLoad load;
   std::vector<Operand> operands;
   std::vector<RoleId> readers;                     ///< other roles that learn of its result
-  std::vector<RoleId> staged_readers;              ///< those that find it where it is staged
+  std::vector<RoleId> staged_readers;              ///< readers that take it from its staging buffer
   std::vector<std::pair<RoleId, double>> writers;  ///< roles whose values it reads, so long after
                                                    ///< its start
 };

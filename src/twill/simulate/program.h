@@ -14,7 +14,7 @@ class Program {
 
   bool at_end() const { return section_ == Section::end; }
   const plan::Step& step() const { return (*steps_)[index_]; }
-  /// Iteration that the step is about; 0 for steps of the tile, which has one.
+  /// Iteration that the step belongs to; 0 for steps of the tile.
   std::int64_t iteration() const {
     const bool tile = step().instance.from == plan::Instance::From::tile;
     return tile ? 0 : plan::iteration_of(step().instance, window_, trips_);

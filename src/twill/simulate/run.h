@@ -16,7 +16,7 @@
 #include "twill/simulate/model.h"
 #include "twill/simulate/program.h"
 
-/// Internal to the room: a run while it happens. Time goes from one event to the next; at each,
+/// Internal to the room: the state of a run. Time goes from one event to the next; at each,
 /// every role and every unit does what it can.
 namespace twill::simulate {
 
@@ -65,7 +65,7 @@ struct Queue {
     std::int64_t count = 0;
   };
   std::vector<Instance> issued;
-  std::vector<double> read;  ///< of those that ended: when the operands of all up to it are free
+  std::vector<double> read;  ///< by ended work: when its operands and all earlier ones are free
   std::vector<double> done;  ///< the same for results
   std::deque<Signal> signals;
 };

@@ -30,7 +30,7 @@ using problem::UnitId;
 /// Delays beside the ops' own costs. The defaults leave them out: then the order of the plan and
 /// the costs of its ops decide alone.
 struct Timing {
-  bool shared_pipes = false;     ///< who runs together slows each other down, and a synchronous op
+  bool shared_pipes = false;     ///< ops that run together slow each other, and a synchronous op
                                  ///< holds its role until its pipes are done with it; else every op
                                  ///< runs at full speed and holds its role for its issue cycles
   bool scheduled_units = false;  ///< units serve in the order of the schedule; else first come,
@@ -155,7 +155,7 @@ struct Simulation {
 /// A run that cannot go on, or a barrier that is misused. A proven plan has neither.
 struct Fault {
   std::string message;
-  std::vector<std::string> roles;  ///< where each of them stands
+  std::vector<std::string> roles;  ///< place of each role
 };
 
 /// Runs the plan. Deterministic. Preconditions: the plan is well-formed, and its ops are run in
