@@ -310,7 +310,7 @@ TEST(Device, OnlyZerosAreFilledInByCopies) {
       filled_in.insert(ir::constant_number(program, *access->other).value_or(-1));
     });
   }
-  EXPECT_EQ(filled_in, std::set<double>{0});
+  EXPECT_EQ(filled_in, std::set<double>{0.0});
   EXPECT_TRUE(has_loaded);
 }
 
