@@ -65,10 +65,14 @@ TEST(RegisterLayouts, ElementsOfAThread) {
       ", %d: " + tensor("128x64xf16", operand) + ", %e: " +
       tensor("64x64xf16",
              "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], "
+             "warpsPerCTA = [4, 1], order = [1, 0]}>") +
+      ", %f: " +
+      tensor("64x1xf32",  // a column: a thread's eight elements of a row are one
+             "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [1, 32], "
              "warpsPerCTA = [4, 1], order = [1, 0]}>"));
-  const std::vector<std::vector<std::int64_t>> shapes = {
-      {128, 256}, {128}, {256}, {128, 64}, {64, 64}};
-  const std::int64_t counts[] = {128, 2, 64, 32, 32};
+  const std::vector<std::vector<std::int64_t>> shapes = {{128, 256}, {128},    {256},
+                                                         {128, 64},  {64, 64}, {64, 1}};
+  const std::int64_t counts[] = {128, 2, 64, 32, 32, 16};
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     EXPECT_EQ(elements_of_thread(laid.layout(i), shapes[i]), counts[i]) << i;
   }

@@ -13,11 +13,12 @@ namespace twill::execute {
 namespace {
 
 using testing::at;
+using testing::kA;
+using testing::kB;
+using testing::kOut;
 using testing::Ran;
 using testing::run;
 using testing::storing;
-
-constexpr std::int64_t kA = 0, kB = 1, kOut = 2;
 
 struct NumberCase {
   const char* body;

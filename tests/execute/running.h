@@ -81,6 +81,9 @@ inline std::string storing(const std::string& body, const std::string& type,
   return text + "tt.return\n}\n";
 }
 
+/// Numbers of the arrays of `storing`.
+inline constexpr std::int64_t kA = 0, kB = 1, kOut = 2;
+
 inline double at(const Memory& memory, std::int64_t array, std::int64_t index) {
   return memory.read({array, index});
 }

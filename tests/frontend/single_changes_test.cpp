@@ -44,6 +44,9 @@ const std::vector<std::pair<std::string, std::string>> kTypeChanges = {
     {"#mma}>", "#blocked}>"},
     {"inputPrecision = 0", "inputPrecision = 17"},
     {"dense<64>", "dense<true>"},
+    {"#shared, #smem>", "#shared1, #smem>"},
+    {"#shared1, #smem>", "#shared, #smem>"},
+    {"dense<64>", "dense<4294967296>"},
 };
 
 /// Whether a place stands in an attribute, as ` : i32` in {axis = 1 : i32}, which says nothing.

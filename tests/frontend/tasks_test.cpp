@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../tasks/random_kernel.h"
 #include "twill/execute/interpreter.h"
 #include "twill/frontend/tasks/lower.h"
 #include "twill/frontend/tasks/stated.h"
@@ -69,6 +70,11 @@ class TasksAndModule {
     for (std::size_t a = 0; a < memory.array_count(); ++a) {
       const tasks::Argument* argument = find_argument(*tree->root.task, memory.name(a));
       if (argument != nullptr) arrays[argument->name] = contents(memory, a, shape_of(*argument));
+    }
+    for (const tasks::Argument& argument : tree->root.task->arguments) {
+      const execute::Shape shape = shape_of(argument);  // of what the kernel does not touch
+      arrays.try_emplace(argument.name, shape,
+                         execute::Numbers(static_cast<std::size_t>(execute::size_of(shape))));
     }
     const auto meant = tasks::run(*tree, arrays);
     ASSERT_TRUE(meant) << to_string(meant.error());
@@ -526,11 +532,89 @@ map m for t { U = 64 N = 16 K = 16 }
   EXPECT_TRUE(lower_task_text({"t.task", in_order}));
 }
 
+// Windows whose elements are apart are loaded and stored through pointers. This is a convolution
+// with stride 2 and taps that are 3 apart. Its windows begin in front of the image and end behind.
+TEST(LoweredTasks, ElementsThatAreApart) {
+  const std::string text = R"(
+task conv(updates Y: f16[W, O], reads X: f16[V, C], reads F: f16[5, O, C])
+task add(updates S: f32[P, O], reads X: f16[P, C], reads F: f16[O, C])
+task clear(writes S: f32[P, O])
+task store(updates Y: f16[P, O], reads S: f32[P, O])
+task pixels(updates Y: f16[P, O], reads X: f16[V, C], reads F: f16[5, O, C], position begin)
+inner conv.host tunable P {
+  prange w < cdiv(W, P * 2) {
+    pixels(windows(Y, P, O by P * 2, O every 2, 1)[w, 0], X, F, w * P * 2 - 6)
+  }
+}
+inner pixels.block tunable D {
+  S = tensor f32[P, O]
+  clear(S)
+  srange r < 5, c < cdiv(C, D) {
+    add(S, windows(X, P, D by 1, D every 2, 1)[begin + 3 * r, c], blocks(pick(F, r), O, D)[0, c])
+  }
+  store(Y, S)
+}
+leaf add.l { S += mma(X, transpose(F)) }
+leaf clear.l { S = 0 }
+leaf store.l { Y = Y * 0 + cast(f16, S) }
+map m for conv { P = 64 D = 16 O = 16 }
+)";
+  TasksAndModule({text, {{"W", 150}, {"V", 140}, {"C", 24}, {"O", 16}}, {2, 1, 1}}).run();
+  std::string none = text;
+  none.replace(none.find("every 2, 1)[begin"), 7, "every Q - 1");
+  none.replace(none.find("tunable D"), 9, "tunable D, Q");
+  none.replace(none.find("D = 16 "), 7, "D = 16 Q = 1 ");
+  const auto refused = lower_task_text({"t.task", none});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(
+      to_string(refused.error()).find("T13: elements of windows are one apart or more, not 0"),
+      std::string::npos)
+      << to_string(refused.error());
+}
+
+// A part ends at the edge of what it is a part of, which may lie within the tensor.
+TEST(LoweredTasks, WindowsOfWindowsThatBeginInFront) {
+  const std::string text = R"(
+task t(writes C: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])
+task part(writes C: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])
+task product(writes C: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])
+inner t.host tunable U {
+  prange i < 1 { part(blocks(C, U, N)[1, 0], windows(A, U, K by U, K)[1, 0], B) }
+}
+inner part.block { srange k < 1 { product(C, windows(A, M, K by 1, K)[-8, 0], B) } }
+leaf product.l { C = mma(A, transpose(B)) }
+map m for t { U = 64 M = 64 N = 16 K = 16 }
+)";
+  const auto made = lower_task_text({"t.task", text});
+  ASSERT_FALSE(made);
+  EXPECT_NE(to_string(made.error()).find("T11: windows of 64 may go beyond the block of 64"),
+            std::string::npos)
+      << to_string(made.error());
+}
+
 // Tiles are no powers of two: the reader takes them of modules that were made of tasks.
 TEST(LoweredTasks, TilesOfAnyExtents) {
   TasksAndModule(
       {gemm_tasks("U = 192 V = 176 W = 32"), {{"M", 200}, {"N", 180}, {"K", 70}}, {2, 2, 1}})
       .run();
+}
+
+// Random kernels, at ragged sizes: the module of each means what its tasks mean, to the last bit,
+// or the tasks are refused with a code.
+TEST(LoweredTasks, RandomKernelsMeanWhatTheirTasksMean) {
+  int made = 0;
+  for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
+    const tasks::RandomKernel kernel(seed);
+    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, kernel.text()));
+    const auto lowered = lower_task_text({"t.task", kernel.text()});
+    if (!lowered) {
+      EXPECT_FALSE(tasks::code_of(lowered.error()).empty()) << to_string(lowered.error());
+      continue;
+    }
+    TasksAndModule({kernel.text(), kernel.sizes(), kernel.grid()}).run();
+    ++made;
+  }
+  EXPECT_GT(made, 30) << "of 40 kernels most are to be made";
 }
 
 struct UnloweredCase {

@@ -53,6 +53,20 @@ TEST(Kinds, ConditionsAndAssemblyComputeWhatTheirTextDoes) {
   }
 }
 
+// Protects: addresses that each iteration loads, and waits of dependent launches. Also maxima of
+// numbers by atomic operations on their bits, and assembly on bytes of a register.
+TEST(Kinds, AddressesWaitsAndBitsComputeWhatTheirTextDoes) {
+  for (const std::string kind :
+       {"address_table", "dependent_launch", "atomic_maximum", "packed_assembly"}) {
+    const auto loop = compare_numbers(request_for_kind(kind), with_size(128));
+    ASSERT_TRUE(loop.has_value()) << kind << "\n" << to_string(loop.error());
+    ASSERT_TRUE(loop->comparison.has_value()) << kind;
+    EXPECT_TRUE(numerics::agrees(*loop->comparison)) << kind << "\n"
+                                                     << numerics::to_text(*loop->comparison);
+    EXPECT_GT(loop->comparison->trips, 2) << kind;
+  }
+}
+
 // Protects: a branch that is not taken leaves its sums as they are, and one that is taken does its
 // work. Neither side happens by chance.
 TEST(Kinds, BothSidesOfABranchAreRun) {

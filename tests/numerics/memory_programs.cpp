@@ -16,7 +16,7 @@ constexpr const char* kHead = R"(
 #rows = #ttg.slice<{dim = 1, parent = #blocked}>
 #columns = #ttg.slice<{dim = 0, parent = #blocked}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-  tt.func public @kernel(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %b: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %s: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %t: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %sums: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %o: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+  tt.func public @kernel(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %b: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %s: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %t: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %sums: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %bits: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %o: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %mine = arith.constant 1048576 : i32
@@ -26,6 +26,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %all = arith.constant dense<true> : tensor<64x64xi1, #blocked>
     %small = arith.constant dense<1.562500e-02> : tensor<64x64xf32, #mma>
     %zero = arith.constant dense<0.000000e+00> : tensor<64x64xf32, #mma>
+    %thousands = arith.constant dense<4.096000e+03> : tensor<64x64xf32, #blocked>
     %nothing = arith.constant dense<0.000000e+00> : tensor<64x64xf16, #blocked>
     %pid = tt.get_program_id x : i32
     %first = arith.muli %pid, %mine : i32
@@ -37,6 +38,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %k1 = tt.expand_dims %k {axis = 0 : i32} : tensor<64xi32, #columns> -> tensor<1x64xi32, #blocked>
     %k2 = tt.broadcast %k1 : tensor<1x64xi32, #blocked> -> tensor<64x64xi32, #blocked>
     %within = arith.addi %r3, %k2 : tensor<64x64xi32, #blocked>
+    %edge = arith.constant dense<2000> : tensor<64x64xi32, #blocked>
+    %some = arith.cmpi slt, %within, %edge : tensor<64x64xi32, #blocked>
     %r_sum, %r_last = scf.for %i = %c0 to %n step %c1 iter_args(%sum_0 = %zero, %last_0 = %nothing) -> (tensor<64x64xf32, #mma>, tensor<64x64xf16, #blocked>)  : i32 {
 )";
 
@@ -112,9 +115,24 @@ class Writer {
 
   std::string load(const std::string& from) {
     const std::string where = places(from, "f16"), value = fresh("l");
-    text_ +=
-        fmt::format("      {} = tt.load {} : tensor<64x64x!tt.ptr<f16>, #blocked>\n", value, where);
+    text_ += fmt::format("      {} = tt.load {}{} : tensor<64x64x!tt.ptr<f16>, #blocked>\n", value,
+                         where, pick(0, 3) == 0 ? ", %some, %nothing" : "");
     return value;
+  }
+
+  /// Now and then of a part of the tile, or in every second iteration.
+  void store() {
+    const std::string where = places(array(), "f16");
+    const bool branches = pick(0, 7) == 0;
+    if (branches) {
+      const std::string low = fresh("low"), even = fresh("even");
+      text_ += fmt::format("      {} = arith.andi %i, %c1 : i32\n", low);
+      text_ += fmt::format("      {} = arith.cmpi eq, {}, %c0 : i32\n", even, low);
+      text_ += fmt::format("      scf.if {} {{\n", even);
+    }
+    text_ += fmt::format("      tt.store {}, {}{} : tensor<64x64x!tt.ptr<f16>, #blocked>\n", where,
+                         last_, pick(0, 3) == 0 ? ", %some" : "");
+    if (branches) text_ += "      }\n";
   }
 
   std::string in_shared(const std::string& value) {
@@ -151,15 +169,15 @@ class Writer {
   }
 
   void other() {
-    const int which = pick(0, 24);
+    const int which = pick(0, 28);
     if (which == 0) {
       text_ += "      gpu.barrier\n";
     } else if (which < 11) {
-      const std::string where = places(array(), "f16");
-      text_ += fmt::format("      tt.store {}, {} : tensor<64x64x!tt.ptr<f16>, #blocked>\n", where,
-                           last_);
+      store();
     } else if (which < 19) {
       last_ = load(array());
+    } else if (which < 23) {
+      change_bits();
     } else if (!adds_) {
       add();
     }
@@ -178,6 +196,28 @@ class Writer {
         "(tensor<64x64x!tt.ptr<f32>, #blocked>, tensor<64x64xf32, #blocked>, tensor<64x64xi1, "
         "#blocked>) -> tensor<64x64xf32, #blocked>\n",
         old, pick(0, 3) == 0 ? "acq_rel" : "relaxed", where, what);
+  }
+
+  /// Atomic operations on integers: those of one kind commute, others are ordered.
+  void change_bits() {
+    static constexpr const char* kHow[] = {"or", "and", "xor", "max", "umin"};
+    const std::string where = places("%bits", "i32"), moved = fresh("w"), large = fresh("g"),
+                      whole = fresh("z"), old = fresh("u");
+    text_ += fmt::format(
+        "      {} = ttg.convert_layout {} : tensor<64x64xf32, #mma> -> tensor<64x64xf32, "
+        "#blocked>\n",
+        moved, sum_);
+    text_ += fmt::format("      {} = arith.mulf {}, %thousands : tensor<64x64xf32, #blocked>\n",
+                         large, moved);
+    text_ += fmt::format(
+        "      {} = arith.fptosi {} : tensor<64x64xf32, #blocked> to tensor<64x64xi32, "
+        "#blocked>\n",
+        whole, large);
+    text_ += fmt::format(
+        "      {} = tt.atomic_rmw {}, relaxed, gpu, {}, {}, %all : "
+        "(tensor<64x64x!tt.ptr<i32>, #blocked>, tensor<64x64xi32, #blocked>, tensor<64x64xi1, "
+        "#blocked>) -> tensor<64x64xi32, #blocked>\n",
+        old, kHow[pick(0, 4)], where, whole);
   }
 
   std::mt19937& random_;

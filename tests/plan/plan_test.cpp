@@ -83,8 +83,26 @@ TEST(Plan, BeginsTheIntervalBetweenProducts) {
 }
 
 // The next tile of a persistent kernel waits for what the tile before leaves undone.
+/// A product whose result outlives the interval is waited for at the end of its window. There the
+/// loop moves the result to other registers.
+TEST(Plan, WaitsForAProductThatItMovesOn) {
+  const Plan plan = plan_of(kRegisters);
+  const auto& steady = plan.roles[1].sections.steady;
+  const auto is_issue = [](const Step& step) { return step.kind == StepKind::issue; };
+  const auto issue = std::find_if(steady.begin(), steady.end(), is_issue);
+  ASSERT_NE(issue, steady.end());
+  const auto drain = std::find_if(issue, steady.end(), [](const Step& step) {
+    return step.kind == StepKind::drain_groups && step.queue == Mechanism::wgmma;
+  });
+  ASSERT_NE(drain, steady.end()) << to_text(plan);
+  EXPECT_EQ(drain->pending, 0);
+}
+
 TEST(Plan, OfAPersistentKernelIsLaidOutOverTiles) {
-  Plan plan = plan_of(kRegisters);
+  std::string text = kRegisters;  // f reads the product a window later
+  const std::string work = "op f latency 2 issue 2";
+  text.replace(text.find(work), work.size(), "op f latency 3 issue 3");
+  Plan plan = plan_of(text.c_str());
   plan.kernel = Kernel{};
   plan.kernel->tiles = Tiles::persistent;
   const auto proven = prove(plan);

@@ -62,8 +62,8 @@ TEST(Builder, PartsPositionsAndConditions) {
     t.prange({C.extent(0)}, [&](Size i) {
       const Tensor row = pick(A, i);
       t.when(i < 7, [&] {
-        t.launch(one, windows(pick(C, i), {C.extent(1)}, {1})(0), blocks(row, {A.extent(1)})(0),
-                 i * 2);
+        t.launch(one, windows(pick(C, i), {C.extent(1)}, {1}, {2})(0),
+                 blocks(row, {A.extent(1)})(0), i * 2);
       });
     });
   });
@@ -78,7 +78,7 @@ task all(reduces(+) C: f32[L, M], reads A: f32[L, M])
 task one(reduces(+) C: f32[M], reads A: f32[M], position i)
 inner all.host {
   prange i < L {
-    if i < 7 { one(windows(pick(C, i), M by 1)[0], blocks(pick(A, i), M)[0], i * 2) }
+    if i < 7 { one(windows(pick(C, i), M by 1 every 2)[0], blocks(pick(A, i), M)[0], i * 2) }
   }
 }
 leaf one.masked {

@@ -88,6 +88,12 @@ const LanguageCase kRefused[] = {
     {"T08Windows",
      "task t(updates C: f16[M])\ninner t.v { prange i < 4 { @bump(windows(C, 4 by 2)[i]) } }",
      "T08: iterations of the prange may write the same part of 'C'"},
+    {"T08WindowsApart",
+     "task t(updates C: f16[M])\n"
+     "inner t.v { prange i < 4 { @bump(windows(C, 4 by 6 every 3)[i]) } }",
+     "T08: iterations of the prange may write the same part of 'C'"},
+    {"T13Every", "task t(updates C: f16[M])\ninner t.v { bump(@windows(C, 4 by 8 every 0)[0]) }",
+     "T13: elements of windows are one apart or more, not 0"},
     {"T05Reduces", "task t(reduces(+) C: f16[M])\ninner t.v { @bump(C) }",
      "T05: 'bump' updates 'C', but 't' only reduces(+) 'C'"},
     {"T12Clipped", "task t(updates C: f16[M])\ninner t.v { bump(@blocks(C, M, clip)[0]) }",
@@ -104,6 +110,9 @@ const LanguageCase kRefused[] = {
      "T03: a pick in dimension 0 of a tensor of shape [M]"},
     {"T03Windows", "task t(updates C: f16[M])\ninner t.v { bump(@windows(C, 4 by 2, 2)[0]) }",
      "T03: windows [4] by [2, 2] at [0] of a tensor of shape [M]"},
+    {"T03WindowsApart",
+     "task t(updates C: f16[M])\ninner t.v { bump(@windows(C, 4 by 2 every 2, 1)[0]) }",
+     "T03: windows [4] by [2] every [2, 1] at [0] of a tensor of shape [M]"},
     {"T03Mma", "task t(updates C: f16[M])\ninner t.v { bump(@mma(C, c, warp, 64, 8, 16)[0]) }",
      "T03: parts by 'mma' of a tensor of shape [M]"},
     {"T08Mma",
@@ -201,6 +210,9 @@ inner t.v tunable U {
   prange i < 4 { bump(blocks(C, 8)[i + 2]) }
   prange i < 4 { sum(C) sum(blocks(C, 8)[i / 2]) }
   prange i < 4 { bump(windows(C, 4 by 8)[i]) }
+  prange i < 4 { bump(windows(C, 4 by 8 every 2)[i]) }
+  prange i < 4 { bump(windows(C, 4 by 5 every 4)[i]) }
+  prange i < 4 { bump(windows(C, U by U * 2 every 2)[i]) }
   prange w < 4 { tile(mma(S, c, warp, 64, 8, 16)[w]) }
   prange t < 32 { tile(mma(S, c, thread, 64, 8, 16)[t]) }
 }

@@ -292,6 +292,35 @@ leaf bump.l { C = C + 1 }
   ASSERT_FALSE(beyond);
   EXPECT_EQ(beyond.error().message,
             "T13: windows(C, 4 by 1, exact)[6] at [6] goes beyond 'C', which is [8] there");
+  const auto last = run_text(tasks + "inner t.v { bump(windows(C, 3 by 1 every 3, exact)[1]) }");
+  EXPECT_TRUE(last) << to_string(last.error());
+  EXPECT_FALSE(run_text(tasks + "inner t.v { bump(windows(C, 3 by 1 every 3, exact)[2]) }"));
+}
+
+// Elements of a window that are apart are those of the tensor, parts of it too; beyond the edge
+// there are zeros in front and behind, and windows that meet nowhere may be written at once.
+TEST(Run, WindowsOfElementsThatAreApart) {
+  const auto ran = run_text(R"(
+task t(updates C: f16[M], reads A: f16[M])
+task half(updates C: f16[M], reads A: f16[M])
+task add(updates C: f16[M], reads A: f16[M])
+inner t.v { prange i < 2 { half(windows(C, 4 by 5 every 4)[i], windows(A, 4 by 3 every 2)[i * 2 - 1]) } }
+inner half.v { srange j < 2 { add(blocks(C, 2)[j], windows(A, 2 by 1 every 3)[j]) } }
+leaf add.l { C = C * 0 + A }
+)");
+  ASSERT_TRUE(ran) << to_string(ran.error());
+  const execute::Numbers a = numbers({8}, 2).numbers();
+  const execute::Numbers c = numbers({8}, 1).numbers();
+  const auto at = [&](int x) { return x < 0 || x > 7 ? 0.0F : a[static_cast<std::size_t>(x)]; };
+  const execute::Numbers& made = ran->at("C").numbers();
+  // Window i has elements 5 i + 4 x of C, that of A begins at 6 i - 3 and has every second one.
+  constexpr double kRounding = 1e-3;
+  EXPECT_NEAR(made[0], at(-3), kRounding);
+  EXPECT_NEAR(made[4], at(3), kRounding);
+  EXPECT_NEAR(made[5], at(3), kRounding);
+  for (const std::size_t untouched : {1U, 2U, 3U, 6U, 7U}) {
+    EXPECT_NEAR(made[untouched], c[untouched], kRounding);
+  }
 }
 
 // An iteration may read the elements that it alone adds to.

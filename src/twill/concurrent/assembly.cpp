@@ -9,7 +9,8 @@
 namespace twill::concurrent {
 namespace {
 
-/// First words of instructions that only compute in registers, ask for a clock or give a hint.
+/// First words of instructions that only compute in registers, ask for a clock, give a hint, or
+/// order launches.
 constexpr std::string_view kInRegisters[] = {
     "abs",       "activemask",   "add",      "addc",      "and",   "applypriority", "bfe",
     "bfi",       "bfind",        "bmsk",     "brev",      "clz",   "cnot",          "copysign",
@@ -20,7 +21,8 @@ constexpr std::string_view kInRegisters[] = {
     "pmevent",   "popc",         "prefetch", "prefetchu", "prmt",  "rcp",           "redux",
     "rem",       "rsqrt",        "sad",      "selp",      "set",   "setmaxnreg",    "setp",
     "shf",       "shfl",         "shl",      "shr",       "sin",   "slct",          "sqrt",
-    "sub",       "subc",         "szext",    "tanh",      "testp", "vote",          "xor"};
+    "sub",       "subc",         "szext",    "tanh",      "testp", "vote",          "xor",
+    "griddepcontrol"};
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 

@@ -29,6 +29,17 @@ class Facts {
     return value;
   }
 
+  /// The values whose registers hold all that a value is computed from. That is its root, or for a
+  /// tile of rows and columns the roots of these.
+  Live roots_of(ValueId value) const {
+    const ValueId root = root_of(value);
+    const auto found = of_edges_.find(root);
+    if (found == of_edges_.end()) return {root};
+    Live roots;
+    for (const ValueId edge : found->second) roots.merge(roots_of(edge));
+    return roots;
+  }
+
   /// Registers of a thread that a value takes. Tiles that only depend on scalars take none:
   /// offsets, masks and constants are computed where they are read.
   int size_of(ValueId value) const {
@@ -55,8 +66,15 @@ class Facts {
              dialect::is_of_product(kernel_[node.operands[0]].type->encoding);
     }
     const ir::OpKind kind = kind_of(node);
-    return kind == ir::OpKind::broadcast || kind == ir::OpKind::expand_dims ||
-           kind == ir::OpKind::reshape || kind == ir::OpKind::transpose;
+    return is_spread(node) || kind == ir::OpKind::expand_dims || kind == ir::OpKind::reshape ||
+           kind == ir::OpKind::transpose;
+  }
+
+  /// Whether a node spreads a row, a column or a loaded scalar over a tile.
+  bool is_spread(const Node& node) const {
+    const ir::OpKind kind = kind_of(node);
+    return kind == ir::OpKind::broadcast ||
+           (kind == ir::OpKind::splat && data_.contains(node.operands[0]));
   }
 
   /// Whether a compiler may compute what a node makes element by element, with its readers.
@@ -82,6 +100,18 @@ class Facts {
     }
     return std::any_of(node.operands.begin(), node.operands.end(),
                        [&](ValueId value) { return data_.contains(value); });
+  }
+
+  /// Whether an elementwise node makes addresses, offsets or masks of rows and columns of its tile,
+  /// spread over it. Compilers compute these where they are read.
+  bool is_of_edges(const Node& node) const {
+    if (node.results.size() != 1) return false;
+    const ir::Type type = kernel_[node.results[0]].type;
+    if (!is_tile(type) || type->element->kind == ir::TypeKind::floating) return false;
+    if (ir::class_of(kind_of(node)) != ir::OpClass::elementwise) return false;
+    return std::all_of(node.operands.begin(), node.operands.end(), [&](ValueId value) {
+      return !data_.contains(value) || spread_.contains(value) || of_edges_.contains(value);
+    });
   }
 
   /// Passes on which values are data: from `from` on, those of `from` to those of `to`.
@@ -122,6 +152,8 @@ class Facts {
     if (node.kind == NodeKind::wait_products)
       products_.insert(node.results.begin(), node.results.end());
     if (makes_data(node)) data_.insert(node.results.begin(), node.results.end());
+    if (is_of_edges(node)) of_edges_[node.results[0]] = node.operands;
+    if (is_spread(node)) spread_.insert(node.results[0]);
     if (!is_view(node)) return;
     for (std::size_t i = 0; i < node.results.size(); ++i)
       views_[node.results[i]] = node.operands[i];
@@ -130,8 +162,10 @@ class Facts {
   const ir::Program& program_;
   const Kernel& kernel_;
   std::map<ValueId, ValueId> views_, operands_;
-  Live products_;      ///< what products leave, in flight and waited for
-  Live accumulators_;  ///< what products add to
+  std::map<ValueId, Values> of_edges_;  ///< tiles of rows and columns, and these
+  Live spread_;                         ///< rows, columns and scalars spread over tiles
+  Live products_;                       ///< what products leave, in flight and waited for
+  Live accumulators_;                   ///< what products add to
   Live data_, constants_;
 };
 
@@ -158,8 +192,9 @@ class Walk {
   }
 
   void use(ValueId value, Live& live) const {
-    const ValueId root = facts_.root_of(value);
-    if (facts_.size_of(root) > 0) live.insert(root);
+    for (const ValueId root : facts_.roots_of(value)) {
+      if (facts_.size_of(root) > 0) live.insert(root);
+    }
   }
   void use(const Values& values, Live& live) const {
     for (const ValueId value : values) use(value, live);

@@ -66,6 +66,8 @@ constexpr std::pair<std::string_view, OpKind> kKinds[] = {
     {"ttg.memdesc_trans", K::buffer_transpose}, {"ttg.memdesc_reshape", K::buffer_reshape},
     {"ttg.memdesc_reinterpret", K::buffer_cast}, {"ttg.async_copy_global_to_local", K::copy_async},
     {"ttg.async_commit_group", K::copy_commit}, {"ttg.async_wait", K::copy_wait},
+    {"tt.grid_dependency_wait", K::launch_order},
+    {"tt.grid_dependency_launch_dependents", K::launch_order},
     {"ttg.local_barrier", K::synchronize}, {"ttg.barrier", K::synchronize},
     {"ttg.warp_specialize", K::warp_roles}, {"ttg.warp_specialize.partitions", K::warp_partitions},
     {"ttg.warp_yield", K::roles_end}, {"ttg.warp_return", K::partition_end}, {"ttng.warp_group_dot", K::wgmma},

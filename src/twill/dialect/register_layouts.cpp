@@ -286,20 +286,22 @@ std::optional<std::int64_t> elements_of_thread(ir::Attribute layout, const Numbe
     const auto at = static_cast<std::size_t>(slice->dimension);
     if (slice->dimension < 0 || at > whole.size()) return std::nullopt;
     whole.insert(whole.begin() + slice->dimension, 1);
-    const Cover parent = cover_of(slice->parent, whole.size());
-    const auto all = elements_of_thread(slice->parent, whole);
-    if (!all || parent.of_thread.empty()) return std::nullopt;
-    return *all / parent.of_thread[at];
+    return elements_of_thread(slice->parent, whole);
   }
   if (kind_of_layout(layout) == "linear") {
-    return std::int64_t{1} << std::min<std::size_t>(bases_of(layout, "register").size(), 20);
+    const auto bases = bases_of(layout, "register");
+    const auto moves = std::count_if(bases.begin(), bases.end(), [](const Numbers& basis) {
+      return std::any_of(basis.begin(), basis.end(), [](auto step) { return step != 0; });
+    });
+    return std::int64_t{1} << std::min<std::int64_t>(moves, 20);
   }
   const Cover cover = cover_of(layout, shape.size());
   if (cover.of_thread.empty()) return std::nullopt;
   std::int64_t count = 1;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const std::int64_t block = std::max<std::int64_t>(1, cover.of_block[i]);
-    count *= std::max<std::int64_t>(1, (shape[i] + block - 1) / block) * cover.of_thread[i];
+    count *= std::max<std::int64_t>(1, (shape[i] + block - 1) / block) *
+             std::clamp<std::int64_t>(shape[i], 1, cover.of_thread[i]);
   }
   return count;
 }

@@ -59,7 +59,7 @@ struct Neighbours {
 };
 std::optional<Neighbours> neighbours_of(ir::Attribute layout);
 
-/// Elements of a tile of that shape that a thread holds, with those that it holds beside others.
+/// Different elements of a tile of that shape that a thread holds, with those that others hold too.
 /// nullopt for layouts that say nothing of threads.
 std::optional<std::int64_t> elements_of_thread(ir::Attribute layout,
                                                const std::vector<std::int64_t>& shape);

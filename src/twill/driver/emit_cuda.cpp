@@ -109,7 +109,7 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
 Diagnostic with_other_door(const Request& request, PlannedLoop& planned, Diagnostic why) {
   look_for_doors(request, planned);
   const auto& built = planned.outcome.built;
-  if (!built || !built->no_ttgir || !built->no_ttgir->empty()) return why;
+  if (!built || !built->no_ttgir || !built->no_ttgir->empty()) return with_page(std::move(why));
   if (why.hint.find("emit ttgir") != std::string::npos) return why;
   why.hint = "`twill emit ttgir` prints it" + (why.hint.empty() ? "" : "; or " + why.hint);
   return why;

@@ -48,4 +48,7 @@ Result<EmittedTtgir> emit_ttgir(const Request& request, const TtgirChoice& choic
 /// that schedule has no such plan.
 void look_for_doors(const Request& request, PlannedLoop& planned);
 
+/// The refusal of a printer. Where it does not say what to do, it names the page about that.
+Diagnostic with_page(Diagnostic why);
+
 }  // namespace twill::driver

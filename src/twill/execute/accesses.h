@@ -31,7 +31,8 @@ class Accesses {
 
   void read(Pointer at);
   void write(Pointer at, double value);
-  /// Adds to the element, or takes the minimum or maximum: the order matters for rounding only.
+  /// Adds to the element, takes the minimum or maximum, or changes bits: the order matters for
+  /// rounding only.
   void combine(Pointer at);
   /// A block of `shape` at `coordinates` is read or written by descriptor of a tensor of the sizes
   /// `tensor`; empty: it is without end.

@@ -1,10 +1,8 @@
 #include "twill/execute/assembly.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -13,112 +11,27 @@
 
 #include "twill/execute/elementwise.h"
 #include "twill/execute/evaluate.h"
+#include "twill/execute/instructions.h"
+#include "twill/execute/integers.h"
+#include "twill/execute/rounding.h"
+#include "twill/execute/values.h"
 #include "twill/ir/assembly_text.h"
 
 namespace twill::execute {
 namespace {
 
-constexpr std::string_view kSpaces = " \t";
-
-/// The nearest of tf32, ten bits behind the point, ties away from zero.
-float to_tf32(float x) {
-  if (!std::isfinite(x)) return x;
-  constexpr std::uint32_t kLost = 13;
-  std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
-  bits += std::uint32_t{1} << (kLost - 1);
-  return std::bit_cast<float>(bits >> kLost << kLost);
-}
-
 using Bits = Assembly::Bits;
-using Signed = std::int32_t;
 
-float single_of(Bits bits) { return std::bit_cast<float>(bits); }
-Bits raw(float number) { return std::bit_cast<Bits>(number); }
-Signed signed_of(Bits bits) { return std::bit_cast<Signed>(bits); }
-Bits raw(Signed integer) { return std::bit_cast<Bits>(integer); }
+constexpr std::string_view kSpaces = " \t";
+constexpr int kRegister = 32;  ///< bits
 
-/// The bits of a, b and c, by the table that `x[3]` is: bit number 4a + 2b + c.
-Bits look_up(const Bits* x) {
-  Bits result = 0;
-  for (Bits bit = 0; bit < 32; ++bit) {
-    const Bits row = (x[0] >> bit & 1U) << 2U | (x[1] >> bit & 1U) << 1U | (x[2] >> bit & 1U);
-    result |= (x[3] >> row & 1U) << bit;
-  }
-  return result;
+/// Whether an instruction only orders what this kernel does with what others do, or threads.
+bool only_orders(std::string_view statement) {
+  constexpr std::string_view kOrdering[] = {"griddepcontrol.", "bar.", "barrier.", "membar.",
+                                            "fence."};
+  return std::ranges::any_of(kOrdering,
+                             [&](std::string_view word) { return statement.starts_with(word); });
 }
-
-/// Shifts by more than 31 leave nothing, or the sign.
-Bits shift_left(const Bits* x) { return x[1] > 31 ? 0 : x[0] << x[1]; }
-Bits shift_right(const Bits* x) { return x[1] > 31 ? 0 : x[0] >> x[1]; }
-Bits shift_right_signed(const Bits* x) { return raw(signed_of(x[0]) >> std::min<Bits>(x[1], 31)); }
-
-/// Towards zero; what is out of range is the nearest in range, and NaN is zero.
-Bits to_integer(float x, double least, double most) {
-  if (std::isnan(x)) return 0;
-  const double whole = std::trunc(std::clamp(static_cast<double>(x), least, most));
-  return static_cast<Bits>(static_cast<std::int64_t>(whole));
-}
-
-struct Known {
-  std::string_view name;  ///< mnemonic and type
-  std::size_t operands;
-  Bits (*function)(const Bits*);
-};
-
-constexpr std::array kKnown = {
-    Known{"mov.f32", 1, [](const Bits* x) { return x[0]; }},
-    Known{"cvt.tf32.f32", 1, [](const Bits* x) { return raw(to_tf32(single_of(x[0]))); }},
-    Known{"add.f32", 2, [](const Bits* x) { return raw(single_of(x[0]) + single_of(x[1])); }},
-    Known{"sub.f32", 2, [](const Bits* x) { return raw(single_of(x[0]) - single_of(x[1])); }},
-    Known{"mul.f32", 2, [](const Bits* x) { return raw(single_of(x[0]) * single_of(x[1])); }},
-    Known{"div.f32", 2, [](const Bits* x) { return raw(single_of(x[0]) / single_of(x[1])); }},
-    Known{"fma.f32", 3,
-          [](const Bits* x) {
-            return raw(std::fma(single_of(x[0]), single_of(x[1]), single_of(x[2])));
-          }},
-    Known{"min.f32", 2,
-          [](const Bits* x) { return raw(std::fmin(single_of(x[0]), single_of(x[1]))); }},
-    Known{"max.f32", 2,
-          [](const Bits* x) { return raw(std::fmax(single_of(x[0]), single_of(x[1]))); }},
-    Known{"neg.f32", 1, [](const Bits* x) { return raw(-single_of(x[0])); }},
-    Known{"abs.f32", 1, [](const Bits* x) { return raw(std::fabs(single_of(x[0]))); }},
-    Known{"ex2.f32", 1, [](const Bits* x) { return raw(std::exp2(single_of(x[0]))); }},
-    Known{"lg2.f32", 1, [](const Bits* x) { return raw(std::log2(single_of(x[0]))); }},
-    Known{"rcp.f32", 1, [](const Bits* x) { return raw(1 / single_of(x[0])); }},
-    Known{"sqrt.f32", 1, [](const Bits* x) { return raw(std::sqrt(single_of(x[0]))); }},
-    Known{"rsqrt.f32", 1, [](const Bits* x) { return raw(1 / std::sqrt(single_of(x[0]))); }},
-    Known{"sin.f32", 1, [](const Bits* x) { return raw(std::sin(single_of(x[0]))); }},
-    Known{"cos.f32", 1, [](const Bits* x) { return raw(std::cos(single_of(x[0]))); }},
-    Known{"tanh.f32", 1, [](const Bits* x) { return raw(std::tanh(single_of(x[0]))); }},
-    Known{"cvt.f32.s32", 1, [](const Bits* x) { return raw(static_cast<float>(signed_of(x[0]))); }},
-    Known{"cvt.f32.u32", 1, [](const Bits* x) { return raw(static_cast<float>(x[0])); }},
-    Known{"cvt.rzi.s32.f32", 1,
-          [](const Bits* x) { return to_integer(single_of(x[0]), -2147483648.0, 2147483647.0); }},
-    Known{"cvt.rzi.u32.f32", 1,
-          [](const Bits* x) { return to_integer(single_of(x[0]), 0, 4294967295.0); }},
-    Known{"mov.b32", 1, [](const Bits* x) { return x[0]; }},
-    Known{"add.b32", 2, [](const Bits* x) { return x[0] + x[1]; }},
-    Known{"sub.b32", 2, [](const Bits* x) { return x[0] - x[1]; }},
-    Known{"mul.lo.b32", 2, [](const Bits* x) { return x[0] * x[1]; }},
-    Known{"mad.lo.b32", 3, [](const Bits* x) { return x[0] * x[1] + x[2]; }},
-    Known{"neg.b32", 1, [](const Bits* x) { return 0 - x[0]; }},
-    Known{"and.b32", 2, [](const Bits* x) { return x[0] & x[1]; }},
-    Known{"or.b32", 2, [](const Bits* x) { return x[0] | x[1]; }},
-    Known{"xor.b32", 2, [](const Bits* x) { return x[0] ^ x[1]; }},
-    Known{"not.b32", 1, [](const Bits* x) { return ~x[0]; }},
-    Known{"lop3.b32", 4, look_up},
-    Known{"shl.b32", 2, shift_left},
-    Known{"shr.u32", 2, shift_right},
-    Known{"shr.b32", 2, shift_right},
-    Known{"shr.s32", 2, shift_right_signed},
-    Known{"min.s32", 2,
-          [](const Bits* x) { return raw(std::min(signed_of(x[0]), signed_of(x[1]))); }},
-    Known{"max.s32", 2,
-          [](const Bits* x) { return raw(std::max(signed_of(x[0]), signed_of(x[1]))); }},
-    Known{"min.u32", 2, [](const Bits* x) { return std::min(x[0], x[1]); }},
-    Known{"max.u32", 2, [](const Bits* x) { return std::max(x[0], x[1]); }},
-    Known{"popc.b32", 1, [](const Bits* x) { return static_cast<Bits>(std::popcount(x[0])); }},
-};
 
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
@@ -131,29 +44,6 @@ std::vector<std::string_view> split(std::string_view text, char at) {
     if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + 1);
   }
-}
-
-const Known* known_as(std::string_view name) {
-  const auto* const found =
-      std::ranges::find_if(kKnown, [&](const Known& it) { return it.name == name; });
-  return found == kKnown.end() ? nullptr : found;
-}
-
-/// The known instruction; its modifiers may be those that leave f32 what it is, to its rounding.
-/// Where signs make no difference, s32 and u32 are bits.
-const Known* known(std::string_view instruction) {
-  static const std::set<std::string_view> kModifiers = {"rn", "ftz", "approx", "full"};
-  std::string name;
-  for (const std::string_view word : split(instruction, '.')) {
-    const bool to_tf32 = word == "rna" && name == "cvt";
-    if (!name.empty() && (to_tf32 || kModifiers.contains(word))) continue;
-    name += (name.empty() ? "" : ".") + std::string(word);
-  }
-  // Only the rounding of ties away from zero is known.
-  if (name == "cvt.tf32.f32" && instruction.find(".rna.") == std::string_view::npos) return nullptr;
-  if (const Known* found = known_as(name)) return found;
-  const bool is_integer = name.ends_with(".s32") || name.ends_with(".u32");
-  return is_integer ? known_as(name.substr(0, name.size() - 3) + "b32") : nullptr;
 }
 
 /// The word as a number, all of it.
@@ -176,7 +66,7 @@ std::optional<Bits> constant(std::string_view word, bool is_single) {
     return value ? std::optional(static_cast<Bits>(*value)) : std::nullopt;
   }
   const auto value = number_in<float>(word);
-  return value ? std::optional(raw(*value)) : std::nullopt;
+  return value ? std::optional(std::bit_cast<Bits>(*value)) : std::nullopt;
 }
 
 }  // namespace
@@ -196,7 +86,8 @@ std::optional<Assembly> Assembly::read(std::string_view text, std::size_t result
     const std::size_t space = std::min(all.find(' '), all.size());
     const std::vector<std::string_view> words = split(all.substr(space), ',');
     if (all.starts_with(".reg")) continue;  // registers come to be where they are written
-    const Known* what = known(all.substr(0, space));
+    if (only_orders(all)) continue;
+    const KnownInstruction* what = instruction(all.substr(0, space));
     if (what == nullptr || words.size() != what->operands + 1) return std::nullopt;
     Step step;
     step.function = what->function;
@@ -226,13 +117,13 @@ std::optional<Assembly> Assembly::read(std::string_view text, std::size_t result
     written.insert(step.to);
     made.steps_.push_back(step);
   }
-  for (std::size_t i = 0; i < results; ++i) {
+  for (std::size_t i = 0; i < results && !made.steps_.empty(); ++i) {
     if (!written.contains(i)) return std::nullopt;
   }
   return made;
 }
 
-Assembly::Bits Assembly::run(std::span<const Bits> operands, std::size_t result) const {
+void Assembly::run(std::span<const Bits> operands, std::span<Bits> results) const {
   std::vector<Bits> values(registers_, 0);
   std::ranges::copy(operands, values.begin() + static_cast<std::ptrdiff_t>(results_));
   for (const Step& step : steps_) {
@@ -242,47 +133,151 @@ Assembly::Bits Assembly::run(std::span<const Bits> operands, std::size_t result)
     }
     values[step.to] = step.function(in);
   }
-  return values[result];
+  std::copy_n(values.begin(), results_, results.begin());
 }
+
+namespace {
+
+/// How `together` elements of a type lie in registers.
+struct Packing {
+  ir::Type type = nullptr;
+  std::size_t together = 1;
+  std::size_t in_register = 1;  ///< elements
+  std::size_t first = 0;        ///< register
+
+  std::size_t registers() const { return together / in_register; }
+  bool fits() const {
+    const auto bits = static_cast<int>(in_register) * type->bits;
+    const bool known = type->kind == ir::TypeKind::integer ||
+                       (type->kind == ir::TypeKind::floating && format_of(type));
+    return known && bits == kRegister && together % in_register == 0;
+  }
+  int shift(std::size_t lane) const { return static_cast<int>(lane % in_register) * type->bits; }
+  void put(std::span<Bits> registers, std::size_t lane, const Tile& tile, std::size_t i) const {
+    const std::size_t at = tile.shape.empty() ? 0 : i;
+    const bool single = type->name == "f32";
+    const Bits bits =
+        single ? std::bit_cast<Bits>(tile.numbers()[at])
+        : tile.is_floating()
+            ? static_cast<Bits>(bits_of(type, static_cast<double>(tile.numbers()[at])))
+            : static_cast<Bits>(as_unsigned(tile.integers()[at], type->bits));
+    registers[first + lane / in_register] |= bits << shift(lane);
+  }
+  Bits get(std::span<const Bits> registers, std::size_t lane) const {
+    const Bits bits = registers[first + lane / in_register] >> shift(lane);
+    return type->bits == kRegister ? bits : bits & ((Bits{1} << type->bits) - 1);
+  }
+};
+
+/// Places of values in registers, one after the other. Nullopt where elements do not fill them.
+std::optional<std::vector<Packing>> packed_in(const ir::Program& program,
+                                              std::span<const ir::ValueId> values,
+                                              std::size_t together) {
+  std::vector<Packing> all;
+  std::size_t next = 0;
+  for (const ir::ValueId value : values) {
+    Packing packing;
+    packing.type = scalar_of(ir::type_of(program, value));
+    packing.together = together;
+    const int fill = kRegister / std::max(packing.type->bits, 1);
+    packing.in_register = std::clamp<std::size_t>(static_cast<std::size_t>(fill), 1, together);
+    packing.first = next;
+    if (!packing.fits()) return std::nullopt;
+    next += packing.registers();
+    all.push_back(packing);
+  }
+  return all;
+}
+
+std::size_t registers_of(const std::vector<Packing>& all) {
+  return all.empty() ? 0 : all.back().first + all.back().registers();
+}
+
+/// The tile whose elements have these bits.
+Tile tile_of(ir::Type type, Shape shape, std::span<const Bits> bits) {
+  if (type->kind == ir::TypeKind::floating) {
+    Numbers numbers;
+    for (const Bits it : bits) {
+      numbers.push_back(type->name == "f32" ? std::bit_cast<float>(it)
+                                            : static_cast<float>(value_of(type, it)));
+    }
+    return {std::move(shape), std::move(numbers)};
+  }
+  Integers integers;
+  for (const Bits it : bits) integers.push_back(wrapped(it, type->bits));
+  return {std::move(shape), std::move(integers)};
+}
+
+/// Runs assembly on tiles, `together` elements at a time.
+class PackedRun {
+ public:
+  PackedRun(const Assembly& assembly, std::vector<Packing> in, std::vector<Packing> out,
+            std::span<const TilePtr> operands)
+      : assembly_(assembly),
+        in_(std::move(in)),
+        out_(std::move(out)),
+        operands_(operands),
+        given_(registers_of(in_)),
+        made_(registers_of(out_)) {}
+
+  /// Registers of the results for these elements.
+  std::span<const Bits> of(std::span<const std::size_t> elements) {
+    std::ranges::fill(given_, 0);
+    for (std::size_t k = 0; k < in_.size(); ++k) {
+      for (std::size_t lane = 0; lane < elements.size(); ++lane) {
+        in_[k].put(given_, lane, *operands_[k], elements[lane]);
+      }
+    }
+    assembly_.run(given_, made_);
+    return made_;
+  }
+
+  const Packing& result(std::size_t number) const { return out_[number]; }
+
+ private:
+  const Assembly& assembly_;
+  std::vector<Packing> in_, out_;
+  std::span<const TilePtr> operands_;
+  std::vector<Bits> given_, made_;
+};
+
+}  // namespace
 
 Result<Tile> assemble(const ir::Program& program, ir::OpId id, std::span<const TilePtr> operands,
                       std::size_t result) {
   const ir::Op& op = program.op(id);
-  const auto is_single = [&](ir::ValueId value) {
-    return scalar_of(ir::type_of(program, value))->name == "f32";
-  };
-  const auto has_register = [&](ir::ValueId value) {
-    return is_single(value) || scalar_of(ir::type_of(program, value))->name == "i32";
-  };
-  const bool fits = op.is_pure && op.count.value_or(1) == 1 && !operands.empty() &&
-                    std::ranges::all_of(op.results, has_register) &&
-                    std::ranges::all_of(op.operands, has_register);
+  const auto together = static_cast<std::size_t>(std::max<std::int64_t>(op.count.value_or(1), 1));
+  const auto in = packed_in(program, op.operands, together);
+  const auto out = packed_in(program, op.results, together);
   const auto known =
-      fits ? Assembly::read(op.symbol, op.results.size(), operands.size()) : std::nullopt;
+      in && out ? Assembly::read(op.symbol, registers_of(*out), registers_of(*in)) : std::nullopt;
   if (!known) return cannot(program, id, "is assembly whose meaning is not known");
-  Shape shape;
+  Shape shape = operands.empty() ? ir::type_of(program, op.results[result])->shape : Shape();
   for (const TilePtr& tile : operands) {
     if (!tile->shape.empty()) shape = tile->shape;
   }
-  std::vector<Bits> registers(operands.size());
-  const auto bits = [&](std::size_t i) {
-    for (std::size_t k = 0; k < operands.size(); ++k) {
-      const Tile& tile = *operands[k];
-      const std::size_t at = tile.shape.empty() ? 0 : i;
-      registers[k] =
-          tile.is_floating() ? raw(tile.numbers()[at]) : static_cast<Bits>(tile.integers()[at]);
-    }
-    return known->run(registers, result);
-  };
+  PackedRun run(*known, *in, *out, operands);
+  const Packing& packing = run.result(result);
   const auto size = static_cast<std::size_t>(size_of(shape));
-  if (is_single(op.results[result])) {
-    Numbers numbers(size);
-    for (std::size_t i = 0; i < size; ++i) numbers[i] = single_of(bits(i));
-    return Tile{std::move(shape), std::move(numbers)};
+  std::vector<Bits> bits(size);
+  std::vector<std::size_t> elements(together);
+  for (std::size_t i = 0; i < size; i += together) {
+    for (std::size_t lane = 0; lane < together; ++lane)
+      elements[lane] = std::min(i + lane, size - 1);
+    const std::vector<std::size_t> group = elements;
+    const std::span<const Bits> made = run.of(group);
+    for (std::size_t lane = 0; lane < together; ++lane) bits[group[lane]] = packing.get(made, lane);
+    // Which elements lie in a register is a layout's choice: each must come out alike with any.
+    for (std::size_t lane = 0; together > 1 && lane < together; ++lane) {
+      std::ranges::fill(elements, group[lane]);
+      const std::span<const Bits> alone = run.of(elements);
+      for (std::size_t other = 0; other < together; ++other) {
+        if (packing.get(alone, other) == bits[group[lane]]) continue;
+        return cannot(program, id, "is assembly by which an element depends on its neighbours");
+      }
+    }
   }
-  Integers integers(size);
-  for (std::size_t i = 0; i < size; ++i) integers[i] = signed_of(bits(i));
-  return Tile{std::move(shape), std::move(integers)};
+  return tile_of(packing.type, std::move(shape), bits);
 }
 
 }  // namespace twill::execute

@@ -15,7 +15,9 @@ namespace twill::execute {
 /// PTX on registers of 32 bits, as steps that can be carried out for each element. Of f32, known
 /// are moves, sums, products, minima and maxima, the hardware's functions (as exact as f32 is), and
 /// rounding to tf32. Of integers and bits: moves, sums, products, logic, shifts, minima and maxima,
-/// and conversions between them and f32. No predicates, vectors or other types.
+/// choice of bytes, and conversions between them and f32. Of pairs of f16 and of bf16: sums,
+/// products, minima and maxima. What only orders is known as nothing. No predicates, vectors of
+/// operands, or other types.
 class Assembly {
  public:
   using Bits = std::uint32_t;
@@ -25,7 +27,8 @@ class Assembly {
   static std::optional<Assembly> read(std::string_view text, std::size_t results,
                                       std::size_t operands);
 
-  Bits run(std::span<const Bits> operands, std::size_t result) const;
+  /// Zero for a result that nothing makes.
+  void run(std::span<const Bits> operands, std::span<Bits> results) const;
 
  private:
   static constexpr std::size_t kMost = 4;  ///< operands of an instruction
@@ -44,8 +47,9 @@ class Assembly {
   std::vector<Step> steps_;
 };
 
-/// Result `result` of inline assembly, element by element. Fails unless all it takes and makes is
-/// f32 or i32, one element at a time, and its text is known.
+/// Result `result` of inline assembly. Fails if its text is not known, or if the elements that it
+/// takes at a time do not fill registers. Fails as well if an element's result depends on those in
+/// its register.
 Result<Tile> assemble(const ir::Program& program, ir::OpId op, std::span<const TilePtr> operands,
                       std::size_t result);
 

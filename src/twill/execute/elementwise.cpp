@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 
+#include "twill/execute/addresses.h"
 #include "twill/execute/assembly.h"
 #include "twill/execute/evaluate.h"
 #include "twill/execute/formula.h"
@@ -207,18 +208,6 @@ Wide as_integer(float number, int bits, bool is_signed) {
                    : static_cast<Wide>(std::numeric_limits<Unsigned>::max() >> (64 - bits));
 }
 
-bool has_bits(ir::Type scalar) {
-  return scalar->kind == ir::TypeKind::integer ||
-         (scalar->kind == ir::TypeKind::floating && format_of(scalar).has_value());
-}
-
-/// Bits of memory of each element that a pointer points to, 0 if they are no numbers. Truth values
-/// have a byte.
-int bits_behind(ir::Type type) {
-  const bool points = type->kind == ir::TypeKind::pointer && has_bits(type->element);
-  return points ? std::max(type->element->bits, 8) : 0;
-}
-
 /// Reads the same bits as elements of another type. NaNs keep no payload.
 Result<Tile> bits_as(const ir::Program& program, ir::OpId id, const Elements& in, ir::Type from,
                      ir::Type to) {
@@ -265,6 +254,9 @@ Result<Tile> convert(const ir::Program& program, ir::OpId id, const Elements& in
       return in.integers([&](std::size_t i) {
         return static_cast<Wide>(as_unsigned(in.integer(0, i), from->bits));
       });
+    case OpKind::inttoptr:
+    case OpKind::ptrtoint:
+      return change_addresses(program, id, *operands[0]);
     case OpKind::bitcast:
       if (bits_behind(from) > 0 && bits_behind(from) == bits_behind(to)) {
         return *operands[0];  // loads and stores see the elements as the pointer's
@@ -296,6 +288,8 @@ bool is_conversion(OpKind kind) {
     case OpKind::bitcast:
     case OpKind::index_cast:
     case OpKind::index_castu:
+    case OpKind::inttoptr:
+    case OpKind::ptrtoint:
       return true;
     default:
       return false;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "twill/execute/addresses.h"
 #include "twill/execute/elementwise.h"
 #include "twill/execute/evaluate.h"
 #include "twill/execute/rounding.h"
@@ -200,6 +201,9 @@ Result<std::map<ir::ValueId, Value>> arguments_of(const ir::Program& program, ir
     left.erase(program.value(arguments[i]).name);
   }
   if (!left.empty()) return cannot(program, function, "has no argument %" + *left.begin());
+  for (const ir::Type type : types_at_addresses(program, function)) {
+    memory.add_array(type->text + " at addresses", type);
+  }
   return made;
 }
 

@@ -7,7 +7,9 @@
 
 #include "twill/execute/elementwise.h"
 #include "twill/execute/evaluate.h"
+#include "twill/execute/integers.h"
 #include "twill/execute/rounding.h"
+#include "twill/execute/updates.h"
 #include "twill/ir/operands.h"
 
 namespace twill::execute {
@@ -24,39 +26,6 @@ std::uint64_t mixed(std::uint64_t bits) {
   bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
   bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
   return bits ^ (bits >> 31U);
-}
-
-/// Function that combines the old value of an element and the new one.
-using Combine = double (*)(double, double);
-double take_new(double, double value) { return value; }
-double exchange(double, double value) { return value; }  // the old value is the op's result
-double add(double old, double value) {
-  return static_cast<double>(static_cast<float>(old) + static_cast<float>(value));
-}
-double add_integers(double old, double value) { return old + value; }
-double smaller(double old, double value) { return std::fmin(old, value); }
-double larger(double old, double value) { return std::fmax(old, value); }
-
-/// Null: not known.
-Combine combination(const ir::Op& op) {
-  const bool combines = op.kind == OpKind::atomic_update || op.kind == OpKind::block_update ||
-                        op.kind == OpKind::block_update_async;
-  if (!combines) return take_new;
-  switch (op.update) {
-    case ir::Update::add:
-      return add_integers;
-    case ir::Update::fadd:
-      return add;
-    case ir::Update::max:
-      return larger;
-    case ir::Update::min:
-      return smaller;
-    case ir::Update::exchange:
-      return exchange;
-    case ir::Update::other:
-      return nullptr;
-  }
-  return nullptr;
 }
 
 Result<Pointer> target(const ir::Program& program, ir::OpId op, const Memory& memory,
@@ -364,16 +333,25 @@ void begin_op(const Memory& memory) {
   if (memory.accesses() != nullptr) memory.accesses()->begin_op();
 }
 
+/// Replaces an element that is as expected; returns what was there.
+double put_if(Memory& memory, Pointer at, double expected, double value, ir::Type type) {
+  const double old = seen_as(memory.element(at.array), type, memory.read(at));
+  if (memory.accesses() != nullptr) memory.accesses()->read(at);
+  return old == expected ? put(memory, at, exchange, value, type) : old;
+}
+
 Result<Tile> store(const ir::Program& program, ir::OpId id, Memory& memory, const Tile& values,
                    const Lookup& lookup) {
   const ir::Op& op = program.op(id);
-  const Combine combine = combination(op);
+  const Combine combine = combination(program, op);
   if (combine == nullptr) return cannot(program, id, "combines in a way that is not known");
   const ir::ValueId address = ir::memory_access(op)->address;
   const ir::Type element = scalar_of(ir::type_of(program, address))->element;
   TWILL_TRY(const TilePtr pointers, lookup(address));
   TWILL_TRY(const Optional mask, optional(op, ir::Role::mask, lookup));
-  if (pointers->is_floating() || pointers->size() != values.size() || !mask.fits(values)) {
+  TWILL_TRY(const Optional expected, optional(op, ir::Role::expected, lookup));
+  if (pointers->is_floating() || pointers->size() != values.size() || !mask.fits(values) ||
+      !expected.fits(values)) {
     return cannot(program, id, "has operands that do not fit");
   }
   Tile before = values;
@@ -381,7 +359,10 @@ Result<Tile> store(const ir::Program& program, ir::OpId id, Memory& memory, cons
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (mask.tile && mask.at(i) == 0) continue;
     TWILL_TRY(const Pointer at, target(program, id, memory, pointers->integers()[i]));
-    set_element(before, i, put(memory, at, combine, element_of(values, i), element));
+    const double value = element_of(values, i);
+    set_element(before, i,
+                expected.tile ? put_if(memory, at, expected.at(i), value, element)
+                              : put(memory, at, combine, value, element));
   }
   TWILL_TRY_VOID(memory.check_files());
   return before;
@@ -444,7 +425,7 @@ Result<Tile> write_global(const ir::Program& program, ir::OpId id, Memory& memor
     return cannot(program, id, "is not known");
   }
   if (descriptor == nullptr) return store(program, id, memory, source, lookup);
-  const Combine combine = combination(program.op(id));
+  const Combine combine = combination(program, program.op(id));
   if (combine == nullptr) return cannot(program, id, "combines in a way that is not known");
   TWILL_TRY(Pieces pieces, pieces_of(program, id, *descriptor, lookup));
   if (!part.empty() && part != whole(pieces.tile)) {

@@ -77,7 +77,7 @@ enum class OpClass : unsigned char {
   X(copy_wait, synchronization) X(block_store_wait, synchronization) \
   X(tcgen05_commit, synchronization) X(proxy_fence, synchronization) \
   X(shared_end, synchronization) \
-  X(synchronize, synchronization) \
+  X(synchronize, synchronization) X(launch_order, synchronization) \
   X(print, remark) X(check, remark) X(assume, remark)
 // clang-format on
 
@@ -85,7 +85,9 @@ enum class OpClass : unsigned char {
 /// `branch` has regions, `jump` leads to a block. `combined` ends the region of a reduction.
 /// `warp_roles` has two regions: that of the warps that ran so far, ended by `roles_end`, and one
 /// with `warp_partitions`. The latter has one region for each further role, ended by
-/// `partition_end`. `tensor_copy` goes from shared to tensor memory. `copy_arrive` arrives at an mbarrier when the role's copies so far have landed.
+/// `partition_end`. `tensor_copy` goes from shared to tensor memory. `copy_arrive` arrives at an
+/// mbarrier when the role's copies so far have landed. `launch_order` waits for launches before
+/// this one, or lets those behind it begin.
 enum class OpKind : unsigned char {
 #define TWILL_ENUMERATOR(kind, op_class) kind,
   TWILL_OP_KINDS(TWILL_ENUMERATOR)
@@ -95,6 +97,19 @@ enum class OpKind : unsigned char {
 OpClass class_of(OpKind kind);
 
 /// Combination of an access: how the new value and the old one become the element.
-enum class Update : unsigned char { other, add, fadd, min, max, exchange };
+/// `min` and `max` are those of signed integers and of numbers.
+enum class Update : unsigned char {
+  other,
+  add,
+  fadd,
+  min,
+  max,
+  umin,
+  umax,
+  bit_and,
+  bit_or,
+  bit_xor,
+  exchange
+};
 
 }  // namespace twill::ir

@@ -58,6 +58,7 @@ enum class Role : unsigned char {
   mask,         ///< i1: elements that are accessed
   fill,         ///< value of a load's masked elements
   source,       ///< the tile that is stored, or the buffer that is viewed
+  expected,     ///< of an atomic comparison: the old value for which it stores
   destination,  ///< of a copy into shared memory: the buffer
   barrier,      ///< that completion arrives at, or that the op is about
   phase,        ///< of a wait: the parity of the phase that is waited for

@@ -109,8 +109,12 @@ bool starts_alone(const Draft& draft, OpId op);
 bool updates(const Draft& draft, OpId op, OpId value, Cycles distance);
 /// Moment from which the value of an op can be transferred.
 Cycles ready(const Draft& draft, OpId op);
-/// Moment at which a role waits for the end of asynchronous work: when it should be ready; for
-/// `late` ops, right after the start of the next one.
+/// Whether a role waits for a product at the end of the window that issues it. Its result lives
+/// longer than the interval, so the loop moves it to other registers at its back edge. ptxas
+/// serializes products of which that happens in flight (C7514).
+bool ends_with_window(const Draft& draft, OpId op);
+/// Moment at which a role waits for the end of asynchronous work: when it should be ready, or with
+/// its window; for `late` ops, right after the start of the next one.
 Cycles retired(const Draft& draft, OpId op);
 
 // The steps of the construction, in order.

@@ -108,11 +108,12 @@ bool ends_in_role(Mechanism mechanism) {
          mechanism == Mechanism::scoreboard;
 }
 
-/// Whether no op waits for a product, the only one of its role. It adds to its own result, without
-/// other readers in the loop, and the buffers of its operands have a spare copy. Then the role
-/// starts the next product before it waits for this one and releases the operands: the tensor core
-/// never idles in between. On an H200 that gains up to a third of a GEMM with tiles of 128x128.
-/// With two products in a role, it gains nothing or costs half a percent (docs/hardware-log.md).
+/// Whether no op waits for a product, the only one of its role. It adds to its own last result,
+/// without other readers in the loop, and the buffers of its operands have a spare copy. Then the
+/// role starts the next product before it waits for this one and releases the operands: the tensor
+/// core never idles in between. On an H200 that gains up to a third of a GEMM with tiles of
+/// 128x128. With two products in a role, it gains nothing or costs half a percent
+/// (docs/hardware-log.md).
 bool may_end_late(const Draft& draft, OpId op) {
   const RoleId role = draft.role[op.index()];
   if (draft.mechanism(op) != Mechanism::wgmma || draft.eager[role.index()]) return false;
@@ -123,7 +124,7 @@ bool may_end_late(const Draft& draft, OpId op) {
   bool accumulates = false;
   for (const Read& read : draft.reads) {
     if (read.value == op) {
-      if (read.reader != op || !read.in_place) return false;
+      if (read.reader != op || !read.in_place || read.distance != 1) return false;
       accumulates = true;
       continue;
     }
@@ -152,7 +153,7 @@ void make_order(Draft& draft) {
     clusters.push_back(cluster_of(draft, OpId(v)));
     if (!ends_in_role(draft.mechanism(OpId(v)))) continue;
     clusters.push_back({OpId(v), true, retired(draft, OpId(v)), false, {}, {}, {}});
-    if (!draft.eager[draft.role[v].index()]) continue;
+    if (!draft.eager[draft.role[v].index()] && !ends_with_window(draft, OpId(v))) continue;
     DraftStep drain;  // a need, without a step
     drain.step.kind = StepKind::drain_groups;
     drain.time = clusters.back().time;

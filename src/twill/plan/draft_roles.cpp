@@ -201,16 +201,39 @@ Cycles end_of_access(const Draft& draft, OpId op) {
   return draft.issue(op) + length;
 }
 
+namespace {
+
+/// The last cycle of the window in which an op is issued.
+Cycles last_of_window(const Draft& draft, OpId op) {
+  return (floor_divide(draft.issue(op), draft.interval) + 1) * draft.interval - 1;
+}
+
+}  // namespace
+
 Cycles ready(const Draft& draft, OpId op) {
   if (draft.mechanism(op) == Mechanism::threads) return draft.issue(op);
   return draft.issue(op) + std::max<Cycles>(draft.alternative(op).latency, 1);
+}
+
+bool ends_with_window(const Draft& draft, OpId op) {
+  const auto home = draft.home(op);
+  if (draft.mechanism(op) != Mechanism::wgmma || !home) return false;
+  if (draft.plan[*home].residence != Residence::registers) return false;
+  if (last_of_window(draft, op) == draft.issue(op)) return false;
+  return std::any_of(draft.reads.begin(), draft.reads.end(), [&](const Read& read) {
+    const Cycles lives =
+        draft.issue(read.reader) + read.distance * draft.interval - draft.issue(op);
+    return read.value == op && read.carries_value && draft.same_role(op, read.reader) &&
+           lives >= draft.interval + (read.in_place ? 1 : 0);
+  });
 }
 
 Cycles retired(const Draft& draft, OpId op) {
   if (op.index() < draft.late.size() && draft.late[op.index()]) {
     return draft.issue(op) + draft.interval + 1;
   }
-  return ready(draft, op);
+  const Cycles end = ready(draft, op);
+  return ends_with_window(draft, op) ? std::min(end, last_of_window(draft, op)) : end;
 }
 
 Result<void> make_roles(Draft& draft, const Setting& setting) {

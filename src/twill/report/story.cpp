@@ -223,7 +223,9 @@ std::string story(const Outcome& outcome) {
         outcome.limiter->alone ? "; limited by " : "; limited by several rules together, most by ";
     line += outcome.limiter->what + where_limited(*outcome.limiter);
   }
-  return text + entry("at least", line);
+  text += entry("at least", line);
+  const bool unplanned = outcome.built && !outcome.built->planned;
+  return unplanned ? text + entry("plan", plan_line(*outcome.built)) : text;
 }
 
 std::string way_out(const Built& built) {

@@ -11,6 +11,10 @@ namespace {
 
 using Kind = emit::Parameter::Kind;
 
+bool is_array(const emit::Parameter& parameter) {
+  return parameter.kind == Kind::pointer || parameter.kind == Kind::descriptor;
+}
+
 void put_word(std::string& out, std::uint64_t word) {
   for (unsigned i = 0; i < 8; ++i) out += static_cast<char>(word >> (8 * i) & 0xffU);
 }
@@ -89,6 +93,11 @@ Result<Case> case_of(const Kernel& kernel, Chosen chosen) {
   Case made;
   std::int64_t bytes = 0;
   const Reference& reference = *chosen.reference;
+  const auto arrays = std::ranges::count_if(kernel.description.parameters, is_array);
+  if (static_cast<std::ptrdiff_t>(reference.memory.array_count()) > arrays) {
+    return fail({kernel.description.input},
+                "takes addresses from memory, behind which a kernel in CUDA finds nothing here");
+  }
   for (std::size_t array = 0; array < reference.memory.array_count(); ++array) {
     made.buffers.push_back(buffer_of(reference, array));
     const Buffer& buffer = made.buffers.back();
@@ -119,8 +128,7 @@ std::string call_text(const Kernel& kernel, const Case& call, const Machine& mac
   put_word(out, parameters.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const bool array =
-        parameters[i].kind == Kind::pointer || parameters[i].kind == Kind::descriptor;
+    const bool array = is_array(parameters[i]);
     put_word(out, array ? 1 : 0);
     if (array) {
       put_buffer(out, call.buffers[next++]);

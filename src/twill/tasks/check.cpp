@@ -239,10 +239,11 @@ class InnerCheck {
   Result<std::vector<Size>> shape_of(const Piece& piece, const Known& known) const {
     std::vector<Size> shape = known.shape;
     for (const Block& block : piece.blocks) {
-      for (const auto* sizes : {&block.tile, &block.step, &block.index}) {
+      for (const auto* sizes : {&block.tile, &block.step, &block.every, &block.index}) {
         TWILL_TRY_VOID(check_names(*sizes, piece.where));
       }
       TWILL_TRY_VOID(check_rank(block, shape, piece.where));
+      TWILL_TRY_VOID(check_every(block, piece.where));
       shape = tasks::shape_of(block, shape);
     }
     return shape;
@@ -264,8 +265,9 @@ class InnerCheck {
     const bool windows = block.cut == Cut::windows;
     return fail_task(
         "T03", where,
-        fmt::format("{} {}{} at {} of a tensor of shape {}", windows ? "windows" : "blocks",
+        fmt::format("{} {}{}{} at {} of a tensor of shape {}", windows ? "windows" : "blocks",
                     shape_text(block.tile), windows ? " by " + shape_text(block.step) : "",
+                    block.every.empty() ? "" : " every " + shape_text(block.every),
                     shape_text(block.index), shape_text(shape)));
   }
 
@@ -309,8 +311,7 @@ class InnerCheck {
                           const std::set<std::string>& indices) {
     if (block.cut == Cut::mma && is_disjoint(block) != Fact::yes) return false;
     for (std::size_t d = 0; d < block.index.size(); ++d) {
-      const bool apart =
-          block.cut != Cut::windows || is_at_most(block.tile[d], block.step[d]) == Fact::yes;
+      const bool apart = block.cut != Cut::windows || is_disjoint(block, d) == Fact::yes;
       if (apart && tells_apart(block.index[d], index, indices)) return true;
     }
     return false;

@@ -342,7 +342,8 @@ class EdgeWalk {
         const Size tile = substituted(block.tile[d], frame.sizes);
         const bool edge = (block.edge == Edge::zero || block.edge == Edge::clip) &&
                           (block.cut == Cut::windows
-                               ? known.extents[d] != tile || block.index[d] != Size(0)
+                               ? known.extents[d] != substituted(reach_of(block, d), frame.sizes) ||
+                                     block.index[d] != Size(0)
                                : may_have_edge(known.extents[d], tile, block.index[d], frame));
         if (edge) sides[d] = worse_of(sides[d], {Beyond::zeros, &piece});
         known.extents[d] = tile;

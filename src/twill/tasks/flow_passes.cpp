@@ -175,7 +175,8 @@ void simplify(Ref& ref, const std::vector<Buffer>& buffers) {
   for (Block& block : ref.blocks) {
     const bool at_first = std::all_of(block.index.begin(), block.index.end(),
                                       [](const Size& at) { return at == Size(0); });
-    if (block.cut != Cut::pick && block.cut != Cut::mma && at_first && block.tile == shape)
+    if (block.cut != Cut::pick && block.cut != Cut::mma && at_first && block.tile == shape &&
+        block.every.empty())
       continue;
     shape = shape_of(block, shape);
     kept.push_back(std::move(block));

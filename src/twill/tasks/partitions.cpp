@@ -1,6 +1,7 @@
 #include "twill/tasks/partitions.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -75,21 +76,43 @@ Fact is_at_most(const Size& a, const Size& b) {
   return *a.constant() <= *b.constant() ? Fact::yes : Fact::no;
 }
 
+/// Windows meet where a multiple of the step is a multiple of the distance of elements.
+Fact is_disjoint(const Block& windows, std::size_t dimension) {
+  const Size& tile = windows.tile[dimension];
+  const Size& step = windows.step[dimension];
+  const Size every = every_of(windows, dimension);
+  if (every == Size(1)) return is_at_most(tile, step);
+  if (step == tile * every || step == every * tile) return Fact::yes;
+  if (!tile.constant() || !step.constant() || !every.constant()) return Fact::unknown;
+  const std::int64_t apart = std::lcm(*step.constant(), *every.constant()) / *every.constant();
+  return apart >= *tile.constant() ? Fact::yes : Fact::no;
+}
+
 Fact is_disjoint(const Block& block) {
   Fact disjoint = Fact::yes;
   if (block.cut == Cut::mma) {
     disjoint = cuts_of(block, 0) * cuts_of(block, 1) == parts_of(block) ? Fact::yes : Fact::no;
   }
   for (std::size_t d = 0; d < block.step.size(); ++d) {
-    disjoint = all_of(disjoint, is_at_most(block.tile[d], block.step[d]));
+    disjoint = all_of(disjoint, is_disjoint(block, d));
   }
   return disjoint;
+}
+
+Result<void> check_every(const Block& block, const Where& where) {
+  for (const Size& every : block.every) {
+    if (every.constant().value_or(1) >= 1) continue;
+    return fail_task("T13", where,
+                     "elements of windows are one apart or more, not " + to_string(every));
+  }
+  return {};
 }
 
 Fact is_complete(const Block& block) {
   Fact complete = Fact::yes;
   for (std::size_t d = 0; d < block.step.size(); ++d) {
-    complete = all_of(complete, is_at_most(block.step[d], block.tile[d]));
+    const bool beside = every_of(block, d) == Size(1);
+    complete = all_of(complete, beside ? is_at_most(block.step[d], block.tile[d]) : Fact::unknown);
   }
   return complete;
 }

@@ -16,8 +16,12 @@ enum class Fact { no, yes, unknown };
 
 /// Whether a size is at most another.
 Fact is_at_most(const Size& a, const Size& b);
+/// Whether windows with different indices in a dimension share no element.
+Fact is_disjoint(const Block& windows, std::size_t dimension);
 /// Whether parts with different indices share no element.
 Fact is_disjoint(const Block& block);
+/// Fails for windows whose elements are no element apart (T13), of the sizes that are known.
+Result<void> check_every(const Block& block, const Where& where);
 /// Whether all indices together are the whole.
 Fact is_complete(const Block& block);
 

@@ -237,8 +237,9 @@ std::string to_string(const Piece& piece) {
                            joined(block.index));
         break;
       case Cut::windows:
-        text = fmt::format("windows({}, {} by {}{})[{}]", text, joined(block.tile),
-                           joined(block.step), edge, joined(block.index));
+        text = fmt::format(
+            "windows({}, {} by {}{}{})[{}]", text, joined(block.tile), joined(block.step),
+            block.every.empty() ? "" : " every " + joined(block.every), edge, joined(block.index));
         break;
       case Cut::mma:
         text = fmt::format("mma({}, {}, {}, {})[{}]", text, name_of(block.fragment),

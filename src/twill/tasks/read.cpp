@@ -319,19 +319,23 @@ class TextReader {
     return true;
   }
 
-  /// `, SIZE, ...)[INDEX, ...]`; of windows `, SIZE, ... by STEP, ...)[INDEX, ...]`
+  /// `, SIZE, ...)[INDEX, ...]`; of windows `, SIZE, ... by STEP, ... every SIZE, ...)[INDEX, ...]`
   Result<Block> tiles(bool windows) {
     Block block;
     block.cut = windows ? Cut::windows : Cut::blocks;
+    auto* sizes = &block.tile;
     while (cursor_.take(",")) {
       TWILL_TRY(const bool is_edge, edge(block.edge));
       if (is_edge) break;
       TWILL_TRY(Size extent, cursor_.size());
-      auto& sizes = block.step.empty() ? block.tile : block.step;
-      sizes.push_back(std::move(extent));
-      if (!windows || !block.step.empty() || !cursor_.take("by")) continue;
-      TWILL_TRY(Size step, cursor_.size());
-      block.step.push_back(std::move(step));
+      sizes->push_back(std::move(extent));
+      for (const auto& [word, next] : {std::pair("by", &block.step), {"every", &block.every}}) {
+        const auto* before = next == &block.step ? &block.tile : &block.step;
+        if (!windows || sizes != before || !cursor_.take(word)) continue;
+        sizes = next;
+        TWILL_TRY(Size first, cursor_.size());
+        sizes->push_back(std::move(first));
+      }
     }
     if (windows && block.step.empty()) {
       return cursor_.wrong(cursor_.peek(), "expected 'by' and the steps of the windows",

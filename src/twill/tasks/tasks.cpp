@@ -51,6 +51,13 @@ Partition windows(const Tensor& tensor, std::vector<Size> tile, std::vector<Size
   return {tensor, {std::move(tile), edge, {}, Cut::windows, std::move(step)}, where_of(site)};
 }
 
+Partition windows(const Tensor& tensor, std::vector<Size> tile, std::vector<Size> step,
+                  std::vector<Size> every, EdgeRule edge, Site site) {
+  Block block{std::move(tile), edge, {}, Cut::windows, std::move(step)};
+  block.every = std::move(every);
+  return {tensor, std::move(block), where_of(site)};
+}
+
 Partition mma(const Tensor& tensor, Fragment operand, Level level, std::vector<Size> instruction,
               Site site) {
   return {tensor,

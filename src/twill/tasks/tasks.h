@@ -124,6 +124,9 @@ Partition blocks(const Tensor& tensor, std::vector<Size> tile, EdgeRule edge = E
 /// Parts that begin `step` apart, so that neighbours may share elements.
 Partition windows(const Tensor& tensor, std::vector<Size> tile, std::vector<Size> step,
                   EdgeRule edge = Edge::zero, Site site = Site::current());
+/// The same, of elements that are `every` apart.
+Partition windows(const Tensor& tensor, std::vector<Size> tile, std::vector<Size> step,
+                  std::vector<Size> every, EdgeRule edge = Edge::zero, Site site = Site::current());
 /// Parts of an operand of a product that the warps of a warpgroup need (4), or the threads of a
 /// warp (32). `instruction`: rows, columns, depth.
 Partition mma(const Tensor& tensor, Fragment operand, Level level, std::vector<Size> instruction,

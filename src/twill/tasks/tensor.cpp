@@ -93,7 +93,8 @@ Window part_of(const Window& window, const Block& block) {
     }
     made.size = picks ? 1 : number(block.tile[i]);
     made.picked = picks;
-    made.levels.push_back({{1, 1, begin_of(block, i)}, of.size, part});
+    const std::int64_t every = picks ? 1 : number(every_of(block, i));
+    made.levels.push_back({{1, every, begin_of(block, i)}, of.size, part});
   }
   return out;
 }
@@ -102,7 +103,7 @@ bool is_within(const Window& window, const Block& block) {
   const std::vector<std::size_t> dimensions = dimensions_of(window, block);
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     const std::int64_t begin = begin_of(block, i);
-    const std::int64_t size = block.cut == Cut::pick ? 1 : number(block.tile[i]);
+    const std::int64_t size = block.cut == Cut::pick ? 1 : number(reach_of(block, i));
     if (begin < 0 || begin + size > window.extents[dimensions[i]].size) return false;
   }
   return true;

@@ -64,17 +64,28 @@ std::vector<Size> shape_of(const Block& block, const std::vector<Size>& shape) {
   return rest;
 }
 
+Size every_of(const Block& block, std::size_t dimension) {
+  return block.every.empty() ? Size(1) : block.every[dimension];
+}
+
+Size reach_of(const Block& block, std::size_t dimension) {
+  const Size& tile = block.tile[dimension];
+  const Size every = every_of(block, dimension);
+  return every == Size(1) ? tile : (tile - 1) * every + 1;
+}
+
 bool fits_rank(const Block& block, std::size_t rank) {
   if (block.cut == Cut::pick) return block.picked < rank && rank > 1 && block.index.size() == 1;
   if (block.cut == Cut::mma) {
     return rank == 2 && block.index.size() == 1 && block.tile.size() == 3;
   }
-  const bool steps = block.cut == Cut::blocks || block.step.size() == rank;
+  const bool apart = block.every.empty() || block.every.size() == rank;
+  const bool steps = block.cut == Cut::blocks || (block.step.size() == rank && apart);
   return steps && block.tile.size() == rank && block.index.size() == rank;
 }
 
 Block substituted(Block block, const SizeMap& by) {
-  for (auto* sizes : {&block.tile, &block.index, &block.step}) {
+  for (auto* sizes : {&block.tile, &block.index, &block.step, &block.every}) {
     for (Size& size : *sizes) size = substituted(size, by);
   }
   return block;
@@ -83,15 +94,16 @@ Block substituted(Block block, const SizeMap& by) {
 tl::expected<Block, NoNumber> with_values(Block block,
                                           const std::map<std::string, std::int64_t>& names) {
   constexpr std::int64_t kMost = std::int64_t{1} << 28;
-  for (auto* sizes : {&block.tile, &block.step, &block.index}) {
+  for (auto* sizes : {&block.tile, &block.step, &block.every, &block.index}) {
     const bool any = sizes == &block.index && block.cut == Cut::windows;
+    const std::int64_t least = any ? -kMost : sizes == &block.every ? 1 : 0;
     for (Size& size : *sizes) {
       const auto value = value_of(size, names);
       if (!value) {
         return tl::unexpected(
             NoNumber{to_string(size) + ": " + value.error().why, value.error().has_remainder});
       }
-      if (*value > kMost || *value < (any ? -kMost : 0)) {
+      if (*value > kMost || *value < least) {
         return tl::unexpected(NoNumber{to_string(size) + " is " + std::to_string(*value)});
       }
       size = Size(*value);

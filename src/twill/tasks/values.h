@@ -86,9 +86,9 @@ inline EdgeRule fill(double number) {
 }
 
 /// One part of a tensor. Of blocks and windows `tile`, `index` and, of windows, `step` have its
-/// rank. A window begins at the index times the step, which may be in front of the first element. A
-/// pick has one index. So has a part by `mma`, whose `tile` is the instruction: rows, columns and
-/// depth.
+/// rank. A window begins at the index times the step, which may be in front of the first element.
+/// Its elements are `every` apart, or side by side if that is empty. A pick has one index. So has a
+/// part by `mma`, whose `tile` is the instruction: rows, columns and depth.
 struct Block {
   std::vector<Size> tile;
   EdgeRule edge = {};
@@ -98,8 +98,14 @@ struct Block {
   std::size_t picked = 0;  ///< the dimension
   Fragment fragment = Fragment::c;
   Level level = Level::warp;
+  std::vector<Size> every = {};
   friend bool operator==(const Block&, const Block&) = default;
 };
+
+/// Elements of the tensor from one element of the part to the next.
+Size every_of(const Block& block, std::size_t dimension);
+/// Elements of the tensor from the part's first element to its last, with both.
+Size reach_of(const Block& block, std::size_t dimension);
 
 /// The part's shape, of a tensor of `shape`. Precondition: `fits_rank`.
 std::vector<Size> shape_of(const Block& block, const std::vector<Size>& shape);
@@ -107,8 +113,8 @@ std::vector<Size> shape_of(const Block& block, const std::vector<Size>& shape);
 bool fits_rank(const Block& block, std::size_t rank);
 /// With the names of `by` replaced.
 Block substituted(Block block, const SizeMap& by);
-/// With numbers for all sizes. Fails, with the reason, for a size without a value, a negative tile,
-/// or a negative index of what is no window.
+/// With numbers for all sizes. Fails, with the reason, for a size without a value and a negative
+/// tile. So it does for a negative index of what is no window, and elements that are none apart.
 tl::expected<Block, NoNumber> with_values(Block block,
                                           const std::map<std::string, std::int64_t>& names);
 

@@ -5,6 +5,7 @@
 #include "twill/emit/cuda/role.h"
 #include "twill/emit/cuda/shared_tiles.h"
 #include "twill/ir/operands.h"
+#include "twill/ir/source_words.h"
 
 namespace twill::emit::cuda {
 
@@ -33,11 +34,32 @@ Result<std::vector<int>> RolePrinter::parts_held(ir::ValueId value) const {
     });
     if (all) held.push_back(part);
   }
-  if (held.empty()) {
-    return view_.refuse(value, "is wanted after the loop by role " + role_.name +
-                                   ", which does not have all that it is computed from");
-  }
+  if (held.empty()) return tl::unexpected(missing_after_loop(value, results));
   return held;
+}
+
+/// Refusal of a value of which no part has all results of the loop in this role's registers.
+Diagnostic RolePrinter::missing_after_loop(ir::ValueId value,
+                                           const std::set<ir::ValueId>& results) const {
+  std::string missing;
+  for (const ir::ValueId result : results) {
+    const ir::ValueId yielded = view_.behind_views(view_.carried_result(result)->yielded);
+    const bool is_held =
+        std::any_of(registers_.parts().begin(), registers_.parts().end(),
+                    [&](int part) { return registers_.find(yielded, part) != nullptr; });
+    const auto& op = view_.program().value(yielded).op;
+    if (is_held || !op) continue;
+    const ir::Program& program = view_.program();
+    missing =
+        fmt::format("{} of line {}{}, which the loop leaves in another role", program.op(*op).name,
+                    ir::text_location(program, *op).line, ir::source_words(program, *op));
+    break;
+  }
+  if (missing.empty()) missing = "results of the loop for different rows";
+  auto refusal = view_.refuse(
+      value, fmt::format("is wanted after the loop by role {}, made from {}", role_.name, missing));
+  refusal.value().hint = "`twill emit ttgir` tries plans of other kinds, too";
+  return refusal.value();
 }
 
 Result<std::int64_t> RolePrinter::rows_held(ir::ValueId value,

@@ -124,6 +124,7 @@ class RolePrinter {
   Result<void> issue_store(Text& text, const plan::Step& step);
   void results_behind(ir::ValueId value, std::set<ir::ValueId>& results) const;
   Result<std::vector<int>> parts_held(ir::ValueId value) const;
+  Diagnostic missing_after_loop(ir::ValueId value, const std::set<ir::ValueId>& results) const;
   Result<std::int64_t> rows_held(ir::ValueId value, const std::vector<int>& parts) const;
   Result<void> compute_per_tile(Text& text, const plan::Step& step, const Point& point);
   Result<void> load_vector(Text& text, const plan::Step& step, const Point& point);

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "twill/emit/cuda/pieces.h"
@@ -23,9 +25,18 @@ Result<std::string> Tiles::writes_by(ir::OpId id) const {
   const std::string type = cpp_type(ir::type_of(view_.program(), *access.source));
   const bool number = type == "float" || type == "__half" || type == "__nv_bfloat16";
   if (op.update == ir::Update::fadd && number) return std::string("atomicAdd({0}, {1});");
-  if (type == "int" && op.update == ir::Update::add) return std::string("atomicAdd({0}, {1});");
-  if (type == "int" && op.update == ir::Update::max) return std::string("atomicMax({0}, {1});");
-  if (type == "int" && op.update == ir::Update::min) return std::string("atomicMin({0}, {1});");
+  constexpr std::pair<ir::Update, const char*> kOfIntegers[] = {
+      {ir::Update::add, "atomicAdd({0}, {1});"},
+      {ir::Update::max, "atomicMax({0}, {1});"},
+      {ir::Update::min, "atomicMin({0}, {1});"},
+      {ir::Update::umax, "atomicMax((unsigned*)({0}), (unsigned)({1}));"},
+      {ir::Update::umin, "atomicMin((unsigned*)({0}), (unsigned)({1}));"},
+      {ir::Update::bit_and, "atomicAnd({0}, {1});"},
+      {ir::Update::bit_or, "atomicOr({0}, {1});"},
+      {ir::Update::bit_xor, "atomicXor({0}, {1});"}};
+  for (const auto& [update, statement] : kOfIntegers) {
+    if (type == "int" && op.update == update) return std::string(statement);
+  }
   return view_.refuse(id, "is no atomic operation that can be printed");
 }
 

@@ -59,6 +59,7 @@ std::size_t Lowering::scope_of(const Size& size) const {
 std::size_t Lowering::scope_of(const Place& place) const {
   std::size_t scope = state_.branch;
   for (const Size& offset : place.offset) scope = std::max(scope, scope_of(offset));
+  for (const auto& [dimension, every] : place.every) scope = std::max(scope, scope_of(every));
   return scope;
 }
 
@@ -167,6 +168,11 @@ std::string Lowering::base_of(const Place& place, const std::string& scalar, std
                               const Where& where) {
   const std::string pointer = "!tt.ptr<" + scalar + ">";
   const std::string base = parameter(place.argument, pointer);
+  for (Parameter& it : state_.parameters) {
+    if (it.argument == place.argument && it.type == pointer && is_by_pointers(place)) {
+      it.aligned = true;
+    }
+  }
   Size offset = 0;
   for (std::size_t d = 0; d < place.offset.size(); ++d) {
     const auto& kept = place.dimensions;
@@ -240,11 +246,18 @@ class PointerText {
         put(0, "r",
             fmt::format("tt.make_range {{end = {} : i32, start = 0 : i32}} : {}", line.shape[0],
                         integers));
-    const std::string first = it_.integer(place_.offset[place_.dimensions[d]], where_);
+    const std::size_t dimension = place_.dimensions[d];
+    const Size every = every_of(place_, dimension);
+    const std::string apart =
+        every == Size(1)
+            ? range
+            : put(it_.scope_of(every), "r",
+                  fmt::format("arith.muli {}, {} : {}", range, number(every, line), integers));
+    const std::string first = it_.integer(place_.offset[dimension], where_);
     const std::string splat =
         put(scope_, "s", fmt::format("tt.splat {} : i32 -> {}", first, integers));
     const std::string index =
-        put(scope_, "x", fmt::format("arith.addi {}, {} : {}", splat, range, integers));
+        put(scope_, "x", fmt::format("arith.addi {}, {} : {}", splat, apart, integers));
     if (vector) return index;
     return put(scope_, "u",
                fmt::format("tt.expand_dims {} {{axis = {} : i32}} : {} -> {}", index, gone,
@@ -337,7 +350,7 @@ Result<Loaded> Lowering::load(const Place& place, const std::string& name, const
       tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::reads;
   const std::size_t scope = constant ? scope_of(place) : state_.text.innermost();
   TWILL_TRY(const double fill, fill_of(place, where));
-  if (type.shape.size() == 1 || by_threads || fill != 0) {
+  if (type.shape.size() == 1 || by_threads || fill != 0 || is_by_pointers(place)) {
     const Pointers from = pointers(place, type, scope, where);
     const std::string beyond =
         state_.text.once(0, fill == 0 ? "zero" : "fill",
@@ -388,8 +401,8 @@ Result<void> Lowering::store(const Place& place, const std::string& tile, const 
   const std::size_t scope = state_.text.innermost();
   // TMA stores panels of 128 bytes; what has fewer is stored by threads, and so are vectors.
   constexpr int kPanel = 128;
-  const bool by_threads =
-      type.shape.size() == 1 || swizzle_of(type) != kPanel || bytes_of(type.scalar) != 2;
+  const bool by_threads = type.shape.size() == 1 || swizzle_of(type) != kPanel ||
+                          bytes_of(type.scalar) != 2 || is_by_pointers(place);
   if (by_threads) {
     const Pointers to = pointers(place, type, scope, where);
     state_.text.line(scope,
@@ -447,7 +460,7 @@ Result<std::string> Lowering::argument_text() const {
   for (std::size_t a = 0; a < tree_.root.task->arguments.size(); ++a) {
     for (const Parameter& it : state_.parameters) {
       if (it.argument != a) continue;
-      all.emplace_back(it.name, it.type);
+      all.emplace_back(it.name, it.type + (it.aligned ? " {tt.divisibility = 16 : i32}" : ""));
       if (it.type.starts_with("!tt.ptr")) continue;
       const std::size_t rank = tree_.root.task->arguments[a].shape.size();
       for (std::size_t d = 0; d < rank; ++d) {

@@ -27,9 +27,18 @@ struct Place {
   std::size_t cell = 0;             ///< of a value
   /// By dimension of the part that of the argument: those that were picked are missing.
   std::vector<std::size_t> dimensions;
-  bool may_begin_before = false;             ///< in front of the argument's first element
+  bool may_begin_before = false;  ///< in front of the argument's first element
+  /// Elements of the argument from one of the part to the next, by the argument's dimension; 1 if
+  /// it is missing.
+  std::map<std::size_t, tasks::Size> every = {};
   std::map<std::size_t, double> fills = {};  ///< beyond the edge, by dimension that is cut
 };
+
+/// Elements of the argument from one of the part to the next.
+inline tasks::Size every_of(const Place& place, std::size_t dimension) {
+  const auto every = place.every.find(dimension);
+  return every == place.every.end() ? tasks::Size(1) : every->second;
+}
 
 /// A temporary tensor: the newest of its values.
 struct Cell {
@@ -43,6 +52,7 @@ struct Parameter {
   std::size_t argument = 0;
   std::string name;
   std::string type;
+  bool aligned = false;  ///< to 16 bytes, as what TMA copies from is
 };
 
 /// A tile that was loaded into registers.
@@ -141,6 +151,13 @@ class Lowering {
   std::string base_of(const Place& place, const std::string& scalar, std::size_t scope,
                       const tasks::Where& where);
   std::string parameter(std::size_t argument, const std::string& type);
+  /// Whether a tile is accessed through pointers. Elements that are apart are in no descriptor, and
+  /// what is read and written is one array, of whose accesses the order is known.
+  bool is_by_pointers(const Place& place) const {
+    const bool updates =
+        tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::updates;
+    return updates || !place.every.empty();
+  }
   /// One pointer for each element; `mask`: those that the tensor has.
   struct Pointers {
     std::string addresses, mask, type;

@@ -174,11 +174,16 @@ Result<void> Lowering::check_nested(const Place& place, const tasks::Block& bloc
                                     const SizeMap& sizes, const tasks::Piece& piece) const {
   const tasks::Argument& argument = tree_.root.task->arguments[place.argument];
   const bool windows = block.cut == tasks::Cut::windows;
+  TWILL_TRY_VOID(check_every(substituted(block, sizes), piece.where));
   for (std::size_t d = 0; d < block.tile.size(); ++d) {
-    const Size all = substituted(argument.shape[place.dimensions[d]], fixed_sizes());
-    const Size tile = substituted(block.tile[d], sizes);
+    const std::size_t dimension = place.dimensions[d];
+    const Size all = substituted(argument.shape[dimension], fixed_sizes());
+    const Size tile = substituted(reach_of(block, d), sizes);
     const bool is_whole = place.extent[d] == tile && (!windows || block.index[d] == Size(0));
-    if (place.extent[d] == all || is_whole) continue;
+    const bool from_first =
+        place.offset[dimension] == Size(0) || (!windows && !place.may_begin_before);
+    const bool is_all = place.extent[d] == all && from_first && place.every.count(dimension) == 0;
+    if (is_all || is_whole) continue;
     if (windows) {
       const auto begin = bounds_of(substituted(block.index[d] * block.step[d], sizes));
       const auto room = value_of(place.extent[d] - tile, {});
@@ -224,17 +229,22 @@ std::optional<std::pair<std::int64_t, std::int64_t>> Lowering::bounds_of(const S
 Place Lowering::part_of(Place place, const tasks::Block& block, const SizeMap& sizes) {
   if (block.cut == tasks::Cut::pick) {
     const auto at = static_cast<std::ptrdiff_t>(block.picked);
-    Size& offset = place.offset[place.dimensions[block.picked]];
-    offset = offset + substituted(block.index[0], sizes);
+    const std::size_t dimension = place.dimensions[block.picked];
+    Size& offset = place.offset[dimension];
+    offset = offset + substituted(block.index[0], sizes) * every_of(place, dimension);
     place.dimensions.erase(place.dimensions.begin() + at);
     place.extent.erase(place.extent.begin() + at);
     return place;
   }
   const bool windows = block.cut == tasks::Cut::windows;
   for (std::size_t d = 0; d < block.tile.size(); ++d) {
-    const Size step = substituted(windows ? block.step[d] : block.tile[d], sizes);
-    Size& offset = place.offset[place.dimensions[d]];
+    const std::size_t dimension = place.dimensions[d];
+    const Size every = every_of(place, dimension);
+    const Size step = substituted(windows ? block.step[d] : block.tile[d], sizes) * every;
+    Size& offset = place.offset[dimension];
     offset = offset + substituted(block.index[d], sizes) * step;
+    const Size apart = every * substituted(tasks::every_of(block, d), sizes);
+    if (apart != Size(1)) place.every[dimension] = apart;
     // Parts of parts are within these, so the outermost edge is that of memory.
     const bool is_whole = place.extent[d] == substituted(block.tile[d], sizes);
     if (!is_whole || windows) place.fills.try_emplace(place.dimensions[d], block.edge.fill);
@@ -263,7 +273,7 @@ Result<Place> Lowering::place_of(const tasks::Piece& piece, const Frame& frame) 
     for (std::size_t d = 0; d < block.tile.size(); ++d) {
       const Size index = substituted(block.index[d], frame.sizes);
       is_whole = is_whole && place.extent[d] == substituted(block.tile[d], frame.sizes) &&
-                 index == Size(0);
+                 index == Size(0) && substituted(tasks::every_of(block, d), frame.sizes) == Size(1);
     }
     if (is_whole) continue;
     return fail_task("M08", piece.where,

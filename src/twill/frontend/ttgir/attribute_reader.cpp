@@ -131,6 +131,18 @@ Result<ir::Attribute> AttributeReader::number() {
   return found;
 }
 
+namespace {
+
+/// Whether an integer, with or without a sign, fits its type; null: any.
+bool fits(std::int64_t value, ir::Type type) {
+  constexpr int kWidest = 63;
+  if (type == nullptr || type->kind != ir::TypeKind::integer || type->bits > kWidest) return true;
+  const std::int64_t end = std::int64_t{1} << (type->bits - 1);
+  return value >= -end && value - end < end;
+}
+
+}  // namespace
+
 /// One number, or true or false, of a type that is known (or null: as it is spelled).
 Result<ir::Attribute> AttributeReader::literal(ir::Type type) {
   for (const bool truth : {true, false}) {
@@ -153,6 +165,9 @@ Result<ir::Attribute> AttributeReader::literal(ir::Type type) {
   }
   if (token.kind != TokenKind::integer) return cursor_.fail(token, "expected a number");
   const auto value = integer_value(spelling, type);
+  if (value && !fits(*value, type)) {
+    return cursor_.fail(token, spelling + " does not fit " + type->text);
+  }
   if (value) return types_.integer(*value, type);
   return types_.opaque(spelling + (type != nullptr ? " : " + type->text : ""));
 }

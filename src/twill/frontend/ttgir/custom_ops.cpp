@@ -256,7 +256,8 @@ Result<void> OpReader::unknown_op(Draft& draft) {
 }
 
 /// Checks that types stated for operands are those of their definitions. The operand of a type
-/// differs from op to op, so each type must be of one of them; what a block yields stands in turn.
+/// differs from op to op, so each type must be of an operand of its own; what a block yields stands
+/// in turn.
 Result<void> OpReader::check_stated(const Draft& draft, ResultRule rule) {
   std::vector<ir::Type> stated = draft.types.before;
   const bool ends_in_results = rule == ResultRule::listed || rule == ResultRule::last;
@@ -275,12 +276,19 @@ Result<void> OpReader::check_stated(const Draft& draft, ResultRule rule) {
       rule == ResultRule::pointee && !stated.empty() && ir::element_pointee(stated[0]) == nullptr;
   if (unknown || old || draft.operands.empty()) return {};
   const bool in_turn = draft.kind == ir::OpKind::yield && stated.size() == draft.operands.size();
+  std::vector<bool> has_type(draft.operands.size(), false);
+  const auto find = [&](ir::Type type) {
+    for (std::size_t k = 0; k < draft.operands.size(); ++k) {
+      if (!has_type[k] && type_of(draft.operands[k]) == type) {
+        has_type[k] = true;
+        return true;
+      }
+    }
+    return false;
+  };
   for (std::size_t i = 0; i < stated.size(); ++i) {
     if (stated[i]->kind == ir::TypeKind::other) continue;  // written short: not known
-    const bool is_there =
-        in_turn ? type_of(draft.operands[i]) == stated[i]
-                : std::any_of(draft.operands.begin(), draft.operands.end(),
-                              [&](ir::ValueId value) { return type_of(value) == stated[i]; });
+    const bool is_there = in_turn ? type_of(draft.operands[i]) == stated[i] : find(stated[i]);
     if (is_there) continue;
     const ir::ValueId value = draft.operands[std::min(i, draft.operands.size() - 1)];
     const ir::Op& maker = builder_.so_far().op(ir::maker(builder_.so_far(), value));

@@ -71,16 +71,16 @@ std::optional<AccessTraits> access_of(OpKind kind) {
 
 /// By the numbers that Triton's enumerations have for them.
 Update update_of(const ir::Op& op, OpKind kind) {
-  constexpr std::pair<std::int64_t, Update> kAtomic[] = {{4, Update::add},
-                                                         {5, Update::fadd},
-                                                         {6, Update::max},
-                                                         {7, Update::min},
-                                                         {10, Update::exchange}};
-  constexpr std::pair<std::int64_t, Update> kReducing[] = {
-      {1, Update::fadd}, {2, Update::min}, {3, Update::max}};
+  using Row = std::pair<std::int64_t, Update>;
+  constexpr Row kAtomic[] = {{1, Update::bit_and},  {2, Update::bit_or}, {3, Update::bit_xor},
+                             {4, Update::add},      {5, Update::fadd},   {6, Update::max},
+                             {7, Update::min},      {8, Update::umax},   {9, Update::umin},
+                             {10, Update::exchange}};
+  constexpr Row kReducing[] = {{1, Update::fadd},    {2, Update::min},    {3, Update::max},
+                               {6, Update::bit_and}, {7, Update::bit_or}, {8, Update::bit_xor}};
   const bool atomic = kind == OpKind::atomic_update;
   const auto how = integer_attribute(op, atomic ? "atomic_rmw_op" : "kind").value_or(0);
-  const auto known = atomic ? std::span<const std::pair<std::int64_t, Update>>(kAtomic) : kReducing;
+  const auto known = atomic ? std::span<const Row>(kAtomic) : kReducing;
   for (const auto& [number, update] : known) {
     if (number == how) return update;
   }

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "twill/execute/tile.h"
+#include "twill/ir/program.h"
+
+/// Pointers as numbers. A number that was made of a pointer is that pointer again. Any other number
+/// is the address of memory of its own, far from all other memory.
+namespace twill::execute {
+
+/// Types of the elements at addresses of which a function makes pointers, in the order of their
+/// names. Each has an array behind those of the arguments.
+std::vector<ir::Type> types_at_addresses(const ir::Program& program, ir::OpId function);
+
+/// Result of an op that makes pointers of integers, or integers of pointers.
+Result<Tile> change_addresses(const ir::Program& program, ir::OpId op, const Tile& from);
+
+/// Whether elements of the type are kept as bits.
+bool has_bits(ir::Type scalar);
+/// Bits of memory of each element that a pointer points to, 0 if they are no numbers. Truth values
+/// have a byte.
+int bits_behind(ir::Type pointer);
+
+}  // namespace twill::execute
