@@ -26,12 +26,12 @@ namespace {
 /// A bundled kernel, or a file from the top of the project, with its plan: one tile per CTA unless
 /// its text walks tiles.
 struct Planned {
-  explicit Planned(const std::string& name, int spare_registers = 0, int ctas_per_sm = 1,
-                   const std::string& pool = "")
-      : loop(plan(name, spare_registers, ctas_per_sm, pool)) {}
+  explicit Planned(const std::string& name, int spare_registers = 0, int ctas_per_sm = 1)
+      : Planned(request_for(name, spare_registers, ctas_per_sm)) {}
+  explicit Planned(const driver::Request& request) : loop(plan(request)) {}
 
-  static driver::PlannedLoop plan(const std::string& name, int spare_registers, int ctas_per_sm,
-                                  const std::string& pool) {
+  static driver::Request request_for(const std::string& name, int spare_registers = 0,
+                                     int ctas_per_sm = 1) {
     const std::string file_name =
         name.ends_with(".ttgir") ? "/" + name : "/kernels/" + name + ".pre.ttgir";
     const std::string path = TWILL_SOURCE_DIR + file_name;
@@ -42,8 +42,10 @@ struct Planned {
     request.input = {path, text.str()};
     request.spare_registers = spare_registers;
     request.ctas_per_sm = ctas_per_sm;
-    request.pool = pool;
     if (name.find("persistent") == std::string::npos) request.tiles = driver::TileWalk::one;
+    return request;
+  }
+  static driver::PlannedLoop plan(const driver::Request& request) {
     auto found = driver::plan_loop(request);
     EXPECT_TRUE(found) << found.error().message;
     return *std::move(found);
@@ -253,7 +255,9 @@ TEST(Device, LoadsOfOtherLoopsComeThroughRings) {
   };
   for (const auto& [name, expected] : kernels) {
     SCOPED_TRACE(name);
-    const Planned planned(name, 0, 1, "2x64");
+    driver::Request request = Planned::request_for(name);
+    request.pool = "2x64";
+    const Planned planned(request);
     const ir::Program& program = planned.kernel().program;
     const auto kernel = build(planned.parts());
     ASSERT_TRUE(kernel) << kernel.error().message;
@@ -280,6 +284,34 @@ TEST(Device, LoadsOfOtherLoopsComeThroughRings) {
     }
     EXPECT_EQ(copies, expected);
   }
+}
+
+/// Copies by threads leave zeros where a mask is false, whatever the text wants there, and no
+/// compiler complains. So a tile with something else there goes through registers.
+TEST(Device, OnlyZerosAreFilledInByCopies) {
+  driver::Request request = Planned::request_for("gemm/sm_90/ptr_128x128x64");
+  std::string& text = request.input.text;
+  const std::string zeros = "dense<0.000000e+00> : tensor<128x64xf16, #blocked>";
+  const std::size_t at = text.find(zeros);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, zeros.size(), "dense<1.000000e+00> : tensor<128x64xf16, #blocked>");
+  const Planned planned(request);
+  const ir::Program& program = planned.kernel().program;
+  const auto kernel = build(planned.parts());
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  std::set<double> filled_in;  // by copies
+  bool has_loaded = false;
+  for (const Role& role : kernel->roles) {
+    walk(role.body.nodes, [&](const Node& node) {
+      if (!node.source || program.op(*node.source).kind != ir::OpKind::load) return;
+      has_loaded = has_loaded || node.kind == NodeKind::source;
+      const auto access = ir::memory_access(program.op(*node.source));
+      if (node.kind != NodeKind::copy || !access->other) return;
+      filled_in.insert(ir::constant_number(program, *access->other).value_or(-1));
+    });
+  }
+  EXPECT_EQ(filled_in, std::set<double>{0.0});
+  EXPECT_TRUE(has_loaded);
 }
 
 /// Tiles of products that threads store stay in their warps: of 16 KB a group, 2 are left.

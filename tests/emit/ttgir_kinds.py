@@ -108,12 +108,19 @@ def stored_again():
     return boxes("store %sums")
 
 
+def ones_beyond():
+    """A product through pointers, with ones where the mask of the left operand is false: no copy by threads has them."""
+    given = (ROOT / "kernels/gemm/sm_90/ptr_128x128x64.pre.ttgir").read_text()
+    left = " : tensor<128x64xf16, #blocked>"
+    return once("dense<0.000000e+00>" + left, "dense<1.000000e+00>" + left, given)
+
+
 def added():
     """The same is added up by TMA."""
     return boxes("reduce add, %sums")
 
 
-KINDS = {kind.__name__: kind for kind in (printed, guarded, leaves_early, skipped, corrected, stored, stored_again, added)}
+KINDS = {kind.__name__: kind for kind in (printed, guarded, leaves_early, skipped, corrected, stored, stored_again, added, ones_beyond)}
 
 
 # Kinds that are not printed, with a piece of the reason that is given.

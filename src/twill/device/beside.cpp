@@ -26,14 +26,16 @@ std::vector<ir::OpId> Sketch::loads_of(ir::OpId loop) const {
   return loads;
 }
 
-bool Sketch::is_copied_in_pieces(ir::OpId load) const {
+bool Sketch::fits_cp_async(ir::OpId load) const {
   constexpr std::int64_t kFewestBits = 32;
   const ir::Op& op = program_->op(load);
   const ir::Type tile = ir::type_of(*program_, op.results.front());
+  const auto access = ir::memory_access(op);
+  if (access && access->other && ir::constant_number(*program_, *access->other) != 0.0)
+    return false;
   const std::int64_t elements = kFewestBits / std::max(1, ir::element_bits(tile));
   if (elements <= 1) return true;
   const auto near = dialect::neighbours_of(tile->encoding);
-  const auto access = ir::memory_access(op);
   return near && access && near->count >= elements &&
          ir::in_one_piece(*program_, *access, near->dimension, elements);
 }
@@ -129,7 +131,7 @@ Result<bool> Sketch::is_like(ir::OpId load, ir::OpId planned) const {
   const ir::Op &a = program_->op(load), &b = program_->op(planned);
   if (a.kind != b.kind) return false;
   if (a.kind == OpKind::block_load && a.operands.front() != b.operands.front()) return false;
-  if (a.kind == OpKind::load && is_copied_in_pieces(load) != is_copied_in_pieces(planned)) {
+  if (a.kind == OpKind::load && fits_cp_async(load) != fits_cp_async(planned)) {
     return false;
   }
   TWILL_TRY(const ir::Type type, memory_type(load));

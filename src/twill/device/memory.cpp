@@ -237,7 +237,7 @@ class Layout {
         } else {
           load = *sketch_.definition(memory_.invariant_buffers.at(*step.per_tile_op));
         }
-        arrivals += sketch_.is_copied_in_pieces(load) ? 32 * producer.warps : 1;
+        arrivals += sketch_.fits_cp_async(load) ? 32 * producer.warps : 1;
       }
     }
     return arrivals > 0 ? arrivals : 1;

@@ -345,8 +345,9 @@ Result<void> RoleBuilder::copy_by_threads(ir::OpId load, const Ring& ring, const
                                           const std::string& name) {
   const At iteration = at.from == At::From::tile ? At{} : at;
   TWILL_TRY(const std::optional<ValueId> condition, condition_of(load, iteration));
-  if (!sketch_.is_copied_in_pieces(load)) {
-    if (condition) return sketch_.refuse(load, "is loaded under a condition in small pieces");
+  if (!sketch_.fits_cp_async(load)) {
+    if (condition)
+      return sketch_.refuse(load, "is loaded under a condition, and not as cp.async copies");
     TWILL_TRY(const ValueId tile, clone(load, {}, iteration));
     emit(NodeKind::write, {tile, copy(ring, at, "copy")});
     emit(NodeKind::proxy_fence);
