@@ -124,6 +124,17 @@ bool has_warps_that_meet(const plan::Plan& plan) {
   });
 }
 
+/// Whether a role waits for a product with its window, since the loop moves the result: the schedule
+/// does not know of that.
+bool moves_products(const plan::Plan& plan) {
+  for (std::size_t v = 0; v < plan.mechanisms.size(); ++v) {
+    const auto home = plan.values[v].home;
+    const bool product = plan.mechanisms[v] == plan::Mechanism::wgmma;
+    if (product && home && plan[*home].depth > 1) return true;
+  }
+  return false;
+}
+
 // With the order and the ops' costs alone, a plan reaches the II it was made for. No plan is faster
 // than its order can be.
 TEST(Simulate, ReachesTheSchedulesInterval) {
@@ -133,7 +144,7 @@ TEST(Simulate, ReachesTheSchedulesInterval) {
     if (leaves_turns_open(plan)) continue;
     const double interval = run_of(plan, 200).interval.value_or(0);
     const auto scheduled = static_cast<double>(plan.schedule.initiation_interval);
-    if (!has_warps_that_meet(plan)) {
+    if (!has_warps_that_meet(plan) && !moves_products(plan)) {
       EXPECT_LE(interval, scheduled + 1e-3) << shown(plan);
     }
     EXPECT_GE(interval, least_interval_of(plan) - 1.001) << shown(plan);
@@ -273,19 +284,19 @@ TEST(Simulate, AccountsForEveryCycle) {
   timing.mbarrier_signal = 100;  // the load's own bytes complete the barrier: no signal of threads
   EXPECT_EQ(run_of(plan, 1, timing).total, 6 + 6 + 2);
   timing.mbarrier_signal = 0;
-  // Slots are scarce: ld of n + 1 waits until C has issued mm of n, which takes 1, and then lands
-  // after 6.
-  EXPECT_EQ(run_of(plan, 1000, timing).interval.value_or(0), 7);
+  // C waits for mm of n in its window. Its slot is free then, 6 + 6 after its ld began; there are
+  // two slots.
+  EXPECT_EQ(run_of(plan, 1000, timing).interval.value_or(0), 6);
   timing.load_latency = false;
   const Simulation many = run_of(plan, 1000, timing);
   ASSERT_TRUE(many.interval.has_value());
-  EXPECT_EQ(*many.interval, 4);                          // mm holds TC for 4
-  EXPECT_NEAR(many.units[0], 1, 1e-9);                   // TC
-  EXPECT_NEAR(many.units[1], 0.5, 1e-9);                 // TMA: 2 of 4
+  EXPECT_EQ(*many.interval, 6);                          // C waits for mm, which takes 6
+  EXPECT_NEAR(many.units[0], 4.0 / 6, 1e-9);             // TC
+  EXPECT_NEAR(many.units[1], 2.0 / 6, 1e-9);             // TMA
   for (std::size_t r = 0; r < plan.roles.size(); ++r) {  // a role is busy or it waits
     double waits = 0;
     for (const Stall& stall : many.roles[r].stalls) waits += stall.cycles;
-    EXPECT_NEAR(many.roles[r].busy + waits, 4, 0.1) << plan.roles[r].name;
+    EXPECT_NEAR(many.roles[r].busy + waits, 6, 0.1) << plan.roles[r].name;
   }
   ASSERT_EQ(many.rings.size(), 1U);
   EXPECT_LE(many.rings[0].most, plan.channels[0].depth);
