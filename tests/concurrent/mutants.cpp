@@ -167,7 +167,8 @@ class Planting {
   void around_products(std::size_t i) {
     if (has(lines_[i], "ttng.tc_gen5_commit")) drop("commit dropped", i);
     if (has(lines_[i], "ttng.tc_gen5_mma")) {
-      change("product arrives nowhere", i, "(tc_gen5_mma [^:]*), %\\w+\\[%\\w+\\]", "$1");
+      change("product arrives nowhere", i,
+             "(tc_gen5_mma [^:]*), %\\w+\\[%\\w+\\](.*), !ttg.memdesc<1xi64[^>]*>", "$1$2");
     }
     if (!has(lines_[i], "ttng.warp_group_dot_wait")) return;
     count("drained too late", i, "pendings = (\\d+)", [](long n) { return n + 1; });

@@ -129,16 +129,21 @@ std::string Forms::recurrence(const ir::Loop& loop, ir::ValueId value) {
   std::string made;
   for (const std::size_t i : behind) made += text(of(loop.carried[i].init)) + " ";
   const auto before = memo_;
-  for (const ir::ValueId open : computed_) memo_.erase(open);
+  const auto assumed_before = assumed_;
+  for (const ir::ValueId open : computed_) {
+    if (!assumed_.contains(open)) memo_.erase(open);
+  }
   for (const ir::ValueId inside : values_inside(loop)) memo_.erase(inside);
   ++nested_;  // a loop within a loop has other atoms
   std::size_t number = 0;
   for (const std::size_t i : behind) {
     const std::string key = "self " + std::to_string(nested_) + " " + std::to_string(number++);
     memo_[loop.carried[i].argument] = known_by(key, loop.carried[i].argument, true);
+    assumed_.insert(loop.carried[i].argument);
   }
   for (const std::size_t i : behind) made += text(of(loop.carried[i].yielded)) + " ";
   made += text(of(value));
+  assumed_ = assumed_before;
   --nested_;
   memo_ = before;
   return made;

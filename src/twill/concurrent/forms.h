@@ -95,6 +95,7 @@ class Forms {
   std::map<std::size_t, ir::OpId> positions_;
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> counts_;
   std::vector<ir::ValueId> computed_;  ///< of which the forms are being found, the innermost last
+  std::set<ir::ValueId> assumed_;      ///< carried values in recurrences that are being looked at
   std::size_t nested_ = 0;             ///< recurrences that are being looked at
   std::size_t recurrences_ = 0;        ///< that were looked at
 };
