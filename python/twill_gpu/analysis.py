@@ -166,7 +166,7 @@ def _function(kernel: Any) -> Any:
 
     while not isinstance(kernel, JITFunction):
         if not hasattr(kernel, "fn"):
-            raise TwillError(f"{kernel!r} is no function with @triton.jit")
+            raise TwillError(f"{kernel!r} is no function with @triton.jit, or one that is interpreted (TRITON_INTERPRET=1)")
         kernel = kernel.fn
     return kernel
 

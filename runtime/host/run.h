@@ -14,8 +14,8 @@
 /// text first. It includes run.h and kernel.cu, and is built in three steps. HOST is this folder,
 /// DIR the folder that `twill emit cuda` wrote:
 ///
-///   c++ -std=c++20 -O2 -ffp-contract=off -c HOST/executor.cpp -o executor.o       (once)
-///   c++ -std=c++20 -O1 -g -w -ffp-contract=off -fsanitize=thread -I HOST/include -I HOST -I DIR
+///   c++ -std=c++20 -O1 -ffp-contract=off -c HOST/executor.cpp -o executor.o       (once)
+///   c++ -std=c++20 -O1 -g1 -w -ffp-contract=off -fsanitize=thread -I HOST/include -I HOST -I DIR
 ///       -c main.cpp
 ///   c++ main.o executor.o -o program                                 (without -fsanitize=thread)
 ///

@@ -26,13 +26,13 @@ LONGEST_FIRST = 2.0  # times plain Triton's first step, with all that is compile
 TURNS = 40
 MARK = "compiled.py: "  # before what the processes tell each other
 
-# Batch, tokens, heads of 128, whether the MLP is gated. A gated one has two products more, each with some twenty candidates.
+# Batch, tokens, heads of 128, whether there is an MLP, which has three products more, each with some twenty candidates.
 SIZES = {"small": (1, 256, 2, True), "large": (2, 4096, 16, True), "brief": (2, 4096, 16, False)}
 
 
 # ---- The process that compiles and runs the model
-def model_of(heads, gated):
-    """A block of a transformer: attention by flex_attention, an MLP, and a product by a Triton kernel of the user's."""
+def model_of(heads, mlp):
+    """A block of a transformer: attention by flex_attention, a product by a Triton kernel of the user's, and a gated MLP if asked for."""
     import torch
     import torch.nn.functional as functional
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
@@ -47,11 +47,10 @@ def model_of(heads, gated):
             super().__init__()
             self.qkv = torch.nn.Linear(width, 3 * width, bias=False)
             self.out = torch.nn.Parameter(torch.randn(width, width) * width**-0.5)
-            wide = 4 * width if gated else width
-            self.up = torch.nn.Linear(width, wide, bias=False)
-            if gated:
-                self.gate = torch.nn.Linear(width, wide, bias=False)
-                self.down = torch.nn.Linear(wide, width, bias=False)
+            if mlp:
+                self.up = torch.nn.Linear(width, 4 * width, bias=False)
+                self.gate = torch.nn.Linear(width, 4 * width, bias=False)
+                self.down = torch.nn.Linear(4 * width, width, bias=False)
 
         def forward(self, x, mask, product):
             batch, tokens, _ = x.shape
@@ -59,7 +58,7 @@ def model_of(heads, gated):
             attended = flex_attention(q, k, v, block_mask=mask).transpose(1, 2).reshape(batch * tokens, width)
             x = x + product(attended, self.out).view(x.shape)
             y = functional.rms_norm(x, (width,))
-            return x + (self.down(functional.silu(self.gate(y)) * self.up(y)) if gated else functional.silu(self.up(y)))
+            return x + (self.down(functional.silu(self.gate(y)) * self.up(y)) if mlp else functional.silu(y))
 
     def causal(b, h, q, k):
         return q >= k
@@ -67,14 +66,29 @@ def model_of(heads, gated):
     return Block, lambda tokens: create_block_mask(causal, None, None, tokens, tokens, device="cuda"), user_product
 
 
+def kernels_of(step, steps=5):
+    """Microseconds of a step by kernel, as PyTorch's profiler sees them: a ratio that is not 1 then has a name. {} where it sees nothing."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile
+
+    try:
+        with profile(activities=[ProfilerActivity.CUDA]) as found:
+            for _ in range(steps):
+                step()
+            torch.cuda.synchronize()
+        return {event.key[:100]: event.self_device_time_total / steps for event in found.key_averages() if event.self_device_time_total > 0}
+    except Exception as wrong:
+        return {f"no profile: {type(wrong).__name__}": 0.0}
+
+
 def child(size, results):
     """Compiles, answers "ready", and times a turn for each line of its input; the last line asks for the report."""
     import torch
     import torch._inductor.config as config
 
-    batch, tokens, heads, gated = SIZES[size]
+    batch, tokens, heads, mlp = SIZES[size]
     config.max_autotune_gemm_backends = "TRITON"
-    block, mask_of, user_product = model_of(heads, gated)
+    block, mask_of, user_product = model_of(heads, mlp)
     torch.manual_seed(0)
     model = block().cuda().half()
     x = torch.randn(batch, tokens, 128 * heads, device="cuda").half()
@@ -106,8 +120,9 @@ def child(size, results):
             stop.record()
             stop.synchronize()
             say(ms=start.elapsed_time(stop) / 10)
+        kernels = kernels_of(lambda: step(x, mask, user_product))
     rows = twill_gpu.report() if twill else []
-    say(report=str(rows), races=sum(type(row).__name__ == "Race" for row in rows))
+    say(report=str(rows), races=sum(type(row).__name__ == "Race" for row in rows), kernels=kernels)
 
 
 # ---- The process that compares both
@@ -169,7 +184,7 @@ def compare(size, seconds=600.0):
             for side, process in processes.items():
                 row[f"{side}_ms"] = statistics.median(times[side])
                 ended = ask(process, "end")
-                row[f"report_{side}"], row[f"races_{side}"] = ended["report"], ended["races"]
+                row[f"report_{side}"], row[f"races_{side}"], row[f"report_kernels_{side}"] = ended["report"], ended["races"], ended["kernels"]
                 process.wait()
         finally:
             clock.cancel()
@@ -206,6 +221,9 @@ def main():
         return child(options.size, options.results)
     row = compare(options.size)
     print(row["report_twill"])
+    kernels = [row[f"report_kernels_{side}"] for side in ("plain", "twill")]
+    for name in sorted(kernels[0].keys() | kernels[1].keys(), key=lambda name: -kernels[0].get(name, 0.0)):
+        print(f"{kernels[0].get(name, 0.0):9.1f} {kernels[1].get(name, 0.0):9.1f} us  {name}")
     print(json.dumps(without_reports(row), indent=2))
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(row, indent=2))

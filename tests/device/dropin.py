@@ -171,14 +171,17 @@ def main():
     if arguments.wheel:
         run.from_wheel(arguments.wheel.resolve())
     dropin_rows.warm_up()
+    spared = []
     for entry in entries:
         if run.seconds() + entry.seconds > arguments.seconds:
-            run.left_out.append(entry.name)
+            (spared if entry.extra else run.left_out).append(entry.name)
             continue
         run.entry(entry, run.begin + arguments.seconds)
     if run.left_out:
         run.fail("left out for want of time", run.left_out)
     run.keep()
+    if spared:
+        print(f"left out, as no bar needs them: {', '.join(spared)} (--only takes them, and --seconds gives more time)")
     print("\n".join(run.wrong) or "all right", f"after {run.seconds():.0f} s")
     return 1 if run.wrong else 0
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../tasks/random_kernel.h"
 #include "twill/execute/interpreter.h"
 #include "twill/frontend/tasks/lower.h"
 #include "twill/frontend/tasks/stated.h"
@@ -69,6 +70,11 @@ class TasksAndModule {
     for (std::size_t a = 0; a < memory.array_count(); ++a) {
       const tasks::Argument* argument = find_argument(*tree->root.task, memory.name(a));
       if (argument != nullptr) arrays[argument->name] = contents(memory, a, shape_of(*argument));
+    }
+    for (const tasks::Argument& argument : tree->root.task->arguments) {
+      const execute::Shape shape = shape_of(argument);  // of what the kernel does not touch
+      arrays.try_emplace(argument.name, shape,
+                         execute::Numbers(static_cast<std::size_t>(execute::size_of(shape))));
     }
     const auto meant = tasks::run(*tree, arrays);
     ASSERT_TRUE(meant) << to_string(meant.error());
@@ -591,6 +597,24 @@ TEST(LoweredTasks, TilesOfAnyExtents) {
   TasksAndModule(
       {gemm_tasks("U = 192 V = 176 W = 32"), {{"M", 200}, {"N", 180}, {"K", 70}}, {2, 2, 1}})
       .run();
+}
+
+// Random kernels, at ragged sizes: the module of each means what its tasks mean, to the last bit,
+// or the tasks are refused with a code.
+TEST(LoweredTasks, RandomKernelsMeanWhatTheirTasksMean) {
+  int made = 0;
+  for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
+    const tasks::RandomKernel kernel(seed);
+    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, kernel.text()));
+    const auto lowered = lower_task_text({"t.task", kernel.text()});
+    if (!lowered) {
+      EXPECT_FALSE(tasks::code_of(lowered.error()).empty()) << to_string(lowered.error());
+      continue;
+    }
+    TasksAndModule({kernel.text(), kernel.sizes(), kernel.grid()}).run();
+    ++made;
+  }
+  EXPECT_GT(made, 30) << "of 40 kernels most are to be made";
 }
 
 struct UnloweredCase {

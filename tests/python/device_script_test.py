@@ -109,6 +109,12 @@ class Script(unittest.TestCase):
         self.assertEqual((code, found["left_out"], found["wrong"]), (1, ["slow"], ["left out for want of time: slow"]))
         self.assertEqual([row["case"] for row in found["rows"]], ["gemm"])
 
+    def test_what_no_bar_needs_may_be_left_out(self):
+        larger = dropin_entries.Entry("larger", lambda: self.fail("it was begun"), 100, extra=True)
+        code, said, found = self.ran([self.entry("gemm", race()), larger], "--seconds", "50")
+        self.assertEqual((code, found["left_out"], found["wrong"]), (0, [], []))
+        self.assertIn("no bar needs them: larger", said)
+
     def test_a_run_that_is_cut_short_leaves_what_it_had(self):
         def cut(_):
             raise KeyboardInterrupt

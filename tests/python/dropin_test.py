@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
 from unittest import mock
 
@@ -564,9 +565,28 @@ class Keys(Case):
 
     def test_a_cache_that_cannot_be_written(self):
         """Protects programs that live on a cache made before: under keys of ours, Triton would have to write there."""
-        with mock.patch.object(os, "access", return_value=False), self.assertRaisesRegex(twill_gpu.TwillError, "cannot be written"):
-            twill_gpu.enable()
-        self.assertIsNone(state.active())
+        with mock.patch.object(os, "access", return_value=False):
+            self.assert_stays_off("cannot be written")
+
+    def assert_stays_off(self, why):
+        """One line says why, the report keeps it, and kernels are Triton's."""
+        with self.assertLogs("twill_gpu", "WARNING") as said:
+            self.assertFalse(twill_gpu.enable())
+            with twill_gpu.enabled(decide="always"):
+                self.assertIsNone(state.active())
+                self.assert_plain(compile_gemm())
+        self.assertEqual(len(said.output), 2)
+        for line in (said.output[0], str(twill_gpu.report()), twill_gpu.report().to_dict()["why_off"], twill_gpu.report()._repr_html_()):
+            self.assertIn(why, line)
+
+    def test_a_triton_that_is_not_known(self):
+        """Protects programs that switch the drop-in on, and get another Triton: they go on, and are told why it is off."""
+        for unknown in ("3.5.1", "3.10.0", "4.0.0+git", "main"):
+            with self.subTest(unknown), mock.patch.object(triton, "__version__", unknown):
+                self.assert_stays_off("3.6 to 3.9")
+                records.clear()
+        self.assertTrue(twill_gpu.enable())
+        self.assertEqual(twill_gpu.report().why_off, "")
 
     def test_versions(self):
         for known in ("3.6.0", "3.7.1", "3.9.0", "3.6.0+gitabc"):
@@ -595,6 +615,19 @@ class Options(unittest.TestCase):
         for slip in ("spare_registers=many", "spare_registers=", "machine='h100"):
             with self.assertRaises(twill_gpu.TwillError):
                 settings.parse_overlay(slip)
+
+    def test_a_kernel_that_triton_interprets_is_left_as_it_is(self):
+        """Protects debugging: with TRITON_INTERPRET=1, a program with @twill_gpu.options could not be imported."""
+        class InterpretedFunction:
+            def __init__(self, fn):
+                self.fn = fn
+        interpreted = InterpretedFunction(add.fn)
+        with mock.patch.dict(sys.modules, {"triton.runtime.interpreter": types.SimpleNamespace(InterpretedFunction=InterpretedFunction)}):
+            self.assertIs(twill_gpu.options(decide="never")(interpreted), interpreted)
+        code = "import sys; sys.path.insert(0, %r); import kernels_under_test as k, twill_gpu; twill_gpu.options(decide='never')(k.add); print(type(k.add).__name__)"
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", code % str(HERE)], capture_output=True, text=True, check=True,
+                              env={**os.environ, "TRITON_INTERPRET": "1"})
+        self.assertEqual(done.stdout.strip(), "InterpretedFunction")
 
     def test_launch_options_are_read_as_written(self):
         for machine in ("h100", "/my gpus/it's.json"):

@@ -20,8 +20,8 @@ SOURCE = HERE / "executor_cases.cpp"
 def build(cxx, scratch):
     program = pathlib.Path(scratch) / "cases"
     core, main = f"{program}.core.o", f"{program}.o"
-    subprocess.run([cxx, "-std=c++20", "-O2", "-ffp-contract=off", "-c", str(HOST / "executor.cpp"), "-o", core], check=True)
-    subprocess.run([cxx, "-std=c++20", "-O1", "-g", "-w", "-Wno-psabi", "-ffp-contract=off", "-fsanitize=thread", f"-I{HOST}/include", f"-I{HOST}",
+    subprocess.run([cxx, "-std=c++20", "-O1", "-ffp-contract=off", "-c", str(HOST / "executor.cpp"), "-o", core], check=True)
+    subprocess.run([cxx, "-std=c++20", "-O1", "-g1", "-w", "-Wno-psabi", "-ffp-contract=off", "-fsanitize=thread", f"-I{HOST}/include", f"-I{HOST}",
                     f"-I{ROOT}", "-c", str(SOURCE), "-o", main], check=True)
     subprocess.run([cxx, main, core, "-o", str(program)], check=True)
     return program

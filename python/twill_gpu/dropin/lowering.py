@@ -6,22 +6,25 @@ No list of passes is kept here. The code of Triton's functions runs with other g
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
+import functools
 import hashlib
 import json
 import re
+import shutil
 import subprocess
+import tempfile
 import types
 from pathlib import Path
 from typing import Any, Callable
 
-from triton import knobs
 from triton._C.libtriton import ir
 from triton.backends.nvidia import compiler as nvidia
 from triton.runtime.errors import PTXASError
 
 from ..program import TwillError
-from . import beside
+from . import beside, store
 from .store import write_whole
 
 PIPELINING = ("add_hopper_warpspec", "add_assign_latencies", "add_schedule_loops", "add_warp_specialize", "add_pipeline")
@@ -95,9 +98,19 @@ def new_context(backend: Any) -> Any:
     return context
 
 
+@functools.lru_cache(maxsize=None)
+def _texts(folder: str) -> Path:
+    """Where texts lie that are parsed: this folder, or one that goes with the process, where PTX has no way to write its name."""
+    if not re.search(r'["\\\x00-\x1f]', folder):
+        return Path(folder)
+    made = tempfile.mkdtemp(prefix="twill-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return Path(made)
+
+
 def parse(text: str, context: Any, suffix: str) -> Any:
     """A module of `text`. Its file is named by the text, since the name gets into the line table of the cubin."""
-    path = Path(knobs.cache.dir) / "twill" / "text" / (hashlib.sha256(text.encode()).hexdigest()[:24] + suffix)
+    path = _texts(str(store.folder() / "text")) / (hashlib.sha256(text.encode()).hexdigest()[:24] + suffix)
     write_whole(path, text.encode())
     with beside.native():
         module = ir.parse_mlir_module(str(path), context)

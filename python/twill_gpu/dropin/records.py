@@ -9,6 +9,7 @@ import sys
 import threading
 from typing import Any, Iterator
 
+from ..answers import paragraphs
 from ..program import TwillError
 from ..tables import table
 
@@ -69,13 +70,14 @@ class Race:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What ran where, and how much faster. Prints as text; notebooks show tables."""
+    """What ran where, and how much faster. Prints as text; notebooks show tables. why_off: why the drop-in was not switched on."""
 
     compilations: tuple[Compilation, ...]
     races: tuple[Race, ...]
+    why_off: str = ""
 
     def __str__(self) -> str:
-        lines = [str(row) for row in (*self.compilations, *self.races)]
+        lines = [*([f"off: {self.why_off}"] if self.why_off else []), *(str(row) for row in (*self.compilations, *self.races))]
         return "\n".join(lines) if lines else "no kernel with a product was compiled while the drop-in was on"
 
     def __iter__(self) -> Iterator[Compilation | Race]:
@@ -84,18 +86,20 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON takes it."""
         return {"compilations": [dataclasses.asdict(row) for row in self.compilations],
-                "races": [dataclasses.asdict(row) for row in self.races]}
+                "races": [dataclasses.asdict(row) for row in self.races], "why_off": self.why_off}
 
     def _repr_html_(self) -> str:
         head = ("kernel", "warps", "stages", "runs", "why")
         rows = [(row.kernel, row.num_warps, row.num_stages, row.runs, row.why) for row in self.compilations]
         races = [(row.kernel, row.device, row.new, f"{row.new_us:.1f}", row.held, f"{row.held_us:.1f}", row.takes) for row in self.races]
-        return table(head, rows) + table(("kernel", "device", "new", "us", "held", "us", "takes"), races)
+        off = paragraphs(f"off: {self.why_off}") if self.why_off else ""
+        return off + table(head, rows) + table(("kernel", "device", "new", "us", "held", "us", "takes"), races)
 
 
 _lock = threading.Lock()
 _rows: list[Compilation | Race] = []
 _compiled: set[str] = set()  # hashes of the kernels that rows are about
+_why_off = ""
 _MOST = 10_000  # rows kept: a program that compiles for ever does not grow for ever
 
 
@@ -148,12 +152,24 @@ def report() -> Report:
     with _lock:
         rows = tuple(_rows)
     return Report(tuple(row for row in rows if isinstance(row, Compilation)),
-                  tuple(row for row in rows if isinstance(row, Race)))
+                  tuple(row for row in rows if isinstance(row, Race)), _why_off)
+
+
+def stays_off(why: str) -> None:
+    """Keeps why the drop-in was not switched on, and says it as a warning, which Python prints where nobody listens. Raises nothing."""
+    global _why_off
+    _why_off = why
+    try:
+        log.warning("twill: off: %s", why)
+    except Exception:  # as in add()
+        pass
 
 
 def clear() -> None:
     """Forgets the rows so far."""
+    global _why_off
     with _lock:
+        _why_off = ""
         _rows.clear()
         _compiled.clear()
 

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import gc
 import os
+import sys
 import weakref
 from typing import Any, Callable, Iterator, TypeVar
 
@@ -16,7 +17,7 @@ from triton.runtime import driver as driver_of_triton
 from triton.runtime.jit import JITFunction
 
 from ..program import TwillError, find_program
-from . import state, tuning, versions
+from . import records, state, tuning, versions
 from .settings import Settings, from_environment, overlay_text
 
 Kernel = TypeVar("Kernel")
@@ -27,15 +28,15 @@ _functions: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary(
 _plain: dict[str, Any] = {}
 
 
-def enable(**changes: Any) -> None:
+def enable(**changes: Any) -> bool:
     """Switches the drop-in on for this process: Triton kernels compiled from now on are also planned by Twill.
 
-    `changes`: fields of Settings, over those of the environment, or over those in force. Raises TwillError for unknown ones
-    and for values out of range, ProgramNotFound without a program, and TwillError under a Triton that is not known, and where
-    its cache folder cannot be written.
+    `changes`: fields of Settings, over those of the environment, or over those in force. Returns whether they are in force now:
+    under a Triton that is not known, and where its cache folder cannot be written, all stays as it was, and a line says why.
+    Raises TwillError for unknown settings and for values out of range, and ProgramNotFound without a program.
     """
     with state.lock:
-        _switch((state.active() or from_environment()).changed(**changes))
+        return _switch((state.active() or from_environment()).changed(**changes))
 
 
 def disable() -> None:
@@ -46,7 +47,7 @@ def disable() -> None:
 
 @contextlib.contextmanager
 def enabled(**changes: Any) -> Iterator[None]:
-    """The drop-in is on, with `changes` over what is in force, for a block; for all threads of the process."""
+    """The drop-in is on, with `changes` over what is in force, for a block; for all threads of the process. Raises like enable()."""
     with state.lock:
         before = state.active()
         _switch((before or from_environment()).changed(**changes))
@@ -60,13 +61,15 @@ def enabled(**changes: Any) -> Iterator[None]:
 def options(**changes: Any) -> Callable[[Kernel], Kernel]:
     """Settings for one kernel, above `@triton.jit` or `@triton.autotune`: decide, machine, persistent, spare_registers.
 
-    The same as the launch option `twill="..."`, and without effect while the drop-in is off.
+    The same as the launch option `twill="..."`, and without effect while the drop-in is off, and on kernels that Triton interprets.
     """
     text = overlay_text(changes)
 
     def decorate(kernel: Kernel) -> Kernel:
         function: Any = kernel
         while not isinstance(function, JITFunction):
+            if isinstance(function, getattr(sys.modules.get("triton.runtime.interpreter"), "InterpretedFunction", ())):  # TRITON_INTERPRET=1
+                return kernel
             if not hasattr(function, "fn"):
                 raise TwillError("twill_gpu.options goes above @triton.jit")
             function = function.fn
@@ -84,20 +87,30 @@ def options(**changes: Any) -> Callable[[Kernel], Kernel]:
     return decorate
 
 
-def _switch(settings: Settings | None) -> None:
+def _why_off() -> str:
+    """Why this process cannot have the drop-in; "" where it can."""
+    why = versions.why_not(triton.__version__)
+    if why:
+        return why
+    if "nvidia" not in triton.backends.backends:
+        return "this Triton has no NVIDIA backend"
+    cache = str(triton.knobs.cache.dir)
+    if os.path.isdir(cache) and not os.access(cache, os.W_OK):  # Triton compiles nothing there that it has not by its own keys
+        return f"Triton's cache folder {cache} cannot be written"
+    return ""
+
+
+def _switch(settings: Settings | None) -> bool:
+    """Whether these settings are in force now."""
     before = state.active()
     if settings == before:
-        return
+        return True
     if settings is not None:
         find_program()
-        why = versions.why_not(triton.__version__)
+        why = _why_off()
         if why:
-            raise TwillError(why)
-        if "nvidia" not in triton.backends.backends:
-            raise TwillError("this Triton has no NVIDIA backend")
-        cache = str(triton.knobs.cache.dir)
-        if os.path.isdir(cache) and not os.access(cache, os.W_OK):  # Triton compiles nothing there that it has not by its own keys
-            raise TwillError(f"Triton's cache folder {cache} cannot be written")
+            records.stays_off(why)
+            return False
     _know_functions()
     tuning.adopt()
     _register(settings is not None)
@@ -105,6 +118,7 @@ def _switch(settings: Settings | None) -> None:
     _swap_kernels(before, settings)
     if driver_of_triton._active is not None:
         state.adopt_driver()
+    return True
 
 
 def _register(on: bool) -> None:

@@ -28,16 +28,21 @@ void Machine::forward(Role& role, std::span<const ir::ValueId> from,
                       std::span<const ir::ValueId> to) {
   std::vector<execute::Value> values;
   std::vector<std::optional<std::uint32_t>> in_flight;
+  std::vector<std::optional<Number>> numbers;
   for (const ir::ValueId value : from) {
     values.push_back(role.values.value(value));
     const auto found = role.in_flight.find(value);
     in_flight.push_back(found == role.in_flight.end() ? std::nullopt
                                                       : std::optional(found->second));
+    const auto number = role.numbers.find(value);
+    numbers.push_back(number == role.numbers.end() ? std::nullopt : std::optional(number->second));
   }
   for (std::size_t i = 0; i < to.size() && i < values.size(); ++i) {
     role.values.set(to[i], values[i]);
     role.in_flight.erase(to[i]);
     if (in_flight[i]) role.in_flight[to[i]] = *in_flight[i];
+    role.numbers.erase(to[i]);
+    if (numbers[i]) role.numbers[to[i]] = *numbers[i];
   }
 }
 
@@ -125,6 +130,7 @@ Result<void> Machine::end_iteration(Role& role) {
   if (end) forward(role, program_.op(*end).operands, arguments);
   count_trip(frame.op, ++frame.iteration);
   if (frame.kind == Frame::Kind::after) {
+    ++frame.position;
     frame.kind = Frame::Kind::before;
     frame.block = *loop->before;
     frame.next = 0;
@@ -154,6 +160,10 @@ Result<void> Machine::begin_while(std::size_t index, ir::OpId id) {
   Role& role = roles_[index];
   const auto loop = ir::as_loop(program_, id);
   if (!loop || !loop->before) return execute::cannot(program_, id, "is not known");
+  if (options_.guide != nullptr && options_.guide->idle.contains(id)) {
+    forget_results(role, id);
+    return {};
+  }
   for (const ir::Carried& carried : loop->carried) {
     forward(role, std::span(&carried.init, 1), std::span(&carried.argument, 1));
   }
@@ -162,6 +172,10 @@ Result<void> Machine::begin_while(std::size_t index, ir::OpId id) {
   frame.kind = Frame::Kind::before;
   frame.op = id;
   frame.block = *loop->before;
+  if (options_.guide != nullptr) {
+    const CountedLoop& counted = options_.guide->whiles.at(id);
+    frame.quantity = number_of(counted.form, counted.occurrence, scope_of(role)).id;
+  }
   enter(role, frame);
   return {};
 }
@@ -170,13 +184,19 @@ Result<void> Machine::begin_while(std::size_t index, ir::OpId id) {
 Result<void> Machine::end_condition(Role& role, ir::OpId condition) {
   Frame& frame = role.frames.back();
   const auto loop = ir::as_loop(program_, frame.op);
-  TWILL_TRY(const std::int64_t goes_on,
-            role.values.integer(condition, program_.op(condition).operands[0]));
+  const bool asked = options_.guide != nullptr && options_.guide->asked_ends.contains(condition);
+  bool again = asked && goes_on(*frame.quantity, frame.position);
+  if (!asked) {
+    TWILL_TRY(const std::int64_t holds,
+              role.values.integer(condition, program_.op(condition).operands[0]));
+    again = holds != 0;
+  }
   for (const ir::Forwarded& forwarded : loop->forwarded) {
-    const ir::ValueId to = goes_on != 0 ? forwarded.argument : forwarded.result;
+    const ir::ValueId to = again ? forwarded.argument : forwarded.result;
     forward(role, std::span(&forwarded.passed, 1), std::span(&to, 1));
   }
-  if (goes_on == 0) {
+  if (!again) {
+    if (frame.quantity) leave(*frame.quantity, options_.guide->whiles.at(frame.op).role);
     role.frames.pop_back();
     return {};
   }
@@ -223,6 +243,8 @@ Result<void> Machine::begin_roles(std::size_t index, ir::OpId id) {
     const auto& arguments = program_.block(block).arguments;
     for (std::size_t a = 0; a < arguments.size(); ++a) {
       role.values.set(arguments[a], parent.values.value(captures[a]));
+      const auto number = parent.numbers.find(captures[a]);
+      if (number != parent.numbers.end()) role.numbers[arguments[a]] = number->second;
     }
     role.known = parent.known;
     if (i < op.warps.size()) role.warps = op.warps[i];

@@ -86,16 +86,19 @@ class Follower {
   }
 
   std::optional<ir::OpId> loop_of(const Step& step) const {
-    for (const auto& [op, loop] : guide_.loops) {
-      const bool same = loop.occurrence == step.occurrence || step.occurrence == kEverywhere;
-      if (loop.form == step.form && same) return op;
+    for (const auto* loops : {&guide_.loops, &guide_.drawn_loops, &guide_.whiles}) {
+      for (const auto& [op, loop] : *loops) {
+        const bool same = loop.occurrence == step.occurrence || step.occurrence == kEverywhere;
+        if (loop.form == step.form && same) return op;
+      }
     }
     return std::nullopt;
   }
 
   /// Iterations of the loop that were not asked for.
   std::int64_t taken_for_granted(ir::OpId op) const {
-    const CountedLoop& loop = guide_.loops.at(op);
+    const bool counts = guide_.loops.contains(op);
+    const CountedLoop& loop = counts ? guide_.loops.at(op) : guide_.whiles.at(op);
     const auto least = guide_.more_than.find(loop.form);
     if (least == guide_.more_than.end() || least->second < loop.first) return 0;
     return (least->second - loop.first) / loop.step + 1;

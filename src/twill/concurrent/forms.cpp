@@ -10,7 +10,7 @@ namespace {
 
 using ir::OpKind;
 
-constexpr int kDeepest = 500;  ///< values that a form is looked for through
+constexpr std::size_t kDeepest = 500;  ///< values that a form is looked for through
 
 bool is_integer(ir::Type type) {
   return type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
@@ -103,6 +103,7 @@ Forms::Forms(const ir::Program& program, ir::OpId function)
     : program_(program), function_(function) {
   for (const ir::Loop& loop : ir::loops(program, function)) {
     if (loop.induction) add_loop(loop);
+    if (loop.before) add_while(loop);
   }
 }
 
@@ -117,6 +118,12 @@ bool Forms::varies(const LinearForm& form) const {
                      [&](const auto& term) { return varies_[term.first]; });
 }
 
+bool Forms::is_at_least_zero(const LinearForm& form) const {
+  return form.constant >= 0 && std::ranges::all_of(form.terms, [&](const auto& term) {
+           return term.second > 0 && at_least_zero_.contains(term.first);
+         });
+}
+
 std::size_t Forms::number(const LinearForm& form) {
   const auto [place, added] = numbers_.try_emplace(form, by_number_.size());
   if (added) by_number_.push_back(&place->first);
@@ -129,8 +136,9 @@ LinearForm Forms::unique(ir::ValueId value) {
   const ir::Value& known = program_.value(value);
   const ir::OpId at =
       known.op ? *known.op : program_.region(program_.block(*known.block).region).op;
-  const bool varies = program_.op(at).kind == OpKind::for_loop ||
-                      ir::enclosing(program_, at, OpKind::for_loop).has_value();
+  const bool varies = ir::is_loop(program_.op(at).kind) ||
+                      ir::enclosing(program_, at, OpKind::for_loop) ||
+                      ir::enclosing(program_, at, OpKind::while_loop);
   return {0, {{atom("value " + std::to_string(value.index()), varies), 1}}};
 }
 
@@ -177,11 +185,11 @@ void Forms::add_loop(const ir::Loop& loop) {
 
 LinearForm Forms::of(ir::ValueId value) {
   if (const auto found = memo_.find(value); found != memo_.end()) return found->second;
-  if (depth_ > kDeepest) return unique(value);
+  if (computed_.size() > kDeepest) return unique(value);
   memo_[value] = unique(value);  // where a loop carries it to itself
-  ++depth_;
+  computed_.push_back(value);
   LinearForm form = compute(value);
-  --depth_;
+  computed_.pop_back();
   memo_[value] = form;
   return form;
 }
@@ -196,37 +204,15 @@ LinearForm Forms::compute(ir::ValueId value) {
 
 LinearForm Forms::of_argument(ir::ValueId value) {
   const ir::Value& known = program_.value(value);
-  const ir::OpId holder = program_.region(program_.block(*known.block).region).op;
-  const auto loop = ir::as_loop(program_, holder);
-  if (!loop || !loop->induction) return unique(value);
-  for (const ir::Carried& it : loop->carried) {
-    if (it.argument == value) return carried(*loop, it);
-  }
-  return unique(value);
-}
-
-/// Carried values are alike in loops that are alike, if they start and go on alike.
-LinearForm Forms::carried(const ir::Loop& loop, const ir::Carried& carried) {
-  const auto found = loops_.find(loop.op);
-  if (found == loops_.end() || carries_) return unique(carried.argument);
-  const LinearForm init = of(carried.init);
-  const std::string self = "self " + std::to_string(found->second.form);
-  auto before = memo_;
-  carries_ = true;
-  memo_[carried.argument] = {0, {{atom(self, true), 1}}};
-  const std::string yielded = text(of(carried.yielded));
-  memo_ = std::move(before);
-  carries_ = false;
-  const CountedLoop& known = found->second;
-  return {0,
-          {{atom("carried " + std::to_string(known.position) + " " + std::to_string(known.first) +
-                     " " + std::to_string(known.step) + " " + text(init) + " " + yielded,
-                 true),
-            1}}};
+  const auto loop = ir::as_loop(program_, program_.region(program_.block(*known.block).region).op);
+  return loop ? carried(*loop, value) : unique(value);
 }
 
 LinearForm Forms::of_op(ir::ValueId value) {
   const ir::Op& op = program_.op(*program_.value(value).op);
+  if (const auto loop = ir::as_loop(program_, *program_.value(value).op)) {
+    return carried(*loop, value);
+  }
   const auto operand = [&](std::size_t i) { return of(op.operands[i]); };
   if (op.kind == OpKind::add && op.operands.size() == 2) return plus(operand(0), operand(1), 1);
   if (op.kind == OpKind::sub && op.operands.size() == 2) return plus(operand(0), operand(1), -1);
@@ -247,6 +233,7 @@ LinearForm Forms::of_op(ir::ValueId value) {
                                                          : std::nullopt;
     if (made) return constant_form(*made);
   }
+  if (const auto quotient = divided(op)) return *quotient;
   if (!follows_from_key(op.kind) && !ir::reads_what_stays(program_, *program_.value(value).op))
     return unique(value);
   std::string key = "op " + std::to_string(static_cast<int>(op.kind)) + " " +
@@ -258,7 +245,36 @@ LinearForm Forms::of_op(ir::ValueId value) {
     key += " " + text(form);
     varying = varying || varies(form);
   }
-  return {0, {{atom(key, varying), 1}}};
+  const std::size_t made = atom(key, varying);
+  const bool counts_programs = op.kind == OpKind::program_id || op.kind == OpKind::program_count;
+  if (counts_programs) at_least_zero_.insert(made);
+  return {0, {{made, 1}}};
+}
+
+/// A quotient or a remainder of a sum, all of whose terms the divisor divides. Division rounds
+/// towards zero: what is left over only says what it adds where the sum is not negative.
+std::optional<LinearForm> Forms::divided(const ir::Op& op) {
+  if (op.operands.size() != 2) return std::nullopt;
+  const bool remains = op.kind == OpKind::srem || op.kind == OpKind::urem;
+  const bool divides = op.kind == OpKind::sdiv || op.kind == OpKind::udiv;
+  const bool shifts = op.kind == OpKind::ashr || op.kind == OpKind::lshr;
+  if (!remains && !divides && !shifts) return std::nullopt;
+  const LinearForm by = of(op.operands[1]), from = of(op.operands[0]);
+  if (!by.is_constant() || by.constant < 0 || (shifts && by.constant > 30)) return std::nullopt;
+  const std::int64_t divisor = shifts ? std::int64_t{1} << by.constant : by.constant;
+  if (divisor == 0 || from.is_constant()) return std::nullopt;
+  LinearForm quotient;
+  for (const auto& [term, coefficient] : from.terms) {
+    if (coefficient % divisor != 0) return std::nullopt;
+    quotient.terms[term] = coefficient / divisor;
+  }
+  const bool is_exact = from.constant % divisor == 0;
+  const bool is_signed =
+      op.kind != OpKind::udiv && op.kind != OpKind::lshr && op.kind != OpKind::urem;
+  if (!is_at_least_zero(from) && (!is_exact || !is_signed)) return std::nullopt;
+  if (remains) return constant_form(from.constant % divisor);
+  quotient.constant = from.constant / divisor;
+  return quotient;
 }
 
 }  // namespace twill::concurrent

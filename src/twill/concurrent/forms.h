@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,9 @@ struct CountedLoop {
   std::size_t occurrence = 0;  ///< of the loops of that form in its role, in order of the text
   std::int64_t first = 0;
   std::int64_t step = 1;
-  std::size_t position = 0;  ///< atom
-  std::size_t role = 0;      ///< it stands in: 0, or one more than its partition
+  std::size_t position = 0;               ///< atom
+  std::size_t role = 0;                   ///< it stands in: 0, or one more than its partition
+  std::optional<ir::ValueId> drawn = {};  ///< a number that roles hand on, and the form is about
 };
 
 /// The forms of a function's values, and its counting loops.
@@ -43,7 +45,14 @@ class Forms {
   Forms(const ir::Program& program, ir::OpId function);
 
   LinearForm of(ir::ValueId value);
+  /// The same where `drawn` is the atom that stands for all numbers that roles hand on.
+  LinearForm of_drawn(ir::ValueId value, ir::ValueId drawn);
+  /// The quantity of all while loops of which the end is computed, and nothing is asked.
+  LinearForm iterations() { return {0, {{atom("iterations", true), 1}}}; }
+  LinearForm drawn() { return {0, {{atom("drawn", true), 1}}}; }
   const std::map<ir::OpId, CountedLoop>& loops() const { return loops_; }
+  /// While loops. Those whose conditions start and go on alike have the same form.
+  const std::map<ir::OpId, CountedLoop>& whiles() const { return whiles_; }
   /// The loop that has this position; nullopt for other atoms.
   std::optional<ir::OpId> loop_of(std::size_t position) const;
   /// Number of a form, the same for equal ones.
@@ -51,29 +60,43 @@ class Forms {
   const LinearForm& form(std::size_t number) const { return *by_number_[number]; }
   /// Whether a form may be another in another iteration of a loop.
   bool varies(const LinearForm& form) const;
+  /// Whether it is a sum of program ids, and of other numbers that cannot be negative.
+  bool is_at_least_zero(const LinearForm& form) const;
 
  private:
   std::size_t atom(const std::string& key, bool varies);
   LinearForm compute(ir::ValueId value);
   LinearForm of_argument(ir::ValueId value);
   LinearForm of_op(ir::ValueId value);
-  LinearForm carried(const ir::Loop& loop, const ir::Carried& carried);
+  std::optional<LinearForm> divided(const ir::Op& op);
   LinearForm unique(ir::ValueId value);
+  LinearForm carried(const ir::Loop& loop, ir::ValueId value);
+  std::vector<std::size_t> carried_behind(const ir::Loop& loop, ir::ValueId value) const;
+  const std::vector<ir::ValueId>& values_inside(const ir::Loop& loop);
+  std::string recurrence(const ir::Loop& loop, ir::ValueId value);
+  std::string condition_of(const ir::Loop& loop);
+  std::string place_of(const ir::Loop& loop);
+  LinearForm known_by(const std::string& key, ir::ValueId value, bool varies);
   std::string text(const LinearForm& form);
   void add_loop(const ir::Loop& loop);
+  void add_while(const ir::Loop& loop);
 
   const ir::Program& program_;
   ir::OpId function_;
   std::map<ir::ValueId, LinearForm> memo_;
   std::map<std::string, std::size_t> atoms_;
-  std::vector<bool> varies_;  ///< by atom
+  std::vector<bool> varies_;             ///< by atom
+  std::set<std::size_t> at_least_zero_;  ///< atoms
   std::map<LinearForm, std::size_t> numbers_;
   std::vector<const LinearForm*> by_number_;
   std::map<ir::OpId, CountedLoop> loops_;
+  std::map<ir::OpId, CountedLoop> whiles_;
+  std::map<ir::OpId, std::vector<ir::ValueId>> inside_;  ///< values that are defined in loops
   std::map<std::size_t, ir::OpId> positions_;
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> counts_;
-  int depth_ = 0;
-  bool carries_ = false;  ///< within what a loop carries: it is not looked into twice
+  std::vector<ir::ValueId> computed_;  ///< of which the forms are being found, the innermost last
+  std::size_t nested_ = 0;             ///< recurrences that are being looked at
+  std::size_t recurrences_ = 0;        ///< that were looked at
 };
 
 /// The role that an op stands in: 0, or one more than its partition.
@@ -81,6 +104,10 @@ std::size_t role_of(const ir::Program& program, ir::OpId op);
 
 /// Appends the values from which a value is computed directly.
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo);
+
+/// Values from which a value is computed in the program's text. A loop's result depends on when the
+/// loop ends, a carried value on what is carried on.
+std::vector<ir::ValueId> sources_of(const ir::Program& program, ir::ValueId value);
 
 /// The integer that a value is known to be, also through captures.
 std::optional<std::int64_t> known_integer(const ir::Program& program, ir::ValueId value);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "twill/concurrent/launches.h"
+#include "twill/concurrent/noticed.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/passing.h"
 
@@ -37,39 +38,6 @@ std::optional<Compared> compared(std::int64_t predicate) {
   }
 }
 
-/// Whether roles notice that the op was done.
-bool is_noticed(OpKind kind) {
-  switch (ir::class_of(kind)) {
-    case ir::OpClass::synchronization:
-    case ir::OpClass::copy:
-    case ir::OpClass::allocation:
-      return true;
-    default:
-      break;
-  }
-  switch (kind) {
-    case OpKind::warp_roles:
-    case OpKind::wgmma:
-    case OpKind::wgmma_wait:
-    case OpKind::tcgen05:
-    case OpKind::tcgen05_scaled:
-    case OpKind::shared_load:
-    case OpKind::shared_store:
-    case OpKind::tensor_load:
-    case OpKind::tensor_store:
-    case OpKind::buffer_index:
-    case OpKind::buffer_slice:
-    case OpKind::tensor_slice:
-    case OpKind::block_update_async:
-    case OpKind::call:
-    case OpKind::other:
-    case OpKind::inline_asm:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_number(ir::Type type) {
   return type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
 }
@@ -86,17 +54,35 @@ class Maker {
     TWILL_TRY_VOID(check());
     guide_.needed.resize(program_.value_count(), false);
     guide_.loops = forms_.loops();
-    find_reads();
-    find_idle();
+    guide_.whiles = forms_.whiles();
+    guide_.handed_on = HandedOn(program_, ops_);
+    guide_.reads = reads_of(program_, function_);
+    guide_.idle = idle_ops(program_, function_);
+    find_asked_ends();
     guide_.told_apart = deepest_ring(program_, function_) + 1;
-    for (const auto& [op, loop] : guide_.loops) find_wrap(op);
+    for (const auto& [op, loop] : guide_.loops) add_wrap(op);
     for (const ir::OpId id : ops_) {
       const auto found = wrap_about(program_.op(id));
       if (found != wrapped_.end()) guide_.last_of_tile[id] = found->second;
     }
     find_needed();
+    guide_.handed_on.follow_all(program_, guide_.needed);
     for (const ir::OpId id : ops_) add_condition(id);
+    find_going_on(at_least);
+    for (const auto& [op, loop] : guide_.loops) add_drawn_loop(op);
+    guide_.drawn_form = forms_.number(forms_.drawn());
     for (const auto& [op, loop] : guide_.loops) {
+      if (guide_.idle.contains(op)) continue;
+      const std::pair key(loop.form, loop.occurrence);
+      guide_.roles[key] |= std::uint64_t{1} << loop.role;
+      note_threshold(key, loop.first);
+    }
+    for (const auto& [op, loop] : guide_.drawn_loops) {
+      const std::pair key(loop.form, loop.occurrence);
+      guide_.roles[key] |= std::uint64_t{1} << loop.role;
+      note_threshold(key, loop.first);
+    }
+    for (const auto& [op, loop] : guide_.whiles) {
       if (guide_.idle.contains(op)) continue;
       const std::pair key(loop.form, loop.occurrence);
       guide_.roles[key] |= std::uint64_t{1} << loop.role;
@@ -106,7 +92,7 @@ class Maker {
     find_valued();
     add_shifts(program_, function_, guide_);
     for (const ir::OpId id : ops_) {
-      auto deciding = deciding_operands(program_, id, guide_.idle);
+      auto deciding = deciding_operands(program_, id, guide_);
       if (!deciding.empty()) guide_.decides.emplace(id, std::move(deciding));
     }
     return std::move(guide_);
@@ -118,10 +104,10 @@ class Maker {
     for (const ir::OpId id : ops_) {
       const ir::Op& op = program_.op(id);
       if (op.count) guide_.most_open = std::max(guide_.most_open, open_after(op));
-      if (op.kind == OpKind::while_loop) return cannot_follow(id, "counts no iterations");
       if (op.kind != OpKind::warp_roles) continue;
       if (++partitions > 1) return cannot_follow(id, "gives warps roles a second time");
-      if (ir::enclosing(program_, id, OpKind::for_loop)) {
+      if (ir::enclosing(program_, id, OpKind::for_loop) ||
+          ir::enclosing(program_, id, OpKind::while_loop)) {
         return cannot_follow(id, "gives warps roles in a loop");
       }
       guide_.role_count = op.warps.size() + 1;
@@ -142,50 +128,21 @@ class Maker {
                 "`twill run` checks one number of iterations after the other");
   }
 
-  void find_reads() {
-    guide_.reads.resize(program_.value_count());
-    std::map<ir::OpId, std::size_t> place;
-    for (const ir::OpId id : ops_) {
-      for (const ir::RegionId region : program_.op(id).regions) {
-        for (const ir::BlockId block : program_.region(region).blocks) {
-          std::size_t at = 0;
-          for (const ir::OpId inner : program_.block(block).ops) place[inner] = at++;
-        }
-      }
-    }
-    for (const ir::OpId id : ops_) {
-      for (const ir::ValueId value : program_.op(id).operands) note_read(id, value, place);
-    }
-  }
+  std::optional<ir::OpId> end_of(ir::OpId id) const { return condition_of(program_, id); }
 
-  void note_read(ir::OpId reader, ir::ValueId value, const std::map<ir::OpId, std::size_t>& place) {
-    const ir::Value& known = program_.value(value);
-    const ir::BlockId home = known.op ? program_.op(*known.op).block : *known.block;
-    Reads& reads = guide_.reads[value.index()];
-    std::optional<ir::OpId> at = reader;
-    while (at && *at != function_ && program_.op(*at).block != home) at = ir::parent(program_, *at);
-    if (!at || *at == function_) {
-      reads.elsewhere = true;
-      return;
-    }
-    const std::size_t number = place.at(*at);
-    reads.last = std::max(reads.last, number + 1);
-    if (*at != reader) reads.within.insert(number);
-  }
-
-  void find_idle() {
-    std::set<ir::OpId> busy;
-    for (const ir::OpId id : ops_) {
-      if (!is_noticed(program_.op(id).kind)) continue;
-      for (auto at = ir::parent(program_, id); at && busy.insert(*at).second;) {
-        at = ir::parent(program_, *at);
+  /// While loops that end by what is in no memory that changes. The others count together, in each
+  /// role.
+  void find_asked_ends() {
+    std::map<std::size_t, std::size_t> counts;  // by role
+    for (auto& [id, counted] : guide_.whiles) {
+      const auto end = end_of(id);
+      if (!end || program_.op(*end).operands.empty()) continue;
+      if (!is_read_from_changing(program_, program_.op(*end).operands[0])) {
+        guide_.asked_ends.insert(*end);
+        continue;
       }
-    }
-    for (const ir::OpId id : ops_) {
-      const OpKind kind = program_.op(id).kind;
-      if ((kind == OpKind::for_loop || kind == OpKind::branch) && !busy.contains(id)) {
-        guide_.idle.insert(id);
-      }
+      counted.form = forms_.number(forms_.iterations());
+      counted.occurrence = counts[counted.role]++;
     }
   }
 
@@ -202,7 +159,7 @@ class Maker {
 
   /// Everything from which follows who touches what, and who waits for what.
   void find_needed() {
-    for (const ir::OpId id : ops_) need_all(deciding_operands(program_, id, guide_.idle));
+    for (const ir::OpId id : ops_) need_all(deciding_operands(program_, id, guide_));
     for (const auto& [loop, wrap] : guide_.wraps) need_all(program_.op(wrap.condition).results);
     while (!open_.empty()) {
       const ir::ValueId value = open_.back();
@@ -226,48 +183,20 @@ class Maker {
       return;
     }
     if (op.kind == OpKind::warp_roles) return need_yielded(id, 0, known.index);
+    if (op.kind == OpKind::reduce || op.kind == OpKind::unsplat) {
+      need_all(guide_.handed_on.follow(program_, value));
+    }
     if (!guide_.last_of_tile.contains(id)) need_all(op.operands);
   }
 
-  // --- Flattened loops: a counter starts anew with each tile
-
-  /// Whether the loop makes k * m iterations, and carries a counter that is 0 behind k - 1.
-  void find_wrap(ir::OpId id) {
-    const auto loop = ir::as_loop(program_, id);
-    if (known_integer(program_, *loop->lower) != 0) return;
-    const ir::Op* const upper = source_of(*loop->upper);
-    if (known_integer(program_, *loop->step) != 1 || upper == nullptr) return;
-    if (upper->kind != OpKind::mul || upper->operands.size() != 2) return;
-    for (const ir::Carried& carried : loop->carried) {
-      const ir::Op* const chosen = ir::defining_op(program_, carried.yielded);
-      if (chosen == nullptr || chosen->kind != OpKind::select) continue;
-      if (known_integer(program_, carried.init) != 0) continue;
-      if (known_integer(program_, chosen->operands[1]) != 0) continue;
-      const ir::Value& condition = program_.value(chosen->operands[0]);
-      const ir::Op* const next = ir::defining_op(program_, chosen->operands[2]);
-      if (!condition.op || next == nullptr || next->kind != OpKind::add) continue;
-      if (next->operands[0] != carried.argument) continue;
-      if (known_integer(program_, next->operands[1]) != 1) continue;
-      const ir::Op& compared = program_.op(*condition.op);
-      if (compared.kind != OpKind::icmp || compared.predicate != 0) continue;
-      if (compared.operands[0] != carried.argument) continue;
-      LinearForm count = forms_.of(compared.operands[1]);
-      count.constant += 1;
-      if (forms_.of(upper->operands[0]) != count && forms_.of(upper->operands[1]) != count) {
-        continue;
-      }
-      if (forms_.varies(count)) continue;
-      const std::size_t number = forms_.number(count);
-      guide_.wraps[id] = {*condition.op, number};
-      wrapped_[{compared.operands[0], compared.operands[1]}] = id;
-      note_threshold({number, kEverywhere}, guide_.told_apart);
-    }
-  }
-
-  /// The op of a value in front of roles, through captures.
-  const ir::Op* source_of(ir::ValueId value) const {
-    while (const auto from = ir::captured(program_, value)) value = *from;
-    return ir::defining_op(program_, value);
+  void add_wrap(ir::OpId id) {
+    const auto flat = tile_counter(program_, forms_, id);
+    if (!flat) return;
+    const std::size_t number = forms_.number(flat->count);
+    const auto& compared = program_.op(flat->condition).operands;
+    guide_.wraps[id] = {flat->condition, number};
+    wrapped_[{compared[0], compared[1]}] = id;
+    note_threshold({number, kEverywhere}, guide_.told_apart);
   }
 
   /// The loop of which a comparison says whether this is a tile's last iteration.
@@ -285,6 +214,11 @@ class Maker {
 
   void need_carried(const ir::Loop& loop, ir::ValueId value) {
     guide_.idle.erase(loop.op);
+    const auto end = end_of(loop.op);
+    if (end && guide_.idle.erase(*end) > 0) need_all(deciding_operands(program_, *end, guide_));
+    for (const ir::Forwarded& it : loop.forwarded) {
+      if (it.argument == value || it.result == value) need(it.passed);
+    }
     if (loop.induction == value) {
       need(*loop.lower);
       need(*loop.step);
@@ -323,15 +257,33 @@ class Maker {
       place->second.first = std::min(place->second.first, loop.first);
       place->second.second = std::max(place->second.second, loop.step);
     }
+    for (const auto& [op, loop] : guide_.whiles) {
+      const auto end = end_of(op);
+      const bool asked = end && guide_.asked_ends.contains(*end) && !guide_.idle.contains(op);
+      if (asked) by_form.try_emplace(loop.form, loop.first, loop.step);
+    }
     guide_.zero = forms_.number({});
+    for (const auto& [op, condition] : guide_.conditions) add_lower_bound(condition.form);
     by_form.erase(guide_.zero);
     for (const auto& [form, start] : by_form) {
       const auto [first, step] = start;
-      if (at_least > 0) guide_.more_than[form] = first + (at_least - 1) * step;
+      add_lower_bound(form);
+      if (at_least > 0) is_more_than(form, first + (at_least - 1) * step);
       if (forms_.varies(forms_.form(form))) continue;
       guide_.steady[form] = first + told_apart * step;
       note_threshold({form, kEverywhere}, first + told_apart * step);
     }
+  }
+
+  void is_more_than(std::size_t form, std::int64_t threshold) {
+    std::int64_t& known = guide_.more_than.try_emplace(form, threshold).first->second;
+    known = std::max(known, threshold);
+  }
+
+  /// Bounds a quantity that cannot be negative.
+  void add_lower_bound(std::size_t number) {
+    const LinearForm& form = forms_.form(number);
+    if (!form.is_constant() && forms_.is_at_least_zero(form)) is_more_than(number, -1);
   }
 
   /// Values that are known once it is known how often a loop goes on.
@@ -370,7 +322,8 @@ class Maker {
     Condition made;
     const auto how = op.kind == OpKind::icmp ? compared(op.predicate.value_or(-1)) : std::nullopt;
     if (how && op.operands.size() == 2 && is_number(ir::type_of(program_, op.operands[0]))) {
-      made = of_comparison(id, *how);
+      made = of_comparison(id, *how, forms_.of(op.operands[0]), forms_.of(op.operands[1]));
+      add_drawn_condition(id, *how, made);
     } else {
       made.form = forms_.number(forms_.of(op.results[0]));
     }
@@ -378,9 +331,61 @@ class Maker {
     guide_.conditions.emplace(id, made);
   }
 
-  Condition of_comparison(ir::OpId id, const Compared& how) {
-    const ir::Op& op = program_.op(id);
-    const LinearForm x = forms_.of(op.operands[0]), y = forms_.of(op.operands[1]);
+  /// The condition as it is if the one number that it depends on is a draw.
+  void add_drawn_condition(ir::OpId id, const Compared& how, const Condition& otherwise) {
+    const auto drawn = guide_.handed_on.drawn_behind(program_, program_.op(id).results[0]);
+    if (drawn.size() != 1 || otherwise.inside || otherwise.always) return;
+    const auto& operands = program_.op(id).operands;
+    Condition made = of_comparison(id, how, forms_.of_drawn(operands[0], drawn[0]),
+                                   forms_.of_drawn(operands[1], drawn[0]));
+    if (made.inside || made.always) return;
+    made.occurrence = 0;
+    made.drawn = drawn[0];
+    note_threshold({made.form, made.occurrence}, made.threshold + 1);
+    guide_.drawn_conditions.emplace(id, made);
+  }
+
+  /// Conditions on a draw by which while loops go on.
+  void find_going_on(std::int64_t at_least) {
+    guide_.at_least = at_least;
+    for (const auto& [op, loop] : guide_.whiles) {
+      const auto end = end_of(op);
+      if (!end || guide_.idle.contains(op) || guide_.asked_ends.contains(*end)) continue;
+      for (const ir::ValueId value :
+           guide_.handed_on.origins(program_, program_.op(*end).operands[0])) {
+        const auto& known = program_.value(value);
+        const auto found =
+            known.op ? guide_.drawn_conditions.find(*known.op) : guide_.drawn_conditions.end();
+        if (found == guide_.drawn_conditions.end()) continue;
+        const Condition& it = found->second;
+        if (!it.exact && !it.negated) guide_.going_on.emplace_back(it.form, it.threshold);
+      }
+    }
+  }
+
+  void add_drawn_loop(ir::OpId id) {
+    const auto loop = ir::as_loop(program_, id);
+    auto drawn = guide_.handed_on.drawn_behind(program_, *loop->upper);
+    for (const ir::ValueId value : guide_.handed_on.drawn_behind(program_, *loop->lower)) {
+      if (std::ranges::find(drawn, value) == drawn.end()) drawn.push_back(value);
+    }
+    if (drawn.size() != 1 || guide_.idle.contains(id)) return;
+    const LinearForm lower = forms_.of_drawn(*loop->lower, drawn[0]);
+    LinearForm start = lower;
+    start.constant = 0;
+    LinearForm quantity = plus(forms_.of_drawn(*loop->upper, drawn[0]), start, -1);
+    CountedLoop made = guide_.loops.at(id);
+    if (!known_integer(program_, *loop->step)) return;
+    made.first = lower.constant - quantity.constant;
+    quantity.constant = 0;
+    made.form = forms_.number(quantity);
+    made.occurrence = drawn_counts_[{made.role, made.form}]++;
+    made.drawn = drawn[0];
+    guide_.drawn_loops.emplace(id, made);
+  }
+
+  Condition of_comparison(ir::OpId id, const Compared& how, const LinearForm& x,
+                          const LinearForm& y) {
     const LinearForm difference = how.swapped ? plus(y, x, -1) : plus(x, y, -1);
     Condition made;
     made.exact = how.exact;
@@ -453,6 +458,7 @@ class Maker {
   Forms forms_;
   Guide guide_;
   std::vector<ir::ValueId> open_;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> drawn_counts_;  ///< by role and form
   /// Loops by the counter of a tile's iterations, and the last one's number.
   std::map<std::pair<ir::ValueId, ir::ValueId>, ir::OpId> wrapped_;
 };
@@ -460,7 +466,7 @@ class Maker {
 }  // namespace
 
 std::vector<ir::ValueId> deciding_operands(const ir::Program& program, ir::OpId op,
-                                           const std::set<ir::OpId>& idle) {
+                                           const Guide& guide) {
   const ir::Op& it = program.op(op);
   std::vector<ir::ValueId> found;
   const auto add = [&](std::span<const ir::ValueId> values) {
@@ -474,7 +480,8 @@ std::vector<ir::ValueId> deciding_operands(const ir::Program& program, ir::OpId 
     add(ir::operands_in(it, role));
   }
   const bool is_condition =
-      it.kind == OpKind::jump_if || (it.kind == OpKind::branch && !idle.contains(op));
+      it.kind == OpKind::jump_if || (it.kind == OpKind::branch && !guide.idle.contains(op)) ||
+      (it.kind == OpKind::condition && !guide.idle.contains(op) && !guide.asked_ends.contains(op));
   if (is_condition && !it.operands.empty()) found.push_back(it.operands[0]);
   return found;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "twill/concurrent/forms.h"
+#include "twill/concurrent/number.h"
 #include "twill/ir/program.h"
 
 namespace twill::concurrent {
@@ -20,7 +21,8 @@ struct Condition {
   std::int64_t threshold = 0;
   bool exact = false;
   bool negated = false;
-  std::optional<bool> always;  ///< the condition is known
+  std::optional<bool> always;             ///< the condition is known
+  std::optional<ir::ValueId> drawn = {};  ///< the form is about this number (`drawn_conditions`)
 };
 
 /// Integers of one role that may all be shifted at once and change nothing but each other:
@@ -51,12 +53,28 @@ struct Reads {
 struct Guide {
   std::vector<bool> needed;  ///< by value: integers on which depends who does what
   std::map<ir::OpId, std::vector<ir::ValueId>> decides;  ///< `deciding_operands`, where there are
-  std::map<ir::OpId, CountedLoop> loops;
-  std::map<ir::OpId, Condition> conditions;   ///< ops that make a needed i1
+  std::map<ir::OpId, CountedLoop> loops;                 ///< counting ones
+  std::map<ir::OpId, CountedLoop> whiles;                ///< others
+  std::map<ir::OpId, Condition> conditions;              ///< ops that make a needed i1
+  HandedOn handed_on;
+  /// Loops and conditions that depend on one number that roles hand to each other: as it is if that
+  /// number is a draw. The form has one atom for all such numbers.
+  std::map<ir::OpId, CountedLoop> drawn_loops;
+  std::map<ir::OpId, Condition> drawn_conditions;
+  std::size_t drawn_form = 0;  ///< of that atom
+  /// Forms and thresholds: while loops go on while one of a draw is more than that. So they do with
+  /// the first `at_least` draws.
+  std::vector<std::pair<std::size_t, std::int64_t>> going_on;
+  std::int64_t at_least = 0;
   std::map<ir::OpId, Wrap> wraps;             ///< by loop
   std::map<ir::OpId, ir::OpId> last_of_tile;  ///< conditions about that, and their loops
   std::int64_t told_apart = 1;  ///< numbers of iterations up to that are told apart one by one
-  std::set<ir::OpId> idle;  ///< loops and branches in which nothing is done that roles could notice
+  /// Loops and branches in which nothing is done that roles could notice, and the conditions of
+  /// such loops.
+  std::set<ir::OpId> idle;
+  /// Conditions of while loops that are asked how often they go on. Those of all other loops are
+  /// computed.
+  std::set<ir::OpId> asked_ends;
   std::vector<Shift> shifts;
   std::map<ir::OpId, std::vector<std::size_t>> shifted;  ///< shifts that an op's operands differ by
   /// Largest threshold that is asked for, of each form and occurrence, but those of loops.
@@ -88,9 +106,9 @@ inline constexpr std::size_t kAlways = SIZE_MAX;
 inline constexpr std::size_t kEverywhere = SIZE_MAX;
 
 /// Operands of an op by which roles decide: slots, phases, predicates, and conditions of branches
-/// that are not `idle`.
+/// and loops that are not idle. `guide` has `idle` and `asked_ends`.
 std::vector<ir::ValueId> deciding_operands(const ir::Program& program, ir::OpId op,
-                                           const std::set<ir::OpId>& idle);
+                                           const Guide& guide);
 
 /// `at_least`: iterations that every loop is taken to make. Fails, at the op's line, for what is
 /// not followed.

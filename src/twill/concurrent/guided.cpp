@@ -122,15 +122,42 @@ std::optional<Question> Machine::asks(std::size_t id, std::int64_t threshold, ir
   return Question{quantity->id, threshold, op};
 }
 
+/// Where a draw has its quantities, if the role has it.
+Scope Machine::scope_of_draw(const Role& role, const std::optional<ir::ValueId>& drawn) const {
+  const auto found = drawn ? role.numbers.find(*drawn) : role.numbers.end();
+  if (found == role.numbers.end() || !found->second.draw) return std::nullopt;
+  return std::pair(kDrawn, static_cast<std::int64_t>(*found->second.draw));
+}
+
+/// The quantity of a loop, and where it belongs: to a draw where it depends on one.
+const CountedLoop& Machine::counted(const Role& role, ir::OpId loop, Scope& scope) const {
+  const auto drawn = options_.guide->drawn_loops.find(loop);
+  if (drawn != options_.guide->drawn_loops.end()) {
+    scope = scope_of_draw(role, drawn->second.drawn);
+    if (scope) return drawn->second;
+  }
+  scope = scope_of(role);
+  return options_.guide->loops.at(loop);
+}
+
+const Condition& Machine::condition_at(const Role& role, ir::OpId op) const {
+  const auto drawn = options_.guide->drawn_conditions.find(op);
+  const bool has = drawn != options_.guide->drawn_conditions.end() &&
+                   scope_of_draw(role, drawn->second.drawn).has_value();
+  return has ? drawn->second : options_.guide->conditions.at(op);
+}
+
 /// The quantity, and the threshold, that a condition is about where the role stands.
-std::pair<std::size_t, std::int64_t> Machine::asked_by(const Role& role,
-                                                       const Condition& condition) {
+std::pair<std::size_t, std::int64_t> Machine::asked_by(const Role& role, ir::OpId op) {
+  const Condition& condition = condition_at(role, op);
   for (const Frame& frame : role.frames) {
     if (condition.inside && frame.op == *condition.inside && frame.quantity) {
       return {*frame.quantity, frame.position + condition.threshold};
     }
   }
-  const OpenNumber& quantity = number_of(condition.form, condition.occurrence, scope_of(role));
+  const Scope draw = scope_of_draw(role, condition.drawn);
+  const OpenNumber& quantity =
+      number_of(condition.form, condition.occurrence, draw ? draw : scope_of(role));
   return {quantity.id, condition.threshold};
 }
 
@@ -148,13 +175,13 @@ std::optional<Question> Machine::asks_about_tile(const Role& role, ir::OpId op) 
 
 /// Whether a condition holds; nothing if that is still to be asked.
 std::optional<bool> Machine::holds(const Role& role, ir::OpId op) {
-  const Condition& condition = options_.guide->conditions.at(op);
+  const Condition& condition = condition_at(role, op);
   if (condition.always) return condition.always;
   if (const auto tile = asks_about_tile(role, op)) {
     const auto more = is_more(*quantities_.find(tile->quantity), tile->threshold);
     return more ? std::optional(*more == condition.negated) : std::nullopt;
   }
-  const auto [id, threshold] = asked_by(role, condition);
+  const auto [id, threshold] = asked_by(role, op);
   auto more = is_more(*known_about(id, threshold), threshold);
   if (more && *more && condition.exact) {
     more = is_more(*known_about(id, threshold + 1), threshold + 1);
@@ -175,15 +202,16 @@ std::optional<Question> Machine::question_of(const Role& role) {
   const ir::OpId op = ops[frame.next];
   const auto loop = options_.guide->loops.find(op);
   if (loop != options_.guide->loops.end() && !options_.guide->idle.contains(op)) {
-    const OpenNumber& quantity =
-        number_of(loop->second.form, loop->second.occurrence, scope_of(role));
-    return asks(quantity.id, loop->second.first, op);
+    Scope scope;
+    const CountedLoop& it = counted(role, op, scope);
+    return asks(number_of(it.form, it.occurrence, scope).id, it.first, op);
   }
+  if (options_.guide->asked_ends.contains(op)) return asks(*frame.quantity, frame.position, op);
   const auto found = options_.guide->conditions.find(op);
   if (found == options_.guide->conditions.end() || knows_operands(role, op)) return std::nullopt;
   if (holds(role, op)) return std::nullopt;
   if (const auto tile = asks_about_tile(role, op)) return tile;
-  const auto [id, threshold] = asked_by(role, found->second);
+  const auto [id, threshold] = asked_by(role, op);
   const bool second = is_more(*known_about(id, threshold), threshold).has_value();
   const std::int64_t asked = threshold + (second ? 1 : 0);
   return Question{known_about(id, asked)->id, asked, op};
@@ -210,7 +238,14 @@ bool Machine::knows_operands(const Role& role, ir::OpId id) const {
 void Machine::forget_results(Role& role, ir::OpId op) {
   for (const ir::ValueId result : program_.op(op).results) {
     role.values.set(result, std::monostate());
+    role.numbers.erase(result);
   }
+}
+
+/// The role is behind its loop of the quantity.
+void Machine::leave(std::size_t id, std::size_t role) {
+  OpenNumber* quantity = quantities_.find(id);
+  if (quantity != nullptr) quantity->left |= std::uint64_t{1} << role;
 }
 
 bool Machine::goes_on(std::size_t id, std::int64_t position) {
@@ -221,20 +256,20 @@ bool Machine::goes_on(std::size_t id, std::int64_t position) {
 Result<void> Machine::begin_followed_loop(std::size_t index, ir::OpId id) {
   Role& role = roles_[index];
   const auto loop = ir::as_loop(program_, id);
-  const auto known = options_.guide->loops.find(id);
-  if (!loop || !loop->induction || known == options_.guide->loops.end()) {
+  if (!loop || !loop->induction || !options_.guide->loops.contains(id)) {
     return execute::cannot(program_, id, "is no counting loop");
   }
   if (options_.guide->idle.contains(id)) {
     forget_results(role, id);
     return {};
   }
-  const CountedLoop& counted = known->second;
+  Scope scope;
+  const CountedLoop& counted = this->counted(role, id, scope);
   Frame frame;
   frame.kind = Frame::Kind::loop;
   frame.op = id;
   frame.block = loop->body;
-  const std::size_t quantity = number_of(counted.form, counted.occurrence, scope_of(role)).id;
+  const std::size_t quantity = number_of(counted.form, counted.occurrence, scope).id;
   frame.quantity = quantity;
   frame.position = counted.first;
   frame.step = counted.step;
@@ -247,7 +282,7 @@ Result<void> Machine::begin_followed_loop(std::size_t index, ir::OpId id) {
   forward(role, inits, arguments);
   count_trip(id, 0);
   if (!goes_on(quantity, counted.first)) {
-    quantities_.find(quantity)->left |= std::uint64_t{1} << counted.role;
+    leave(quantity, counted.role);
     forward(role, arguments, results);
     return {};
   }
@@ -278,10 +313,7 @@ bool Machine::next_followed_iteration(Role& role, Frame& frame, ir::ValueId indu
     if (now) role.values.set(induction, integer_of(*now + frame.step));
     return true;
   }
-  OpenNumber* quantity = quantities_.find(*frame.quantity);
-  if (quantity != nullptr) {
-    quantity->left |= std::uint64_t{1} << options_.guide->loops.at(frame.op).role;
-  }
+  leave(*frame.quantity, options_.guide->loops.at(frame.op).role);
   return false;
 }
 
@@ -329,10 +361,13 @@ Result<void> Machine::compute_known(Role& role, ir::OpId id) {
   }
   if (known && !op.results.empty()) {
     TWILL_TRY_VOID(check_shifted(role, id));
+    for (const ir::ValueId result : op.results) role.numbers.erase(result);
     return role.values.step(id);
   }
   forget_results(role, id);
+  follow_number(role, id);
   if (!options_.guide->conditions.contains(id)) return {};
+  if (op.kind == OpKind::select && number_in(role, op.results[0])) return {};
   const auto condition = holds(role, id);
   if (condition) role.values.set(op.results[0], integer_of(*condition ? 1 : 0));
   return {};

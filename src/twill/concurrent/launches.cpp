@@ -9,6 +9,7 @@
 #include "twill/concurrent/forms.h"
 #include "twill/concurrent/guide.h"
 #include "twill/concurrent/machine.h"
+#include "twill/concurrent/noticed.h"
 #include "twill/execute/bounds.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
@@ -20,10 +21,15 @@ using ir::OpKind;
 
 constexpr std::int64_t kMostPrograms = 32;
 constexpr std::int64_t kSomeInner = 64;
-constexpr std::int64_t kMostSteps = 200'000;  ///< of a run that is tried out
+constexpr std::int64_t kSomeRows = 96;  ///< of a group, where a while loop goes over its tiles
+/// Bounds all runs that are tried out. A step with tiles takes as long as many others.
+constexpr std::int64_t kMostStepsInAll = 2'000'000;
+constexpr std::int64_t kStepsOfTiles = 20;
 constexpr int kMostFailures = 8;
-/// Integers that drive outer loops only: the first is taken that makes several tiles.
+/// Integers that drive outer loops only, and iterations for which bounds of outer loops are made
+/// where they are loaded. Taken are the first with which most loops over tiles go on.
 constexpr double kOuter[] = {3, 384, 1536, 2304, 3072, 4096};
+constexpr std::int64_t kOuterTimes[] = {1, 16, 256};
 
 /// Values that say how often a loop goes on.
 std::vector<ir::ValueId> bounds_of(const ir::Program& program, const ir::Loop& loop) {
@@ -130,6 +136,7 @@ class Search {
     bool broken = false;
     choose_tiles();
     for (const std::int64_t value : values()) {
+      if (is_spent()) break;
       execute::Launch launch = launch_with(value);
       Seen seen;
       const auto trips = trips_of(launch, seen);
@@ -145,6 +152,9 @@ class Search {
       if (*trips > most || inner_.empty()) break;
     }
     if (found.empty() && failure) return tl::unexpected(*std::move(failure));
+    const bool in_vain = std::ranges::none_of(found, [](const auto& it) { return it.first > 0; });
+    if (in_vain && is_spent() && !broken && most > 0) return gave_up();
+    add_without_iteration(found, broken);
     add_larger_grids(found, most);
     add_several_tiles(found, most);
     std::erase_if(found, [&](const auto& entry) { return entry.first > most; });
@@ -152,6 +162,16 @@ class Search {
   }
 
  private:
+  bool is_spent() const { return steps_ > kMostStepsInAll; }
+
+  tl::unexpected<Diagnostic> gave_up() const {
+    return fail(ir::text_location(program_, function_),
+                "no arguments were found for which the roles make an iteration: the search ends "
+                "after " +
+                    std::to_string(kMostStepsInAll) + " steps of runs that are tried out",
+                "others: --arg NAME=VALUE, --grid X,Y,Z");
+  }
+
   /// Finds integers that say how many tiles a loop over all their iterations goes over.
   void find_flat_loops() {
     const auto guide = make_guide(program_, function_, 0);
@@ -165,20 +185,37 @@ class Search {
     std::erase_if(of_tiles_, [&](const std::string& name) { return in_tiles_.contains(name); });
   }
 
-  /// Looks for tiles of which the first CTA does at least two.
+  /// Looks for tiles of which the first CTA does at least two, in as many loops over tiles as can
+  /// be. Loops over groups and over the tiles of a group both count.
   void choose_tiles() {
     if (outer_.empty()) return;
+    double best = kOuter[0];
+    std::int64_t best_times = kOuterTimes[0];
+    std::size_t most = 0;
     for (const double tiles : kOuter) {
-      tiles_ = tiles;
-      Seen ignored;
-      const auto made = trips_in(launch_with(kSomeInner), {0, 0, 0}, ignored);
-      if (!made) continue;
-      const bool several = std::any_of(made->begin(), made->end(), [&](const auto& it) {
-        return over_tiles_.contains(it.first) && it.second > 1;
-      });
-      if (several) return;
+      for (const std::int64_t times : kOuterTimes) {
+        tiles_ = tiles;
+        times_ = times;
+        const bool again = times > kOuterTimes[0] && launch_with(kSomeInner).arrays.empty();
+        const bool enough = most == over_tiles_.size() || steps_ > kMostStepsInAll / 4;
+        if (again || enough) break;
+        const std::size_t several = loops_with_several_tiles();
+        if (several <= most) continue;
+        most = several;
+        best = tiles;
+        best_times = times;
+      }
     }
-    tiles_ = kOuter[0];
+    tiles_ = best;
+    times_ = best_times;
+  }
+
+  std::size_t loops_with_several_tiles() const {
+    Seen ignored;
+    const auto made = trips_in(launch_with(kSomeInner), {0, 0, 0}, ignored);
+    if (!made) return 0;
+    return static_cast<std::size_t>(std::ranges::count_if(
+        *made, [&](const auto& it) { return over_tiles_.contains(it.first) && it.second > 1; }));
   }
 
   static std::vector<std::int64_t> values() {
@@ -199,7 +236,49 @@ class Search {
     execute::Values zeros;
     zeros.kind = execute::Values::Kind::constant;
     for (const std::string& name : counters_) launch.arrays.try_emplace(name, zeros);
+    fill_outer_bounds(launch);
     return launch;
+  }
+
+  /// Where all integers cannot be 0 at once, such as one that divides another: one of them is.
+  void add_without_iteration(Launches& found, bool broken) const {
+    for (const std::string& name : inner_) {
+      if (given_.arguments.contains(name) || is_spent()) continue;
+      execute::Launch launch = launch_with(1);
+      launch.arguments[name] = 0;
+      Seen seen;
+      const auto trips = trips_of(launch, seen);
+      const bool first_broken = seen.breaks && !broken;
+      if (!trips || *trips > 0 || (found.contains(0) && !first_broken)) continue;
+      found.emplace(0, std::move(launch));
+      broken = broken || seen.breaks;
+    }
+  }
+
+  /// Fills arrays of integers on which loops over tiles depend: with a number, twice it, three
+  /// times it and so on. So no group is without tiles, whether they are counts or ends.
+  void fill_outer_bounds(execute::Launch& launch) const {
+    execute::Launch filled = launch;
+    execute::Values several;
+    several.first = static_cast<double>(kSomeRows * times_);
+    for (const ir::OpId loop : over_tiles_) {
+      execute::fill_bounds(program_, loop, times_, filled);
+      const auto end = condition_of(program_, loop);
+      if (!end || program_.op(*end).operands.empty()) continue;
+      const ir::ValueId condition = program_.op(*end).operands[0];
+      for (const ir::ValueId array : execute::arguments_behind(program_, function_, {condition})) {
+        const ir::Type type = ir::type_of(program_, array);
+        const bool counts =
+            type->kind == ir::TypeKind::pointer && type->element->kind == ir::TypeKind::integer;
+        if (counts) filled.arrays.try_emplace(program_.value(array).name, several);
+      }
+    }
+    for (auto& [name, values] : filled.arrays) {
+      const bool made = !launch.arrays.contains(name);
+      if (made) values.kind = execute::Values::Kind::counted;
+      if (made) values.second = values.first;
+    }
+    launch.arrays = std::move(filled.arrays);
   }
 
   /// Where later CTAs make more iterations than earlier ones, as with causal masks: grids up to the
@@ -208,7 +287,8 @@ class Search {
     const std::int64_t largest = values().back();
     execute::Launch launch = launch_with(largest);
     for (std::int64_t x = launch.programs[0] + 1; x <= kMostPrograms; ++x) {
-      if (found.rbegin() != found.rend() && found.rbegin()->first >= most) return;
+      const bool enough = found.rbegin() != found.rend() && found.rbegin()->first >= most;
+      if (enough || is_spent()) return;
       launch.programs[0] = x;
       Seen ignored;
       const auto trips = trips_of(launch, ignored);
@@ -233,7 +313,7 @@ class Search {
         Seen ignored;
         const auto trips = trips_of(launch, ignored);
         const bool one_tile = trips && *trips == 1;  // the first number is that of tiles
-        if (!trips || *trips > most || one_tile) break;
+        if (!trips || *trips > most || one_tile || is_spent()) break;
         if (!before || *trips > *before) found.emplace(*trips, launch);
         before = *trips;
         if (several && *trips > 0) break;
@@ -273,15 +353,16 @@ class Search {
     Findings found;
     Options options;
     options.tiles = tiles;
-    options.most_steps = kMostSteps;
+    options.most_steps = kMostStepsOfTrial;
     options.checked = checked_;
     Machine machine(program_, memory, launch, program_id, options, found);
     const auto ran = machine.run(function_, arguments);
+    steps_ += machine.steps() * (tiles ? kStepsOfTiles : 1);
     seen.divides = machine.divided_by_zero();
     seen.breaks = seen.breaks || !found.empty();
     checked_ = checked_ || ran.has_value();
     if (ran) return machine.trips();
-    const bool in_vain = tiles || seen.divides || machine.steps() > kMostSteps;
+    const bool in_vain = tiles || seen.divides || machine.steps() > kMostStepsOfTrial;
     if (in_vain) return tl::unexpected(ran.error());
     return trips_in(launch, program_id, seen, true);
   }
@@ -296,8 +377,10 @@ class Search {
   std::set<std::string> of_tiles_;  ///< and how many tiles there are
   std::set<ir::OpId> over_tiles_;
   std::set<std::string> counters_;
-  double tiles_ = kOuter[0];      ///< of `kOuter`
-  mutable bool checked_ = false;  ///< types fit
+  double tiles_ = kOuter[0];
+  std::int64_t times_ = kOuterTimes[0];
+  mutable bool checked_ = false;    ///< types fit
+  mutable std::int64_t steps_ = 0;  ///< of all runs so far
 };
 
 }  // namespace

@@ -119,6 +119,33 @@ void Ledger::write(const View& view, const Access& access, const Knowledge& know
   touch(view, step);
 }
 
+std::optional<Number> Ledger::number_in(const View& view) const {
+  const auto found = buffers_.find(view.storage.get());
+  if (found == buffers_.end() || found->second.in_bytes) return std::nullopt;
+  const std::vector<Run>& runs = found->second.runs;
+  std::set<std::uint32_t> writes;
+  for_each_row(view, [&](std::int64_t first, std::int64_t stride, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto behind =
+          std::upper_bound(runs.begin(), runs.end(), first + i * stride,
+                           [](std::int64_t at, const Run& run) { return at < run.first; });
+      if (behind != runs.begin()) writes.insert(states_[std::prev(behind)->state].write);
+    }
+  });
+  if (writes.size() != 1 || *writes.begin() == kNobody) return std::nullopt;
+  return accesses_[*writes.begin()].number;
+}
+
+void Ledger::add_draws(std::set<std::size_t>& draws) const {
+  for (const auto& [storage, buffer] : buffers_) {
+    for (const Run& run : buffer.runs) {
+      const std::uint32_t write = states_[run.state].write;
+      const bool known = write != kNobody && accesses_[write].number;
+      if (known && accesses_[write].number->draw) draws.insert(*accesses_[write].number->draw);
+    }
+  }
+}
+
 void Ledger::touch(const View& view, Step& step) {
   const auto found = buffers_.find(view.storage.get());
   if (found == buffers_.end()) return;

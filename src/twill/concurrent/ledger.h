@@ -3,12 +3,15 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "twill/concurrent/clock.h"
 #include "twill/concurrent/finding.h"
+#include "twill/concurrent/number.h"
 #include "twill/execute/interpreter.h"
 
 namespace twill::concurrent {
@@ -30,6 +33,7 @@ struct Access {
   Proxy proxy = Proxy::generic;
   ir::OpId op;
   Whereabouts by;
+  std::optional<Number> number = {};  ///< that a write leaves in all elements
 };
 
 /// Records reads and writes of every element of every buffer, and whether each was safe. An access
@@ -50,6 +54,11 @@ class Ledger {
   /// Cost: linear in the rows of the view that do not follow each other in memory.
   void read(const execute::View& view, const Access& access, const Knowledge& known);
   void write(const execute::View& view, const Access& access, const Knowledge& known);
+
+  /// The number in all elements of the view; nothing where that is not known.
+  std::optional<Number> number_in(const execute::View& view) const;
+  /// Adds all draws that are in memory.
+  void add_draws(std::set<std::size_t>& draws) const;
 
   /// "%k[1]"
   std::string name(const execute::View& view) const;

@@ -11,6 +11,8 @@ namespace {
 
 using ir::OpKind;
 
+constexpr std::int64_t kMostBehindFinding = 10'000;  ///< steps
+
 /// Whether another role can go first at this op with another outcome.
 bool is_turning_point(OpKind kind) {
   const ir::OpClass of = ir::class_of(kind);
@@ -75,8 +77,10 @@ Result<void> Machine::run(ir::OpId function,
   frame.op = function;
   frame.block = program_.region(regions[0]).blocks.front();
   enter(role, frame);
-  TWILL_TRY_VOID(run_roles());
-  if (!stopped_) check_exit();
+  const auto ran = run_roles();
+  // Behind a broken rule anything may follow, such as slots that are no slots.
+  if (!ran && findings_.empty()) return ran;
+  if (ran && !stopped_) check_exit();
   return {};
 }
 
@@ -98,7 +102,8 @@ Result<void> Machine::run_roles() {
     Role& role = roles_[*next];
     bool turns = false;
     while (!turns && !stopped_ && !role.ended()) {
-      if (++steps_ > options_.most_steps) {
+      const bool behind_finding = !findings_.empty() && ++behind_finding_ > kMostBehindFinding;
+      if (++steps_ > options_.most_steps || behind_finding) {
         return execute::cannot(program_, role.frames.back().op, "takes too many steps");
       }
       const Frame& frame = role.frames.back();

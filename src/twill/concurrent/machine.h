@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -115,11 +116,15 @@ class Machine {
   Scope scope_of(const Role& role) const;
   OpenNumber& number_of(std::size_t form, std::size_t occurrence, const Scope& scope);
   const OpenNumber* known_about(std::size_t quantity, std::int64_t threshold);
-  std::pair<std::size_t, std::int64_t> asked_by(const Role& role, const Condition& condition);
+  const CountedLoop& counted(const Role& role, ir::OpId loop, Scope& scope) const;
+  std::pair<std::size_t, std::int64_t> asked_by(const Role& role, ir::OpId op);
+  const Condition& condition_at(const Role& role, ir::OpId op) const;
+  Scope scope_of_draw(const Role& role, const std::optional<ir::ValueId>& drawn) const;
   std::optional<bool> holds(const Role& role, ir::OpId op);
   Result<void> begin_followed_loop(std::size_t role, ir::OpId op);
   bool next_followed_iteration(Role& role, Frame& frame, ir::ValueId induction);
   bool goes_on(std::size_t quantity, std::int64_t position);
+  void leave(std::size_t quantity, std::size_t role);
   std::optional<std::int64_t> exact_value(const Role& role, ir::OpId op, ir::ValueId value);
   Result<void> compute_needed(Role& role, ir::OpId op);
   Result<void> compute_known(Role& role, ir::OpId op);
@@ -129,6 +134,14 @@ class Machine {
   bool is_within_tile(const Role& role, const Frame& frame);
   bool knows_operands(const Role& role, ir::OpId op) const;
   void forget_results(Role& role, ir::OpId op);
+
+  // number.cpp: numbers that roles hand to each other
+  std::optional<Number> number_in(const Role& role, ir::ValueId value) const;
+  Number draw_number(bool counted);
+  void follow_number(Role& role, ir::OpId op);
+  void follow_load(Role& role, ir::ValueId result, const execute::View& view) const;
+  std::optional<Number> stored_number(const Role& role, ir::ValueId value);
+  std::set<std::size_t> draws_in_use() const;
 
   // state.cpp: states that are alike
   friend class StateText;
@@ -215,7 +228,10 @@ class Machine {
   std::map<ir::OpId, std::int64_t> trips_;
   std::mt19937_64 draw_;
   std::size_t agents_ = 0;
+  std::size_t next_draw_ = 0;
+  std::set<std::size_t> in_use_;  ///< draws, in the last state
   std::int64_t steps_ = 0;
+  std::int64_t behind_finding_ = 0;  ///< of them
   Quantities quantities_;
   bool divided_by_zero_ = false;
   bool stopped_ = false;  ///< nothing that follows means anything

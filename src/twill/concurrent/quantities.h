@@ -13,6 +13,9 @@ namespace twill::concurrent {
 /// Where loops around an op stand: the quantity of the innermost one, and its position.
 using Scope = std::optional<std::pair<std::size_t, std::int64_t>>;
 
+/// In a scope, in place of a quantity: the position is the number of a draw (`Number`).
+inline constexpr std::size_t kDrawn = SIZE_MAX;
+
 /// A number that is not known and that roles read alike. An example: the iterations of an inner
 /// loop in one iteration of the outer one. The bounds were assumed so far.
 struct OpenNumber {

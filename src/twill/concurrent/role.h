@@ -12,6 +12,7 @@
 
 #include "twill/concurrent/clock.h"
 #include "twill/concurrent/finding.h"
+#include "twill/concurrent/number.h"
 #include "twill/execute/interpreter.h"
 #include "twill/ir/loop.h"
 
@@ -64,7 +65,8 @@ struct Role {
   bool waits = false;                              ///< at its next op
   /// A named barrier that it has arrived at there, and the phase that it waits for.
   std::optional<std::pair<std::int64_t, std::uint32_t>> synchronizes;
-  std::set<std::size_t> shifted;  ///< of `Guide::shifts`: counters went on before
+  std::map<ir::ValueId, Number> numbers;  ///< of `HandedOn`, scalars only where they are draws
+  std::set<std::size_t> shifted;          ///< of `Guide::shifts`: counters went on before
 
   bool ended() const { return frames.empty(); }
   /// "partition0 in iteration 3"

@@ -186,11 +186,15 @@ class Shifting {
     }
     const bool counted = op.kind == OpKind::yield || op.kind == OpKind::combined;
     if (counted) return true;  // of loops and branches, which look at what they are handed
+    if (op.kind == OpKind::condition) {
+      const ir::ValueId holds = op.operands[0];
+      return !needed(holds) || of(holds) == 0;
+    }
     if (ir::class_of(op.kind) == ir::OpClass::elementwise) return true;
     // All that is handed on to blocks, captured, or decides who does what stays.
     const bool hands_on = ir::class_of(op.kind) == ir::OpClass::structure;
     const std::vector<ir::ValueId> noticed =
-        hands_on ? op.operands : deciding_operands(program_, id, guide_.idle);
+        hands_on ? op.operands : deciding_operands(program_, id, guide_);
     return std::all_of(noticed.begin(), noticed.end(), [&](ir::ValueId operand) {
       const bool same = given_ && op.kind == OpKind::warp_roles && counters_.contains(operand);
       return same || !needed(operand) || of(operand) == 0;
@@ -198,7 +202,8 @@ class Shifting {
   }
 
   bool visit_loop(const ir::Loop& loop) {
-    const bool again = ir::enclosing(program_, loop.op, OpKind::for_loop).has_value();
+    const bool again = ir::enclosing(program_, loop.op, OpKind::for_loop) ||
+                       ir::enclosing(program_, loop.op, OpKind::while_loop);
     const bool mine = loop.induction && counters_.contains(*loop.induction);
     if (mine) loops_.insert(loop.op);
     if (loop.lower && needed(*loop.lower) && of(*loop.lower) != 0) return false;
@@ -212,9 +217,20 @@ class Shifting {
       if (*in == *inside) continue;
       // It starts anew: nothing of an earlier start may be left then.
       const bool left = carried.result && !program_.value(*carried.result).uses.empty();
-      if (again && left) return false;
+      if (again && (left || is_left(loop))) return false;
     }
-    return true;
+    return std::ranges::all_of(loop.forwarded, [&](const ir::Forwarded& it) {
+      const auto passed = of(it.passed);
+      const auto is_alike = [&](ir::ValueId to) { return !needed(to) || of(to) == passed; };
+      return passed && is_alike(it.argument) && is_alike(it.result);
+    });
+  }
+
+  /// Whether anything reads a counter behind the while loop that carries it.
+  bool is_left(const ir::Loop& loop) const {
+    return std::ranges::any_of(loop.forwarded, [&](const ir::Forwarded& it) {
+      return counters_.contains(it.result) && !program_.value(it.result).uses.empty();
+    });
   }
 
   /// A counter goes on by whole periods of its own, and it alone.
@@ -247,9 +263,10 @@ class Counters {
       : program_(program), guide_(guide) {
     for (const ir::OpId id : ops) {
       const auto loop = ir::as_loop(program, id);
-      if (!loop || !loop->induction) continue;
-      add_induction(*loop);
+      if (!loop) continue;
+      if (loop->induction) add_induction(*loop);
       for (const ir::Carried& carried : loop->carried) add(carried);
+      for (const ir::Forwarded& forwarded : loop->forwarded) add(forwarded);
     }
     for (const ir::OpId id : ops) add_branch(id);
   }
@@ -326,6 +343,16 @@ class Counters {
     if (!known_integer(program_, base)) join(carried.argument, base);
     if (sum > 0) steps_.emplace_back(carried.argument, sum);
     if (offset > 0) steps_.emplace_back(carried.argument, offset);
+  }
+
+  void add(const ir::Forwarded& forwarded) {
+    if (!is_candidate(forwarded.passed)) return;
+    const auto [base, sum] = base_of(forwarded.passed);
+    if (known_integer(program_, base)) return;
+    for (const ir::ValueId value : {forwarded.argument, forwarded.result}) {
+      if (is_candidate(value)) join(value, base);
+    }
+    if (sum > 0) steps_.emplace_back(base, sum);
   }
 
   /// Counters that branches hand on are counters.

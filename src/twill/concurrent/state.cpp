@@ -254,8 +254,11 @@ class StateText {
   void write_quantities() {
     for (const OpenNumber& it : machine_.quantities_.all()) {
       put('q', it.form, it.occurrence, it.left);
-      if (it.scope)
+      if (it.scope && it.scope->first == kDrawn) {
+        put('d', draw(static_cast<std::size_t>(it.scope->second)));
+      } else if (it.scope) {
         put('s', ids_.at(it.scope->first), it.scope->second - bases_.at(it.scope->first));
+      }
       const auto largest = guide_.largest.find({it.form, it.occurrence});
       const std::int64_t most = largest == guide_.largest.end() ? 0 : largest->second;
       if (inside_[it.id] || awaited_[it.id]) {
@@ -298,6 +301,15 @@ class StateText {
 
   std::size_t agent(std::size_t agent) {
     return agents_.try_emplace(agent, agents_.size()).first->second;
+  }
+
+  std::size_t draw(std::size_t number) {
+    return draws_.try_emplace(number, draws_.size()).first->second;
+  }
+
+  void write_number(const Number& number) {
+    put('h', number.draw.has_value(),
+        number.draw ? static_cast<std::int64_t>(draw(*number.draw)) : number.known);
   }
 
   std::size_t rank(std::size_t agent, std::uint32_t time) const {
@@ -372,6 +384,11 @@ class StateText {
         !role.known.done.covers(role.products.agent, in_flight->second)) {
       put('w', value.index(), rank(role.products.agent, in_flight->second));
     }
+    const auto number = role.numbers.find(value);
+    if (number != role.numbers.end()) {
+      put('u', value.index());
+      write_number(number->second);
+    }
     const execute::Value& known = role.values.value(value);
     if (const auto* view = std::get_if<execute::View>(&known)) {
       put('v', value.index(), buffer(view->storage.get()), view->offset, view->type_number());
@@ -409,6 +426,7 @@ class StateText {
   void write_access(const Access& access) {
     write_time(access.agent, access.time);
     put('a', access.in_order, static_cast<int>(access.proxy), access.op.index());
+    if (access.number) write_number(*access.number);
   }
 
   void write_barrier(const Barrier& barrier) {
@@ -451,6 +469,7 @@ class StateText {
   std::vector<const Barrier*> barriers_;
   std::map<std::size_t, std::vector<std::uint32_t>> times_;
   std::map<std::size_t, std::size_t> agents_;
+  std::map<std::size_t, std::size_t> draws_;
   std::vector<const Knowledge*> clocks_;
   std::map<std::size_t, std::size_t> ids_;
   std::map<std::size_t, std::int64_t> bases_;
@@ -458,40 +477,16 @@ class StateText {
   std::map<std::size_t, bool> awaited_;
 };
 
-/// Shifts counters down to where all that follows is the same.
-void Machine::shift_counters(const std::vector<std::vector<ir::ValueId>>& all_live) {
-  std::size_t index = 0;
-  for (Role& role : roles_) {
-    const auto& live = all_live[index++];
-    std::size_t number = 0;
-    for (const Shift& shift : options_.guide->shifts) {
-      std::int64_t least = kWithoutEnd;
-      for (const ir::ValueId value : live) {
-        const auto by = shift.by.find(value);
-        if (by == shift.by.end() || by->second != shift.period) continue;
-        const auto now = role.values.integer(ir::OpId(0), value);
-        if (now) least = std::min(least, *now);
-      }
-      ++number;
-      if (least == kWithoutEnd || least < shift.least + shift.period) continue;
-      role.shifted.insert(number - 1);
-      const std::int64_t times = (least - shift.least) / shift.period;
-      for (const auto& [value, by] : shift.by) {
-        const auto now = role.values.integer(ir::OpId(0), value);
-        if (!now) continue;
-        role.values.set(value, std::make_shared<const execute::Tile>(
-                                   execute::Tile{{}, execute::Integers{*now - times * by}}));
-      }
-    }
-  }
-}
-
 std::string Machine::state() {
   std::vector<std::vector<ir::ValueId>> live;
   for (Role& role : roles_) {
     live.push_back(StateText::live_values(program_, *options_.guide, role));
     role.values.keep(live.back());
+    std::erase_if(role.numbers, [&](const auto& it) {
+      return std::ranges::find(live.back(), it.first) == live.back().end();
+    });
   }
+  in_use_ = draws_in_use();
   shift_counters(live);
   forget_quantities();
   return StateText(*this, std::move(live)).write();

@@ -151,7 +151,9 @@ Result<void> Machine::allocate(Role& role, ir::OpId id) {
   ledger_.add(storage, program_.value(op.results[0]).name, space);
   const auto source = ir::operand_in(op, ir::Role::source);
   if (!source) return {};
-  ledger_.write(all, access_by(role, id), role.known);
+  Access access = access_by(role, id);
+  access.number = stored_number(role, *source);
+  ledger_.write(all, access, role.known);
   if (!options_.tiles) return {};
   TWILL_TRY(const execute::TilePtr tile, role.values.tile(id, *source));
   execute::write(all, *tile);
@@ -226,11 +228,14 @@ Result<void> Machine::access(Role& role, ir::OpId id) {
   if (!address) return execute::cannot(program_, id, "is not known");
   if (!skip) {
     TWILL_TRY(const View view, view_of(role, id, *address));
-    const Access access = access_by(role, id);
+    Access access = access_by(role, id);
     if (ir::class_of(op.kind) == ir::OpClass::store) {
+      const auto source = ir::operand_in(op, ir::Role::source);
+      if (source) access.number = stored_number(role, *source);
       ledger_.write(view, access, role.known);
     } else {
       ledger_.read(view, access, role.known);
+      if (options_.guide != nullptr) follow_load(role, op.results[0], view);
     }
   }
   return options_.tiles ? role.values.step(id) : Result<void>();

@@ -70,9 +70,11 @@ class Facts {
            kind == ir::OpKind::transpose;
   }
 
-  /// Whether a node spreads a row, a column or a scalar over a tile.
+  /// Whether a node spreads a row, a column or a loaded scalar over a tile.
   bool is_spread(const Node& node) const {
-    return kind_of(node) == ir::OpKind::broadcast || kind_of(node) == ir::OpKind::splat;
+    const ir::OpKind kind = kind_of(node);
+    return kind == ir::OpKind::broadcast ||
+           (kind == ir::OpKind::splat && data_.contains(node.operands[0]));
   }
 
   /// Whether a compiler may compute what a node makes element by element, with its readers.
@@ -100,11 +102,12 @@ class Facts {
                        [&](ValueId value) { return data_.contains(value); });
   }
 
-  /// Whether an elementwise node has operands that are rows or columns of its tile, spread over it,
-  /// or the same everywhere. Compilers compute its elements from these where they are read, as
-  /// addresses of rows and offsets of columns.
+  /// Whether an elementwise node makes addresses, offsets or masks of rows and columns of its tile,
+  /// spread over it. Compilers compute these where they are read.
   bool is_of_edges(const Node& node) const {
-    if (node.results.size() != 1 || !is_tile(kernel_[node.results[0]].type)) return false;
+    if (node.results.size() != 1) return false;
+    const ir::Type type = kernel_[node.results[0]].type;
+    if (!is_tile(type) || type->element->kind == ir::TypeKind::floating) return false;
     if (ir::class_of(kind_of(node)) != ir::OpClass::elementwise) return false;
     return std::all_of(node.operands.begin(), node.operands.end(), [&](ValueId value) {
       return !data_.contains(value) || spread_.contains(value) || of_edges_.contains(value);

@@ -1,163 +1,18 @@
 #include "twill/run/host_main.h"
 
 namespace twill::run {
-namespace {
 
-constexpr const char* kBefore = R"(// Calls an emitted kernel on the host. Written by `twill run`.
-#include <run.h>
+std::string host_main(const emit::Description& description) {
+  return R"(// Calls an emitted kernel on the host. Written by `twill run`.
+#include <call.h>
 
 #include <kernel.cu>
 
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <utility>
-#include <vector>
-
-namespace {
-
-/// The words of a call.
-class Reader {
- public:
-  explicit Reader(std::string bytes) : bytes_(std::move(bytes)) {}
-  std::uint64_t word() {
-    std::uint64_t value = 0;
-    std::memcpy(&value, text(sizeof value), sizeof value);
-    return value;
-  }
-  /// Bytes, padded to whole words.
-  const char* text(std::size_t size) {
-    const char* at = bytes_.data() + next_;
-    next_ += (size + 7) / 8 * 8;
-    if (next_ > bytes_.size()) {
-      std::fprintf(stderr, "the call ends too early\n");
-      std::exit(2);
-    }
-    return at;
-  }
-
- private:
-  std::string bytes_;
-  std::size_t next_ = 0;
-};
-
-/// An array in global memory.
-struct Array {
-  unsigned char* first = nullptr;
-  std::size_t bytes = 0;
-};
-
-struct Parameter {
-  std::uint64_t bits = 0;  // of a scalar, or of a pointer
-};
-
-struct Call {
-  std::vector<Parameter> parameters;
-  std::vector<Array> arrays;
-  int grid[3] = {};
-};
-
-/// Makes an array; `origin`: the address of its element 0.
-Array read_array(Reader& reader, std::uint64_t& origin) {
-  constexpr std::size_t kAlignment = 256;
-  Array made;
-  made.bytes = reader.word();
-  const std::size_t offset = reader.word();
-  const std::size_t length = reader.word();
-  const std::string name(reader.text(length), length);
-  // Element 0 is aligned; what lies before it begins anywhere.
-  const std::size_t lead = (kAlignment - offset % kAlignment) % kAlignment;
-  made.first = static_cast<unsigned char*>(twill::run::allocate(lead + made.bytes)) + lead;
-  origin = reinterpret_cast<std::uintptr_t>(made.first + offset);
-  twill::run::add_buffer(made.first, made.bytes, name, false);
-  const std::uint64_t stretches = reader.word();
-  for (std::uint64_t i = 0; i < stretches; ++i) {
-    const std::size_t begin = reader.word(), size = reader.word();
-    std::memcpy(made.first + begin, reader.text(size), size);
-    twill::run::set_initialised(made.first + begin, size, true);
-  }
-  return made;
-}
-
-Call read_call(Reader& reader) {
-  Call call;
-  twill::run::Options options;
-  options.seed = reader.word();
-  options.completion =
-      reader.word() != 0 ? twill::run::Completion::random : twill::run::Completion::late;
-  options.sm_count = static_cast<int>(reader.word());
-  options.switch_at_memory = reader.word() != 0;
-  twill::run::configure(options);
-  for (int& extent : call.grid) extent = static_cast<int>(reader.word());
-  call.parameters.resize(reader.word());
-  for (Parameter& it : call.parameters) {
-    if (reader.word() == 0) {
-      it.bits = reader.word();
-    } else {
-      call.arrays.push_back(read_array(reader, it.bits));
-    }
-  }
-  return call;
-}
-
-template <class T>
-T value_of(const Parameter& parameter) {
-  T value;
-  static_assert(sizeof value <= sizeof parameter.bits);
-  std::memcpy(&value, &parameter.bits, sizeof value);
-  return value;
-}
-
-template <class Stream, class... Types, std::size_t... Numbers>
-const char* call_launch(const char* (*launch)(int, int, int, Stream, Types...), const Call& call,
-                        std::index_sequence<Numbers...>) {
-  if (sizeof...(Types) != call.parameters.size()) return "kernel.json has other parameters than kernel.cu";
-  return launch(call.grid[0], call.grid[1], call.grid[2], Stream(), value_of<Types>(call.parameters[Numbers])...);
-}
-
-template <class Stream, class... Types>
-const char* call_launch(const char* (*launch)(int, int, int, Stream, Types...), const Call& call) {
-  return call_launch(launch, call, std::index_sequence_for<Types...>());
-}
-
-std::string in_one_line(std::string text) {
-  for (char& c : text) c = c == '\n' || c == '\t' ? ' ' : c;
-  return text;
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc != 3) return 2;
-  std::ifstream file(argv[1], std::ios::binary);
-  Reader reader(std::string(std::istreambuf_iterator<char>(file), {}));
-  const Call call = read_call(reader);
-  const char* wrong = call_launch()";
-
-constexpr const char* kAfter = R"(, call);
-  std::ofstream result(argv[2], std::ios::binary);
-  if (wrong != nullptr) result << "launch\t" << in_one_line(wrong) << "\n";
-  for (const twill::run::Finding& it : twill::run::findings()) {
-    result << "finding\t" << it.kind << "\t" << it.line << "\t" << it.times << "\t" << in_one_line(it.thread)
-           << "\t" << in_one_line(it.message) << "\n";
-  }
-  result << "memory\n";
-  for (const Array& it : call.arrays) {
-    result.write(reinterpret_cast<const char*>(it.first), static_cast<std::streamsize>(it.bytes));
-  }
-  result.flush();
-  return result ? 0 : 2;
+const char* twill::run::call_kernel(const Call& call) {
+  return call_launch()" +
+         description.launch + R"(, call);
 }
 )";
-
-}  // namespace
-
-std::string host_main(const emit::Description& description) {
-  return kBefore + description.launch + kAfter;
 }
 
 }  // namespace twill::run

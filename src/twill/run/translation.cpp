@@ -9,6 +9,7 @@
 
 #include "twill/concurrent/forms.h"
 #include "twill/concurrent/guide.h"
+#include "twill/concurrent/noticed.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/passing.h"
@@ -109,6 +110,8 @@ class Comparer {
   Result<TranslationCheck> compare() {
     TranslationCheck made;
     TWILL_TRY(guide_, concurrent::make_guide(program_, what_.function, 0));
+    guide_.more_than.clear();  // numbers of trips, too, that no arguments make
+    TWILL_TRY_VOID(check_ends());
     const std::map<std::size_t, std::int64_t> counted = planned_loops();
     if (counted.empty()) return made;
     const auto known = counted.find(guide_.zero);
@@ -171,6 +174,20 @@ class Comparer {
       if (!shares && own != first.end()) found.emplace(own->second, loops.at(own->second));
     }
     return found;
+  }
+
+  /// Fails where the module has a loop that ends by a number which a role draws. The plan's steps
+  /// are those of tiles, and the first number is drawn in front of all.
+  Result<void> check_ends() const {
+    for (const auto& [op, loop] : guide_.whiles) {
+      const auto end = concurrent::condition_of(program_, op);
+      const bool asked = end && guide_.asked_ends.contains(*end);
+      if (asked || guide_.idle.contains(op)) continue;
+      return fail(ir::text_location(program_, op),
+                  "cannot be compared: " + program_.op(op).name + " ends by a number that is drawn",
+                  "`twill verify` follows it");
+    }
+    return {};
   }
 
   /// Values of buffers and mbarriers that helpers use: the plan knows nothing of them.

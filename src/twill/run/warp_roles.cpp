@@ -105,6 +105,8 @@ class RolesRun {
         for (std::int64_t x = 0; x < grid[0]; ++x) {
           concurrent::Options options{order, tiles};
           options.checked = checked_;
+          // Another order takes hardly more steps, but where roles read what is not there yet.
+          if (module_.against == nullptr) options.most_steps = 5 * concurrent::kMostStepsOfTrial;
           concurrent::Machine machine(module_.program, memory, call.launch, {x, y, z}, options,
                                       findings);
           TWILL_TRY_VOID(machine.run(module_.function, arguments));

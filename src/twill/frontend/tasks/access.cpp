@@ -169,7 +169,7 @@ std::string Lowering::base_of(const Place& place, const std::string& scalar, std
   const std::string pointer = "!tt.ptr<" + scalar + ">";
   const std::string base = parameter(place.argument, pointer);
   for (Parameter& it : state_.parameters) {
-    if (it.argument == place.argument && it.type == pointer && !place.every.empty()) {
+    if (it.argument == place.argument && it.type == pointer && is_by_pointers(place)) {
       it.aligned = true;
     }
   }
@@ -350,7 +350,7 @@ Result<Loaded> Lowering::load(const Place& place, const std::string& name, const
       tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::reads;
   const std::size_t scope = constant ? scope_of(place) : state_.text.innermost();
   TWILL_TRY(const double fill, fill_of(place, where));
-  if (type.shape.size() == 1 || by_threads || fill != 0 || !place.every.empty()) {
+  if (type.shape.size() == 1 || by_threads || fill != 0 || is_by_pointers(place)) {
     const Pointers from = pointers(place, type, scope, where);
     const std::string beyond =
         state_.text.once(0, fill == 0 ? "zero" : "fill",
@@ -402,7 +402,7 @@ Result<void> Lowering::store(const Place& place, const std::string& tile, const 
   // TMA stores panels of 128 bytes; what has fewer is stored by threads, and so are vectors.
   constexpr int kPanel = 128;
   const bool by_threads = type.shape.size() == 1 || swizzle_of(type) != kPanel ||
-                          bytes_of(type.scalar) != 2 || !place.every.empty();
+                          bytes_of(type.scalar) != 2 || is_by_pointers(place);
   if (by_threads) {
     const Pointers to = pointers(place, type, scope, where);
     state_.text.line(scope,

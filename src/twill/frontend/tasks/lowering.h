@@ -151,6 +151,13 @@ class Lowering {
   std::string base_of(const Place& place, const std::string& scalar, std::size_t scope,
                       const tasks::Where& where);
   std::string parameter(std::size_t argument, const std::string& type);
+  /// Whether a tile is accessed through pointers. Elements that are apart are in no descriptor, and
+  /// what is read and written is one array, of whose accesses the order is known.
+  bool is_by_pointers(const Place& place) const {
+    const bool updates =
+        tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::updates;
+    return updates || !place.every.empty();
+  }
   /// One pointer for each element; `mask`: those that the tensor has.
   struct Pointers {
     std::string addresses, mask, type;
