@@ -181,7 +181,9 @@ TEST(PackedAssembly, RefusesWhatDependsOnNeighbours) {
   EXPECT_NE(refusal(packed("add.b32 $0, $1, $1;", 4, "i8", "i8", "=r,r"))
                 .find("an element depends on its neighbours"),
             std::string::npos);
-  for (const int together : {1, 2}) {
+  EXPECT_NE(refusal(packed("// nothing", 4, "i8", "i8", "=r,r")).find("meaning is not known"),
+            std::string::npos);
+  for (const int together : {1, 2, 1'000'000'000}) {
     EXPECT_NE(refusal(packed("and.b32 $0, $1, 1;", together, "i8", "i8", "=r,r"))
                   .find("assembly whose meaning is not known"),
               std::string::npos);

@@ -23,7 +23,8 @@ namespace {
 using Bits = Assembly::Bits;
 
 constexpr std::string_view kSpaces = " \t";
-constexpr int kRegister = 32;  ///< bits
+constexpr int kRegister = 32;               ///< bits
+constexpr std::int64_t kMostTogether = 32;  ///< elements at a time
 
 /// Whether an instruction only orders what this kernel does with what others do, or threads.
 bool only_orders(std::string_view statement) {
@@ -79,6 +80,7 @@ std::optional<Assembly> Assembly::read(std::string_view text, std::size_t result
   for (std::size_t i = 0; i < given; ++i) numbers["$" + std::to_string(i)] = i;
   made.results_ = results;
   made.registers_ = given;
+  bool orders = false;
   std::set<std::size_t> written;
   for (std::size_t i = results; i < given; ++i) written.insert(i);
   for (const std::string& statement : ir::assembly_statements(text)) {
@@ -86,7 +88,10 @@ std::optional<Assembly> Assembly::read(std::string_view text, std::size_t result
     const std::size_t space = std::min(all.find(' '), all.size());
     const std::vector<std::string_view> words = split(all.substr(space), ',');
     if (all.starts_with(".reg")) continue;  // registers come to be where they are written
-    if (only_orders(all)) continue;
+    if (only_orders(all)) {
+      orders = true;
+      continue;
+    }
     const KnownInstruction* what = instruction(all.substr(0, space));
     if (what == nullptr || words.size() != what->operands + 1) return std::nullopt;
     Step step;
@@ -117,7 +122,8 @@ std::optional<Assembly> Assembly::read(std::string_view text, std::size_t result
     written.insert(step.to);
     made.steps_.push_back(step);
   }
-  for (std::size_t i = 0; i < results && !made.steps_.empty(); ++i) {
+  const bool makes_nothing = orders && made.steps_.empty();
+  for (std::size_t i = 0; i < results && !makes_nothing; ++i) {
     if (!written.contains(i)) return std::nullopt;
   }
   return made;
@@ -246,12 +252,15 @@ class PackedRun {
 Result<Tile> assemble(const ir::Program& program, ir::OpId id, std::span<const TilePtr> operands,
                       std::size_t result) {
   const ir::Op& op = program.op(id);
-  const auto together = static_cast<std::size_t>(std::max<std::int64_t>(op.count.value_or(1), 1));
+  const auto together =
+      static_cast<std::size_t>(std::clamp<std::int64_t>(op.count.value_or(1), 1, kMostTogether));
   const auto in = packed_in(program, op.operands, together);
   const auto out = packed_in(program, op.results, together);
   const auto known =
       in && out ? Assembly::read(op.symbol, registers_of(*out), registers_of(*in)) : std::nullopt;
-  if (!known) return cannot(program, id, "is assembly whose meaning is not known");
+  if (!known || op.count.value_or(1) > kMostTogether) {
+    return cannot(program, id, "is assembly whose meaning is not known");
+  }
   Shape shape = operands.empty() ? ir::type_of(program, op.results[result])->shape : Shape();
   for (const TilePtr& tile : operands) {
     if (!tile->shape.empty()) shape = tile->shape;
@@ -262,8 +271,9 @@ Result<Tile> assemble(const ir::Program& program, ir::OpId id, std::span<const T
   std::vector<Bits> bits(size);
   std::vector<std::size_t> elements(together);
   for (std::size_t i = 0; i < size; i += together) {
-    for (std::size_t lane = 0; lane < together; ++lane)
+    for (std::size_t lane = 0; lane < together; ++lane) {
       elements[lane] = std::min(i + lane, size - 1);
+    }
     const std::vector<std::size_t> group = elements;
     const std::span<const Bits> made = run.of(group);
     for (std::size_t lane = 0; lane < together; ++lane) bits[group[lane]] = packing.get(made, lane);

@@ -48,12 +48,12 @@ bool is_spread(OpKind kind) {
          kind == OpKind::block_gather_async || kind == OpKind::block_scatter_async;
 }
 
-/// Single integers: coordinates, extents, strides.
-MaybeMisfit single_integers(const OpTypes& types, std::span<const ValueId> values) {
+/// Single integers: coordinates and extents of 32 bits, strides of 64.
+MaybeMisfit single_integers(const OpTypes& types, std::span<const ValueId> values, int bits) {
   for (const ValueId value : values) {
     const Type it = types.type(value);
-    const bool fits = it->kind == TypeKind::integer || it->kind == TypeKind::index;
-    if (!fits) return types.wrong(value, "a single integer is wanted");
+    const bool fits = it->kind == TypeKind::integer && it->bits == bits;
+    if (!fits) return types.wrong(value, "a single integer is wanted, i" + std::to_string(bits));
   }
   return {};
 }
@@ -72,7 +72,7 @@ MaybeMisfit access_misfit(const OpTypes& types, const MemoryAccess& access) {
       return wrong;
     }
   }
-  if (global && access.by_descriptor) return single_integers(types, access.coordinates);
+  if (global && access.by_descriptor) return single_integers(types, access.coordinates, 32);
   if (!global) return {};
   return masked(types, access, at);
 }
@@ -89,7 +89,8 @@ MaybeMisfit descriptor_misfit(const OpTypes& types) {
     return types.wrong(*base, "a pointer to " + scalar_of(block)->text + " is wanted");
   }
   for (const Role role : {Role::extents, Role::strides}) {
-    if (auto wrong = single_integers(types, operands_in(op, role))) return wrong;
+    const int bits = role == Role::extents ? 32 : 64;
+    if (auto wrong = single_integers(types, operands_in(op, role), bits)) return wrong;
   }
   const std::size_t rank = block->shape.size();
   if (operands_in(op, Role::extents).size() == rank &&
