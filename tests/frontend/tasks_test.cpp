@@ -599,8 +599,34 @@ TEST(LoweredTasks, TilesOfAnyExtents) {
       .run();
 }
 
+// A tensor that is read and written is one array of the module. It was loaded through a descriptor
+// and stored through pointers. So a load could be moved before the store of an earlier iteration.
+TEST(LoweredTasks, SumsInGlobalMemoryAreOneArray) {
+  for (const std::string type : {"f32", "f16"}) {
+    const std::string text = fmt::format(R"(
+task gemm(updates C: {0}[M, N], reads A: f16[M, K], reads B: f16[N, K])
+task add(updates C: {0}[M, N], reads A: f16[M, K], reads B: f16[N, K])
+inner gemm.host tunable U, V {{
+  prange i < cdiv(M, U), j < cdiv(N, V) {{
+    gemm(blocks(C, U, V)[i, j], blocks(A, U, K)[i, 0], blocks(B, V, K)[j, 0])
+  }}
+}}
+inner gemm.block tunable W {{
+  srange k < cdiv(K, W) {{ add(C, blocks(A, M, W)[0, k], blocks(B, N, W)[0, k]) }}
+}}
+leaf add.l {{ C = cast({0}, mma(A, transpose(B), cast(f32, C))) }}
+map m for gemm {{ U = 64 V = 64 W = 16 }}
+)",
+                                         type);
+    const auto lowered = lower_task_text({"t.task", text});
+    ASSERT_TRUE(lowered) << to_string(lowered.error());
+    EXPECT_EQ(lowered->find("%C_2"), std::string::npos) << *lowered;
+    TasksAndModule({text, {{"M", 70}, {"N", 90}, {"K", 40}}, {2, 2, 1}}).run();
+  }
+}
+
 // Random kernels, at ragged sizes: the module of each means what its tasks mean, to the last bit.
-// Tasks without a module are refused with a code.
+// Tasks that are refused have a code.
 TEST(LoweredTasks, RandomKernelsMeanWhatTheirTasksMean) {
   int made = 0;
   for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {

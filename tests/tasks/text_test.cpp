@@ -140,6 +140,8 @@ const Wrong kWrong[] = {
      "t.task:2:33: error: expected a number or 'inf', not 'x'"},
     {"NoComparison", "task t(updates C: f16[M])\ninner t.v { if M { t(C) } }",
      "t.task:2:18: error: expected a comparison of sizes, not '{'"},
+    {"Blocks", "task t(updates C: f16[M])\ninner t.v { t(blocks(C, 4 every 2)[0]) }",
+     "t.task:2:27: error: blocks lie side by side: windows have steps"},
     {"Windows", "task t(updates C: f16[M])\ninner t.v { t(windows(C, 4)[0]) }",
      "t.task:2:27: error: expected 'by' and the steps of the windows"},
     {"Dimension", "task t(updates C: f16[M])\ninner t.v { t(pick(C, 0, 99)) }",

@@ -268,7 +268,8 @@ class InnerCheck {
         fmt::format("{} {}{}{} at {} of a tensor of shape {}", windows ? "windows" : "blocks",
                     shape_text(block.tile), windows ? " by " + shape_text(block.step) : "",
                     block.every.empty() ? "" : " every " + shape_text(block.every),
-                    shape_text(block.index), shape_text(shape)));
+                    shape_text(block.index), shape_text(shape)),
+        "a block has a size and an index for each dimension; pick(X, i) leaves one out");
   }
 
   /// Sizes that differ as text may be equal once tunables have values.

@@ -147,6 +147,9 @@ std::string in_words(const NodeType& type) {
                           : std::string(name_of(type.scalar)) + extents_text(type.shape);
 }
 
+constexpr const char* kSpreads =
+    "column(x) and row(x) make a vector one of a tile's columns or rows";
+
 class Typing {
  public:
   Typing(const TaskValue& task, const Leaf& leaf) : task_(task), leaf_(leaf) {}
@@ -277,10 +280,9 @@ class Typing {
                                      const std::vector<Extent>& b) const {
     const auto differ = [&] {
       const bool columns = a.size() != b.size();
-      return fail_task(
-          "T03", node.where,
-          name(node) + " of shapes " + extents_text(a) + " and " + extents_text(b),
-          columns ? "column(x) and row(x) make a vector one of a tile's columns or rows" : "");
+      return fail_task("T03", node.where,
+                       name(node) + " of shapes " + extents_text(a) + " and " + extents_text(b),
+                       columns ? kSpreads : "");
     };
     if (a.empty()) return b;
     if (b.empty()) return a;
@@ -377,7 +379,8 @@ class Typing {
     return fail_task("T03", output.where,
                      "'" + argument->name + "' is " +
                          extents_text({argument->shape.begin(), argument->shape.end()}) +
-                         ", and what is assigned is " + in_words(type));
+                         ", and what is assigned is " + in_words(type),
+                     type.shape.size() == 1 ? kSpreads : "");
   }
 
   const TaskValue& task_;

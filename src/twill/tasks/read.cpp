@@ -337,6 +337,10 @@ class TextReader {
         sizes->push_back(std::move(first));
       }
     }
+    if (!windows && (cursor_.is("by") || cursor_.is("every"))) {
+      return cursor_.wrong(cursor_.peek(), "blocks lie side by side: windows have steps",
+                           "as in `windows(X, 64, 64 by 1, 64)[i, k]`");
+    }
     if (windows && block.step.empty()) {
       return cursor_.wrong(cursor_.peek(), "expected 'by' and the steps of the windows",
                            "as in `windows(X, 64, 64 by 1, 64)[i, k]`");

@@ -128,7 +128,10 @@ class LeafReader {
   }
   Result<std::size_t> call(const std::string& name, const Where& where) {
     const auto function = function_named(name);
-    if (!function) return fail_task("T09", where, "there is no function " + in_quotes(name));
+    if (!function) {
+      return fail_task("T09", where, "there is no function " + in_quotes(name),
+                       did_you_mean(name, function_names()));
+    }
     TWILL_TRY_VOID(cursor_.expect("("));
     if (*function == Function::iota) {
       TWILL_TRY(Size length, cursor_.size());

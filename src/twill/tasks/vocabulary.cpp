@@ -83,13 +83,28 @@ const Spelling& spelling_of(Function function) {
   return *found;
 }
 
+namespace {
+
+bool is_called_by_name(const Spelling& spelling) {
+  const bool is_word = spelling.name[0] >= 'a' && spelling.name[0] <= 'z';
+  return is_word && (spelling.most > 0 || spelling.function == Function::iota);
+}
+
+}  // namespace
+
 std::optional<Function> function_named(std::string_view name) {
-  const bool is_word = !name.empty() && name[0] >= 'a' && name[0] <= 'z';
   for (const Spelling& spelling : kSpellings) {
-    const bool is_called = spelling.most > 0 || spelling.function == Function::iota;
-    if (is_word && is_called && spelling.name == name) return spelling.function;
+    if (is_called_by_name(spelling) && spelling.name == name) return spelling.function;
   }
   return std::nullopt;
+}
+
+std::vector<std::string_view> function_names() {
+  std::vector<std::string_view> names;
+  for (const Spelling& spelling : kSpellings) {
+    if (is_called_by_name(spelling)) names.push_back(spelling.name);
+  }
+  return names;
 }
 
 bool is_elementwise(Function function) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Vocabulary of leaves: the names of element types and of functions over tiles.
 namespace twill::tasks {
@@ -66,6 +67,8 @@ struct Spelling {
 const Spelling& spelling_of(Function function);
 /// A function that is called by its name; nullopt for other names.
 std::optional<Function> function_named(std::string_view name);
+/// The names by which functions are called.
+std::vector<std::string_view> function_names();
 
 /// Element by element. Operands are of one type, but for the condition of `select`.
 bool is_elementwise(Function function);

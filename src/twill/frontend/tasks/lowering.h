@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,6 +100,7 @@ class Lowering {
   Products products() const;
 
  private:
+  Result<std::string> run_once();
   // Inner variants: walk.cpp.
   /// `parts`: as in Frame.
   Result<void> walk(const tasks::TreeNode& node, std::vector<Place> arguments,
@@ -151,13 +153,12 @@ class Lowering {
   std::string base_of(const Place& place, const std::string& scalar, std::size_t scope,
                       const tasks::Where& where);
   std::string parameter(std::size_t argument, const std::string& type);
-  /// Whether a tile is accessed through pointers. Elements that are apart are in no descriptor, and
-  /// what is read and written is one array, of whose accesses the order is known.
+  /// Whether a tile is accessed through pointers. No descriptor has elements that are apart.
   bool is_by_pointers(const Place& place) const {
-    const bool updates =
-        tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::updates;
-    return updates || !place.every.empty();
+    return by_pointers_.count(place.argument) > 0 || !place.every.empty();
   }
+  /// Arguments that are written and have several parameters.
+  std::set<std::size_t> written_through_several() const;
   /// One pointer for each element; `mask`: those that the tensor has.
   struct Pointers {
     std::string addresses, mask, type;
@@ -189,6 +190,8 @@ class Lowering {
 
   const tasks::Tree& tree_;
   State state_;
+  /// Arguments with one parameter for all accesses, so that the order of these is known.
+  std::set<std::size_t> by_pointers_;
 };
 
 }  // namespace twill::frontend::from_tasks

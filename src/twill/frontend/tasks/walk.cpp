@@ -45,7 +45,29 @@ SizeMap Lowering::fixed_sizes() const {
   return sizes;
 }
 
+/// Each parameter is an array of its own to all that reads the module. So a tensor that is written
+/// has one of them, or what it holds would be read before it is written.
 Result<std::string> Lowering::run() {
+  const State fresh = state_;
+  TWILL_TRY(std::string made, run_once());
+  std::set<std::size_t> several = written_through_several();
+  if (several.empty()) return made;
+  state_ = fresh;
+  by_pointers_ = std::move(several);
+  return run_once();
+}
+
+std::set<std::size_t> Lowering::written_through_several() const {
+  std::set<std::size_t> found;
+  for (std::size_t a = 0; a < tree_.root.task->arguments.size(); ++a) {
+    const auto count = std::count_if(state_.parameters.begin(), state_.parameters.end(),
+                                     [&](const Parameter& it) { return it.argument == a; });
+    if (count > 1 && may_write(tree_.root.task->arguments[a].privilege)) found.insert(a);
+  }
+  return found;
+}
+
+Result<std::string> Lowering::run_once() {
   std::vector<Place> arguments;
   const SizeMap fixed = fixed_sizes();
   for (std::size_t a = 0; a < tree_.root.task->arguments.size(); ++a) {
