@@ -393,11 +393,12 @@ Result<std::optional<double>> sm_interval(const Request& request, const Module& 
                         bracket ? static_cast<double>(bracket->fastest) : 0, machine.ctas_per_sm);
 }
 
-/// Times the simulated interval of a lone group that it takes, where memory or latency limits it.
-/// Measured on an H200: 2.4 to 3.2 for nine kernels (docs/hardware-ttgir.md).
+/// By how much the estimate of a lone group is raised. A choice: in docs/hardware-ttgir.md two CTAs
+/// were faster than a lone group wherever they spilled nothing, with up to 1.62 times its estimate.
 constexpr double kLoneGroup = 2;
-/// Registers by which the estimate errs: of sixteen plans that it found this much too large or
-/// less, ptxas spilled ones of both kinds. A lone group loses more than a few spills cost.
+/// Registers by which the estimate may err. A choice: of six plans for two CTAs in
+/// docs/hardware-ttgir.md that it objects to, the three with at most 25 missing spilled nothing.
+/// Attention d64, where two groups compute, spilled 120 bytes with 7 missing.
 constexpr int kUncertainRegisters = 32;
 
 /// Whether only the estimate of registers speaks against a module, by no more than it errs.

@@ -111,7 +111,8 @@ bool updates(const Draft& draft, OpId op, OpId value, Cycles distance);
 Cycles ready(const Draft& draft, OpId op);
 /// Whether a role waits for a product at the end of the window that issues it. Its result lives
 /// longer than the interval, so the loop moves it to other registers at its back edge. ptxas
-/// serializes products of which that happens in flight (C7514).
+/// serializes products of which that happens in flight (C7514). A product that the last cycle of a
+/// window issues is left as it is.
 bool ends_with_window(const Draft& draft, OpId op);
 /// Moment at which a role waits for the end of asynchronous work: when it should be ready, or with
 /// its window; for `late` ops, right after the start of the next one.
