@@ -354,10 +354,12 @@ class InnerCheck {
     return {};
   }
 
-  /// Sums commute: what iterations add to, and nothing else, they may share.
+  /// Combinations by one function commute: what iterations reduce, and nothing else, they may
+  /// share.
   static bool only_reduced(const Access& access, const std::vector<Access>& accesses) {
     return std::all_of(accesses.begin(), accesses.end(), [&](const Access& other) {
-      return other.piece->tensor != access.piece->tensor || other.use == Privilege::reduces;
+      return other.piece->tensor != access.piece->tensor ||
+             (other.use == access.use && combines_by(other.use));
     });
   }
 
@@ -373,7 +375,7 @@ class InnerCheck {
                        fmt::format("all iterations of the prange write the same part of '{}': {} "
                                    "does not depend on {}",
                                    piece.tensor, to_string(piece), index),
-                       "use srange, or a task that reduces(+) it");
+                       "use srange, or a task that reduces it");
     }
     return fail_task("T08", access.launch->where,
                      fmt::format("iterations of the prange may write the same part of '{}': "
@@ -425,6 +427,13 @@ Result<void> check_signature(const TaskValue& task) {
     if (!names.insert(argument.name).second) {
       return fail_task("T02", argument.where,
                        "'" + task.name + "' has two arguments " + in_quotes(argument.name));
+    }
+    const auto combines = combines_by(argument.privilege);
+    if (combines && combines != Function::add && argument.scalar != Scalar::f32) {
+      return fail_task("T04", argument.where,
+                       fmt::format("{} of {}; there are atomics for the largest and the least of "
+                                   "f32 alone",
+                                   name_of(argument.privilege), name_of(argument.scalar)));
     }
     for (const Size& size : argument.shape) {
       const bool constant = size.constant().value_or(0) >= 1;

@@ -184,11 +184,14 @@ class Evaluation {
 
 }  // namespace
 
-Tile added(Scalar scalar, const Tile& a, const Tile& b) {
-  Tile sum = a;
-  for (std::size_t i = 0; i < sum.size(); ++i) sum.numbers()[i] += b.numbers()[i];
-  round_all(scalar, sum);
-  return sum;
+Tile combined(Function by, Scalar scalar, const Tile& a, const Tile& b) {
+  Tile both = a;
+  const ir::FormulaWord word = word_of(by);
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    both.numbers()[i] = execute::applied(word, both.numbers()[i], b.numbers()[i], 0);
+  }
+  round_all(scalar, both);
+  return both;
 }
 
 Tile position_tile(std::int64_t position) { return {{}, Numbers{static_cast<float>(position)}}; }

@@ -360,7 +360,7 @@ class Instantiation {
       const std::string& name = it.task->arguments[a].name;
       Memory memory = outside[a] ? Memory::global : Memory::none;
       const bool shared = right.count(name) > 0 || (left.count(name) > 0 && outside[a]);
-      const bool in_place = outside[a] && it.task->arguments[a].privilege == Privilege::reduces;
+      const bool in_place = outside[a] && combines_by(it.task->arguments[a].privilege);
       if (it.variant->is_leaf() && !in_place) {
         memory = shared ? Memory::shared : Memory::registers;
       }
@@ -371,7 +371,7 @@ class Instantiation {
       if (stated != nullptr) memory = stated->memory;
       if (stated != nullptr && in_place && memory != Memory::global) {
         return fail_task("M06", stated->where,
-                         fmt::format("'{}' is added to where it lies, in global memory", name));
+                         fmt::format("'{}' is reduced where it lies, in global memory", name));
       }
       if (stated != nullptr && !in_place) {
         TWILL_TRY_VOID(check_memory(it, *stated, right));

@@ -81,7 +81,7 @@ std::size_t LeafBuilder::apply(Function function, std::vector<std::size_t> opera
 
 std::size_t LeafBuilder::value_of(const std::string& argument, const Where& where) {
   const auto assigned = outputs_.find(argument);
-  if (assigned != outputs_.end() && !assigned->second.adds) return assigned->second.node;
+  if (assigned != outputs_.end() && !assigned->second.combines) return assigned->second.node;
   const auto [found, fresh] = entry_.try_emplace(argument, nodes_.size());
   if (fresh) add({Function::argument, {}, argument, 0, Scalar::f32, where});
   return found->second;
@@ -91,17 +91,19 @@ void LeafBuilder::assign(const std::string& argument, std::size_t node, const Wh
   outputs_[argument] = {argument, node, where};
 }
 
-void LeafBuilder::add_to(const std::string& argument, std::size_t node, const Where& where) {
+void LeafBuilder::combine(Function by, const std::string& argument, std::size_t node,
+                          const Where& where) {
   const Argument* found = find_argument(task_, argument);
-  const bool reduces = found != nullptr && found->privilege == Privilege::reduces;
+  const bool reduces = found != nullptr && combines_by(found->privilege);
   const auto known = outputs_.find(argument);
   if (reduces && known == outputs_.end()) {
-    outputs_[argument] = {argument, node, where, true};
+    outputs_[argument] = {argument, node, where, by};
     return;
   }
   const std::size_t before = reduces ? known->second.node : value_of(argument, where);
-  const std::size_t sum = apply(Function::add, {before, node}, where);
-  outputs_[argument] = {argument, sum, where, reduces && known->second.adds};
+  const std::size_t both = apply(by, {before, node}, where);
+  const bool again = reduces && known->second.combines == by;
+  outputs_[argument] = {argument, both, where, again ? std::optional(by) : std::nullopt};
 }
 
 Leaf LeafBuilder::finish() const {
@@ -223,7 +225,7 @@ class Typing {
     if (!may_read(found->privilege)) {
       return fail_task("T05", node.where,
                        "the leaf reads '" + found->name + "', which '" + task_.name + "' only " +
-                           (found->privilege == Privilege::reduces ? "adds to" : "writes"),
+                           (combines_by(found->privilege) ? "reduces" : "writes"),
                        "declare it as 'updates " + found->name + "'");
     }
     return NodeType{false, found->scalar, {found->shape.begin(), found->shape.end()}};
@@ -357,11 +359,12 @@ class Typing {
           "T05", output.where,
           "the leaf writes '" + argument->name + "', which '" + task_.name + "' only reads");
     }
-    if (argument->privilege == Privilege::reduces && !output.adds) {
-      return fail_task(
-          "T05", output.where,
-          "the leaf replaces '" + argument->name + "', which '" + task_.name + "' only adds to",
-          "write " + argument->name + " += ...");
+    const auto combines = combines_by(argument->privilege);
+    if (combines && output.combines != combines) {
+      return fail_task("T05", output.where,
+                       fmt::format("the leaf does something else to '{}' than '{}' of '{}'",
+                                   argument->name, name_of(argument->privilege), task_.name),
+                       fmt::format("write {} {} ...", argument->name, assignment_of(*combines)));
     }
     const NodeType& type = types_[output.node];
     if (type.is_constant) return {};

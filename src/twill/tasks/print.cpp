@@ -130,7 +130,10 @@ class LeafPrinter {
                       names_[output.node].empty() &&
                       leaf_.nodes[node.operands[2]].argument == output.argument &&
                       leaf_.nodes[node.operands[2]].function == Function::argument;
-    if (output.adds) return output.argument + " += " + operand(output.node, 0);
+    if (output.combines) {
+      return fmt::format("{} {} {}", output.argument, assignment_of(*output.combines),
+                         operand(output.node, 0));
+    }
     if (!adds) return output.argument + " = " + operand(output.node, 0);
     return fmt::format("{} += mma({}, {})", output.argument, operand(node.operands[0], 0),
                        operand(node.operands[1], 0));

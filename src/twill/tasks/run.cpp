@@ -259,11 +259,12 @@ class Run {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const Window& window = frame.tensors.at(leaf.outputs[i].argument);
       Tile& tile = outputs[i];
-      if (leaf.outputs[i].adds) {
+      const auto combines = leaf.outputs[i].combines;
+      if (combines) {
         TWILL_TRY(const Tile before, read(task, window, where, Privilege::reduces));
-        tile = added(window.storage->scalar, before, tile);
+        tile = combined(*combines, window.storage->scalar, before, tile);
       }
-      const Privilege use = leaf.outputs[i].adds ? Privilege::reduces : Privilege::writes;
+      const Privilege use = combines ? Privilege::reduces : Privilege::writes;
       TWILL_TRY_VOID(write(task, window, tile, where, use));
     }
     return {};

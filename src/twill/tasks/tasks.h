@@ -81,6 +81,12 @@ Argument updates(std::string name, Scalar scalar, std::vector<Size> shape,
 /// Numbers are added to it: `C += x` of a leaf.
 Argument reduces(std::string name, Scalar scalar, std::vector<Size> shape,
                  Site site = Site::current());
+/// The larger, or the smaller, of a number and what is there stays: `raise(C, x)` and
+/// `lower(C, x)` of a leaf.
+Argument reduces_max(std::string name, Scalar scalar, std::vector<Size> shape,
+                     Site site = Site::current());
+Argument reduces_min(std::string name, Scalar scalar, std::vector<Size> shape,
+                     Site site = Site::current());
 
 // --- Tensors ------------------------------------------------------------------------------------
 
@@ -224,7 +230,7 @@ class Slot {
   Slot& operator=(const Slot& from);
   Slot& operator=(const Operand& from);
   void assign(Value value, const Where& where);
-  void add(Value value, const Where& where);
+  void combine(Function by, Value value, const Where& where);
   Value value(const Where& where) const;
   Leaf* leaf() const { return leaf_; }
 
@@ -265,6 +271,9 @@ Value operator*(const Operand& a, const Operand& b);
 Value operator/(const Operand& a, const Operand& b);
 Value operator-(const Operand& a);
 void operator+=(Slot slot, const Operand& value);
+/// The slot becomes the larger, or the smaller, of what it is and the value.
+void raise(Slot slot, const Operand& value);
+void lower(Slot slot, const Operand& value);
 Value operator<(const Operand& a, const Operand& b);
 Value operator<=(const Operand& a, const Operand& b);
 Value operator>(const Operand& a, const Operand& b);

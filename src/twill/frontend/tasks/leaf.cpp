@@ -124,14 +124,15 @@ class LeafLowering {
       const tasks::Output& output = leaf_.outputs[o];
       const Place& place = frame_.tensors.at(output.argument);
       if (place.is_global) {
-        TWILL_TRY_VOID(output.adds ? it_.add(place, made[o], output.where)
-                                   : it_.store(place, made[o], output.where));
+        TWILL_TRY_VOID(output.combines ? it_.reduce(*output.combines, place, made[o], output.where)
+                                       : it_.store(place, made[o], output.where));
         continue;
       }
       Cell& cell = it_.state_.cells[place.cell];
-      if (output.adds) {
-        const std::string type = tensor_text(cell.type);
-        made[o] = put("v", fmt::format("arith.addf {}, {} : {}", cell.value, made[o], type),
+      if (output.combines) {
+        made[o] = put("v",
+                      fmt::format("{} {}, {} : {}", op_of(*output.combines, cell.type.scalar),
+                                  cell.value, made[o], tensor_text(cell.type)),
                       output.where);
       }
       cell.value = made[o];
@@ -279,7 +280,15 @@ class LeafLowering {
                                                Scalar::i32, "iota", node.where));
     const std::string text = fmt::format("tt.make_range {{end = {} : i32, start = 0 : i32}} : {}",
                                          type.shape[0], tensor_text(type));
-    return Tile{it_.state_.text.once(0, "r", text, node.where), type};
+    const Tile from{it_.state_.text.once(0, "r", text, node.where), type};
+    const auto first = frame_.first.find(node.length.name());
+    if (first == frame_.first.end() || first->second == 0) return from;
+    const std::string by = constant(static_cast<double>(first->second), type, node.where);
+    return Tile{it_.state_.text.once(
+                    0, "r",
+                    fmt::format("arith.addi {}, {} : {}", from.value, by, tensor_text(type)),
+                    node.where),
+                type};
   }
 
   Result<Tile> argument(const Node& node) {
