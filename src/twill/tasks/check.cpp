@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "twill/support/spelling.h"
+#include "twill/tasks/apart.h"
 #include "twill/tasks/leaf.h"
 #include "twill/tasks/partitions.h"
 #include "twill/tasks/text.h"
@@ -306,29 +307,6 @@ class InnerCheck {
 
   // --- Pranges ----------------------------------------------------------------------------------
 
-  /// True if different values of the index always are different blocks. Then it is an index of a
-  /// block by itself, or plus values that do not depend on the range.
-  static bool tells_apart(const Block& block, const std::string& index,
-                          const std::set<std::string>& indices) {
-    if (block.cut == Cut::mma && is_disjoint(block) != Fact::yes) return false;
-    for (std::size_t d = 0; d < block.index.size(); ++d) {
-      const bool apart = block.cut != Cut::windows || is_disjoint(block, d) == Fact::yes;
-      if (apart && tells_apart(block.index[d], index, indices)) return true;
-    }
-    return false;
-  }
-  static bool tells_apart(const Size& at, const std::string& index,
-                          const std::set<std::string>& indices) {
-    if (at.kind() == Size::Kind::name) return at.name() == index;
-    if (at.kind() != Size::Kind::add && at.kind() != Size::Kind::sub) return false;
-    const bool left = at.left() == Size::named(index);
-    const bool right = at.kind() == Size::Kind::add && at.right() == Size::named(index);
-    if (!left && !right) return false;
-    const auto others = names_in(left ? at.right() : at.left());
-    return std::none_of(others.begin(), others.end(),
-                        [&](const std::string& name) { return indices.count(name) > 0; });
-  }
-
   static bool depends_on(const Piece& piece, const std::string& index) {
     for (const Block& block : piece.blocks) {
       for (const Size& at : block.index) {
@@ -339,16 +317,12 @@ class InnerCheck {
   }
 
   Result<void> check_apart(const Range& range, const std::vector<Access>& accesses) const {
-    std::set<std::string> indices;
-    for (const Dimension& dimension : range.dimensions) indices.insert(dimension.index);
     for (const Access& access : accesses) {
       if (!may_write(access.use) || only_reduced(access, accesses)) continue;
-      for (const Dimension& dimension : range.dimensions) {
-        if (dimension.extent == Size(1)) continue;
-        TWILL_TRY_VOID(check_write(access, dimension.index, indices));
-      }
+      const auto needed = tell_apart(access.piece->blocks, range.dimensions);
+      if (!needed) return same_part(access, range);
       for (const Access& other : accesses) {
-        TWILL_TRY_VOID(check_pair(access, other, indices));
+        TWILL_TRY_VOID(check_pair(access, other, *needed));
       }
     }
     return {};
@@ -363,40 +337,41 @@ class InnerCheck {
     });
   }
 
-  static Result<void> check_write(const Access& access, const std::string& index,
-                                  const std::set<std::string>& indices) {
+  /// The failure for iterations that write the same part, or may do so.
+  static tl::unexpected<Diagnostic> same_part(const Access& access, const Range& range) {
     const Piece& piece = *access.piece;
-    const bool apart =
-        std::any_of(piece.blocks.begin(), piece.blocks.end(),
-                    [&](const Block& block) { return tells_apart(block, index, indices); });
-    if (apart) return {};
-    if (!depends_on(piece, index)) {
-      return fail_task("T07", access.launch->where,
-                       fmt::format("all iterations of the prange write the same part of '{}': {} "
-                                   "does not depend on {}",
-                                   piece.tensor, to_string(piece), index),
-                       "use srange, or a task that reduces it");
+    std::string names;
+    for (const Dimension& it : range.dimensions) names += (names.empty() ? "" : ", ") + it.index;
+    const auto two = with_same_part(piece.blocks, range.dimensions);
+    if (!two) {
+      return fail_task("T08", access.launch->where,
+                       fmt::format("iterations of the prange may write the same part of '{}': "
+                                   "nothing says that {} differs with {}",
+                                   piece.tensor, to_string(piece), names),
+                       "use each index alone as an index of the block, or srange");
     }
-    return fail_task("T08", access.launch->where,
-                     fmt::format("iterations of the prange may write the same part of '{}': "
-                                 "nothing says that {} differs with {}",
-                                 piece.tensor, to_string(piece), index),
-                     fmt::format("use {} alone as an index of the block, or srange", index));
+    std::string one, other, missing;
+    for (std::size_t d = 0; d < range.dimensions.size(); ++d) {
+      if (two->one[d] == two->other[d]) continue;
+      const std::string& index = range.dimensions[d].index;
+      one += fmt::format("{}{} = {}", one.empty() ? "" : ", ", index, two->one[d]);
+      other += fmt::format("{}{} = {}", other.empty() ? "" : ", ", index, two->other[d]);
+      if (!depends_on(piece, index)) missing = " does not depend on " + index;
+    }
+    return fail_task("T07", access.launch->where,
+                     fmt::format("iterations {} and {} of the prange write the same part of '{}': "
+                                 "{}{}",
+                                 one, other, piece.tensor, to_string(piece),
+                                 missing.empty() ? " is the same in both" : missing),
+                     "use srange, or a task that reduces it");
   }
 
-  /// Two accesses to one tensor touch the same block, up to the last step that tells iterations
-  /// apart, or the prange is refused.
-  static Result<void> check_pair(const Access& written, const Access& other,
-                                 const std::set<std::string>& indices) {
+  /// Two accesses to one tensor touch the same block, of the first `needed`, or the prange is
+  /// refused.
+  static Result<void> check_pair(const Access& written, const Access& other, std::size_t needed) {
     if (written.piece->tensor != other.piece->tensor) return {};
     const std::vector<Block>& a = written.piece->blocks;
     const std::vector<Block>& b = other.piece->blocks;
-    std::size_t needed = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      for (const std::string& index : indices) {
-        if (tells_apart(a[i], index, indices)) needed = i + 1;
-      }
-    }
     bool same = b.size() >= needed;
     for (std::size_t i = 0; same && i < needed; ++i) same = a[i] == b[i];
     if (same) return {};

@@ -105,8 +105,8 @@ class FlowRun {
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       const Window& to = windows[leaf.outputs[o].argument];
       const auto combines = leaf.outputs[o].combines;
-      write(to, combines ? combined(*combines, to.storage->scalar, read(to), outputs[o])
-                         : outputs[o]);
+      write(to,
+            combines ? combined(*combines, to.storage->scalar, read(to), outputs[o]) : outputs[o]);
     }
     return {};
   }

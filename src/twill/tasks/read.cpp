@@ -48,11 +48,10 @@ class TextReader {
       TWILL_TRY_VOID(cursor_.expect(")"));
       return privilege;
     }
-    return cursor_.wrong(
-        cursor_.peek(),
-        "expected '+', 'max' or 'min', not " + in_quotes(cursor_.peek().text) +
-            ": there are atomics for sums, the largest and the least",
-        "give each part its own row of a tensor, which a task behind it reduces");
+    return cursor_.wrong(cursor_.peek(),
+                         "expected '+', 'max' or 'min', not " + in_quotes(cursor_.peek().text) +
+                             ": there are atomics for sums, the largest and the least",
+                         "give each part its own row of a tensor, which a task behind it reduces");
   }
 
   Result<Argument> argument() {

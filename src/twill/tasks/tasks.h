@@ -184,11 +184,15 @@ class Inner {
 
   /// The body, which takes nothing, if the condition holds: `t.when(i < 4, [&] { ... })`.
   template <class Body>
-  void when(SizeComparison condition, Body body, Site site = Site::current()) {
-    open_range(false, {}, site);
-    open_.back().when = std::move(condition);
-    body();
-    close_range();
+  void when(const SizeComparison& condition, Body body, Site site = Site::current()) {
+    arm(condition, body, site);
+  }
+  /// The same, and `otherwise` if it does not hold.
+  template <class Body, class Otherwise>
+  void when(const SizeComparison& condition, Body body, Otherwise otherwise,
+            Site site = Site::current()) {
+    arm(condition, body, site);
+    arm(opposite(condition), otherwise, site);
   }
 
   tasks::Inner take() && { return std::move(inner_); }
@@ -196,6 +200,13 @@ class Inner {
  private:
   template <class Body>
   void range(bool parallel, std::vector<Size> extents, Body& body, const Site& site);
+  template <class Body>
+  void arm(SizeComparison condition, Body& body, const Site& site) {
+    open_range(false, {}, site);
+    open_.back().when = std::move(condition);
+    body();
+    close_range();
+  }
   static void add_given(const Tensor& tensor, std::vector<Piece>& pieces, std::vector<Size>&) {
     pieces.push_back(tensor.piece());
   }

@@ -38,11 +38,18 @@ bool has_parts_by_mma(const std::vector<tasks::Statement>& body) {
   });
 }
 
-std::string in_words(const Extents& cuts) {
-  return fmt::format("{}", fmt::join(cuts, " x "));
-}
+std::string in_words(const Extents& cuts) { return fmt::format("{}", fmt::join(cuts, " x ")); }
 
 }  // namespace
+
+Result<void> each_lane(Lanes& lanes, const std::function<Result<void>(Lanes&)>& walk) {
+  for (Frame& lane : lanes) {
+    Lanes one = {std::move(lane)};
+    TWILL_TRY_VOID(walk(one));
+    lane = std::move(one[0]);
+  }
+  return {};
+}
 
 /// A prange within a block: as one where it cuts rows or makes all parts by `mma`, else side by
 /// side.
@@ -117,9 +124,10 @@ tl::unexpected<Diagnostic> Lowering::cut_again(const Cell& cell, Extents cuts, c
 Result<Place> Lowering::part_of_cell(const Place& place, const tasks::Block& block,
                                      const SizeMap& sizes, const tasks::Piece& piece) {
   const auto refuse = [&](const std::string& why) {
-    return fail_task("M08", piece.where,
-                     fmt::format("{} is a part of a tensor in registers, {}", to_string(piece), why),
-                     "cut it into blocks that divide it, by indices of pranges of numbers");
+    return fail_task(
+        "M08", piece.where,
+        fmt::format("{} is a part of a tensor in registers, {}", to_string(piece), why),
+        "cut it into blocks that divide it, by indices of pranges of numbers");
   };
   if (block.cut == tasks::Cut::pick) return refuse("which would have to be copied to be cut");
   Place part = place;
@@ -170,11 +178,11 @@ Result<std::map<std::string, std::int64_t>> Lowering::cut_sizes(const Frame& lea
           goes_along(task, std::get<tasks::Leaf>(leaf.node->variant->body), name)) {
         continue;
       }
-      return fail_task("M08", where,
-                       fmt::format("'{}.{}' needs '{}' in one piece, which is kept in {} parts",
-                                   task.name, leaf.node->variant->name, cell.name,
-                                   in_words(cell.cuts)),
-                       "let all tasks cut it in the same way");
+      return fail_task(
+          "M08", where,
+          fmt::format("'{}.{}' needs '{}' in one piece, which is kept in {} parts", task.name,
+                      leaf.node->variant->name, cell.name, in_words(cell.cuts)),
+          "let all tasks cut it in the same way");
     }
   }
   return counts;

@@ -284,11 +284,11 @@ class LeafLowering {
     const auto first = frame_.first.find(node.length.name());
     if (first == frame_.first.end() || first->second == 0) return from;
     const std::string by = constant(static_cast<double>(first->second), type, node.where);
-    return Tile{it_.state_.text.once(
-                    0, "r",
-                    fmt::format("arith.addi {}, {} : {}", from.value, by, tensor_text(type)),
-                    node.where),
-                type};
+    return Tile{
+        it_.state_.text.once(
+            0, "r", fmt::format("arith.addi {}, {} : {}", from.value, by, tensor_text(type)),
+            node.where),
+        type};
   }
 
   Result<Tile> argument(const Node& node) {
@@ -407,30 +407,29 @@ class LeafLowering {
     const Place& place = place_of(node);
     TileType type;
     std::string value;
+    std::optional<Tile> from;
     if (place.is_global) {
       TWILL_TRY(type, it_.type_of(place, where));
-      TWILL_TRY(value, it_.load_shared(place, node.argument, where));
     } else {
-      TWILL_TRY(const Tile from, argument(node));
-      type = from.type;
-      if (swizzle_of(type) == 0) {
-        return fail_task("M09", where,
-                         fmt::format("rows of {} elements of '{}' have no layout in "
-                                     "shared memory that 'mma' reads",
-                                     type.shape.back(), node.argument));
-      }
-      it_.state_.text.use_layout(swizzle_of(type), false, 8 * bytes_of(type.scalar));
-      value = put("s",
-                  fmt::format("ttg.local_alloc {} : ({}) -> {}", from.value, tensor_text(type),
-                              buffer_text(type, swizzle_of(type), false)),
-                  where);
+      TWILL_TRY(from, argument(node));
+      type = from->type;
     }
-    const int swizzle = swizzle_of(type);
-    if (type.shape.back() * bytes_of(type.scalar) % swizzle != 0) {
+    const int swizzle = operand_swizzle(type);
+    if (swizzle == 0) {
       return fail_task("M09", where,
-                       fmt::format("rows of {} {} of '{}' have no layout that 'mma' reads",
+                       fmt::format("rows of {} {} of '{}' have no layout in shared memory that "
+                                   "'mma' reads",
                                    type.shape.back(), name_of(type.scalar), node.argument),
-                       "a row has 32, 64 or a multiple of 128 bytes");
+                       "a row has a multiple of 32 bytes");
+    }
+    if (from) {
+      it_.state_.text.use_layout(swizzle, false, 8 * bytes_of(type.scalar));
+      value = put("s",
+                  fmt::format("ttg.local_alloc {} : ({}) -> {}", from->value, tensor_text(type),
+                              buffer_text(type, swizzle, false)),
+                  where);
+    } else {
+      TWILL_TRY(value, it_.load_shared(place, node.argument, where));
     }
     const std::string text = buffer_text(type, swizzle, false);
     if (!transposed) return Operand{value, text, type.shape};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -45,9 +46,9 @@ inline tasks::Size every_of(const Place& place, std::size_t dimension) {
 struct Cell {
   std::string name;
   TileType type;
-  std::string value;  ///< empty: not written yet
-  std::string key = {};                  ///< the same each time that the tree is walked
-  Extents cuts = {};                     ///< of each dimension; empty: it is kept whole
+  std::string value;                    ///< empty: not written yet
+  std::string key = {};                 ///< the same each time that the tree is walked
+  Extents cuts = {};                    ///< of each dimension; empty: it is kept whole
   std::vector<std::size_t> parts = {};  ///< cells, the last dimension counted fastest
 };
 
@@ -95,6 +96,19 @@ struct Index {
   std::optional<std::int64_t> count = {};  ///< of indices, from 0 on
 };
 
+/// Bodies of loops are walked twice, those within them four times, and so on.
+inline constexpr std::size_t kMostLoops = 6;
+
+/// Whether a fact of frames is the same in all lanes.
+template <class Of>
+bool same_in_all(const Lanes& lanes, Of of) {
+  const auto first = of(lanes[0]);
+  return std::all_of(lanes.begin() + 1, lanes.end(),
+                     [&](const Frame& lane) { return of(lane) == first; });
+}
+/// Walks one lane after the other.
+Result<void> each_lane(Lanes& lanes, const std::function<Result<void>(Lanes&)>& walk);
+
 /// Gives the indices of a range their values in one of its iterations. Precondition: its extents
 /// are numbers above 0.
 void at_iteration(const tasks::Range& range, std::int64_t iteration, tasks::SizeMap& sizes);
@@ -127,13 +141,18 @@ class Lowering {
 
   // Ranges: ranges.cpp.
   Result<void> grid(const tasks::Range& range, Lanes& lanes);
-  Result<void> loop(const tasks::Range& range, Lanes& lanes);
+  /// `when`: a condition without which there are no iterations; empty: none.
+  Result<void> loop(const tasks::Range& range, Lanes& lanes, const std::string& when = {});
   std::optional<std::int64_t> iterations_apart(const tasks::Range& range, const Frame& frame) const;
   Result<void> one_by_one(const tasks::Range& range, std::int64_t iterations, Lanes& lanes);
-  Result<void> branch(const tasks::Range& range, Lanes& lanes);
+  void split(const tasks::Range& range, const std::string& counter, Lanes& lanes);
+
+  // Branches: branches.cpp.
+  Result<void> branch(const tasks::Range& range, const tasks::Range* otherwise, Lanes& lanes);
+  Result<void> arms(const tasks::Range& range, const tasks::Range* otherwise,
+                    const std::string& when, Lanes& lanes);
   Result<std::vector<std::size_t>> changed_by(const std::vector<tasks::Statement>& body,
                                               Lanes& lanes, const std::function<void()>& enter);
-  void split(const tasks::Range& range, const std::string& counter, Lanes& lanes);
 
   // Iterations of pranges within a block, as one or side by side: parts.cpp and lanes.cpp.
   Result<void> parallel(const tasks::Range& range, Lanes& lanes);
@@ -175,15 +194,12 @@ class Lowering {
   /// Combines a tile with what is there by add, max or min, each element as one whole.
   Result<void> reduce(tasks::Function by, const Place& place, const std::string& tile,
                       const tasks::Where& where);
-  Result<TileType> box_of(const Place& place, const TileType& tile, const tasks::Where& where);
+  bool is_by_pointers(const Place& place) const;
+  std::optional<TileType> box_of(const Place& place, const TileType& tile) const;
   tasks::Size stride_of(const Place& place, std::size_t dimension) const;
   std::string base_of(const Place& place, const std::string& scalar, std::size_t scope,
                       const tasks::Where& where);
   std::string parameter(std::size_t argument, const std::string& type);
-  /// Whether a tile is accessed through pointers. No descriptor has elements that are apart.
-  bool is_by_pointers(const Place& place) const {
-    return by_pointers_.count(place.argument) > 0 || !place.every.empty();
-  }
   /// Arguments that are written and have several parameters.
   std::set<std::size_t> written_through_several() const;
   /// One pointer for each element; `mask`: those that the tensor has.
@@ -210,7 +226,7 @@ class Lowering {
     std::vector<Parameter> parameters;
     std::map<std::string, bool> sizes;  ///< of the entry, that the kernel needs
     std::size_t count = 0;              ///< of indices
-    std::size_t made = 0;               ///< temporary tensors
+    std::size_t temporaries = 0;        ///< made so far
     std::size_t branch = 0;             ///< scope of the innermost branch; loads stay within it
     bool has_grid = false;
     std::vector<Extents> products;  ///< shapes of their results

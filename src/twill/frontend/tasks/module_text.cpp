@@ -29,6 +29,14 @@ int swizzle_of(const TileType& type) {
   return bytes == 64 || bytes == 32 ? static_cast<int>(bytes) : 0;
 }
 
+int operand_swizzle(const TileType& type) {
+  const std::int64_t bytes = type.shape.empty() ? 0 : type.shape.back() * bytes_of(type.scalar);
+  for (const int swizzle : {128, 64, 32}) {
+    if (bytes > 0 && bytes % swizzle == 0) return swizzle;
+  }
+  return 0;
+}
+
 std::string layout_name(int swizzle, bool transposed, int bits, std::size_t rank) {
   const std::string dimensions = rank > 2 ? fmt::format("_{}d", rank) : "";
   return fmt::format("#shared{}_{}{}{}", swizzle, bits, transposed ? "t" : "", dimensions);
@@ -41,10 +49,9 @@ std::string buffer_text(const TileType& type, int swizzle, bool transposed) {
                      layout_name(swizzle, transposed, 8 * bytes_of(type.scalar)));
 }
 
-std::string descriptor_text(const TileType& type) {
+std::string descriptor_text(const TileType& type, int swizzle) {
   const int bits = 8 * bytes_of(type.scalar);
-  const TileType box{type.shape, type.scalar,
-                     layout_name(swizzle_of(type), false, bits, type.shape.size())};
+  const TileType box{type.shape, type.scalar, layout_name(swizzle, false, bits, type.shape.size())};
   return fmt::format("!tt.tensordesc<{}>", tensor_text(box));
 }
 

@@ -11,7 +11,7 @@
 #include "twill/tasks/leaf.h"
 #include "twill/tasks/text.h"
 
-/// Ranges: the grid, loops and branches.
+/// Ranges: the grid and loops.
 namespace twill::frontend::from_tasks {
 
 using tasks::fail_task;
@@ -22,8 +22,6 @@ using tasks::Where;
 
 namespace {
 
-/// Bodies of loops are walked twice, those within them four times, and so on.
-constexpr std::size_t kMostLoops = 6;
 constexpr std::int64_t kMostApart = 16;  ///< iterations that are written one after the other
 
 bool multiplies(const tasks::TreeNode& node) {
@@ -86,110 +84,6 @@ void at_iteration(const tasks::Range& range, std::int64_t iteration, SizeMap& si
   }
 }
 
-/// Tensors that a walk of the body, in a scope that `enter` opens, gives another value, of those
-/// that had one. Leaves all else as it was.
-Result<std::vector<std::size_t>> Lowering::changed_by(const std::vector<tasks::Statement>& body,
-                                                      Lanes& lanes,
-                                                      const std::function<void()>& enter) {
-  const State before = state_;
-  const Lanes entering = lanes;
-  enter();
-  TWILL_TRY_VOID(walk_body(body, lanes));
-  std::vector<std::size_t> changed;
-  for (std::size_t c = 0; c < before.cells.size(); ++c) {
-    const bool is_other = before.cells[c].value != state_.cells[c].value;
-    if (is_other && !before.cells[c].value.empty()) changed.push_back(c);
-  }
-  state_ = before;
-  lanes = entering;
-  return changed;
-}
-
-namespace {
-
-/// Whether a fact of frames is the same in all lanes.
-template <class Of>
-bool same_in_all(const Lanes& lanes, Of of) {
-  const auto first = of(lanes[0]);
-  return std::all_of(lanes.begin() + 1, lanes.end(),
-                     [&](const Frame& lane) { return of(lane) == first; });
-}
-
-/// One lane after the other.
-Result<void> each_lane(Lanes& lanes, const std::function<Result<void>(Lanes&)>& walk) {
-  for (Frame& lane : lanes) {
-    Lanes one = {std::move(lane)};
-    TWILL_TRY_VOID(walk(one));
-    lane = std::move(one[0]);
-  }
-  return {};
-}
-
-}  // namespace
-
-/// A body that is done if a condition of sizes holds.
-Result<void> Lowering::branch(const tasks::Range& range, Lanes& lanes) {
-  const auto condition_in = [&](const Frame& lane) { return substituted(*range.when, lane.sizes); };
-  if (!same_in_all(lanes, condition_in)) {
-    return each_lane(lanes, [&](Lanes& one) { return branch(range, one); });
-  }
-  if (lanes[0].node->processor == Processor::host) {
-    return fail_task("M05", range.where, "the host of a kernel has a grid alone",
-                     "ask within the block");
-  }
-  if (state_.text.innermost() >= kMostLoops) {
-    return fail_task("M05", range.where,
-                     fmt::format("there are more than {} loops in each other", kMostLoops));
-  }
-  const tasks::SizeComparison condition = condition_in(lanes[0]);
-  const std::size_t scope = state_.text.innermost();
-  const std::string left = integer(condition.left, range.where);
-  const std::string right = integer(condition.right, range.where);
-  const std::string holds = state_.text.once(
-      scope, "when",
-      fmt::format("{} {}, {} : i32", op_of(condition.how, tasks::Scalar::i32), left, right),
-      range.where);
-  const std::size_t outer = state_.branch;
-  const auto enter = [&] {
-    state_.text.open();
-    state_.branch = state_.text.innermost();
-  };
-  TWILL_TRY(const std::vector<std::size_t> changed, changed_by(range.body, lanes, enter));
-  std::vector<std::string> types, else_values, values;
-  for (const std::size_t c : changed) {
-    types.push_back(tensor_text(state_.cells[c].type));
-    else_values.push_back(state_.cells[c].value);
-  }
-  const std::vector<Cell> before = state_.cells;
-  enter();
-  TWILL_TRY_VOID(walk_body(range.body, lanes));
-  state_.branch = outer;
-  for (const std::size_t c : changed) values.push_back(state_.cells[c].value);
-  std::string body = state_.text.close();
-  const std::string indent(4 + 2 * scope, ' ');
-  std::string head = fmt::format("scf.if {} ", holds), tail = "}";
-  const std::string result = state_.text.fresh("if");
-  if (!changed.empty()) {
-    const std::string count = changed.size() > 1 ? fmt::format(":{}", changed.size()) : "";
-    const auto yield = [&](const std::vector<std::string>& what) {
-      return fmt::format("{}  scf.yield {} : {}\n", indent, fmt::join(what, ", "),
-                         fmt::join(types, ", "));
-    };
-    head = fmt::format("{}{} = {}-> ({}) ", result, count, head, fmt::join(types, ", "));
-    body += yield(values);
-    tail = fmt::format("}} else {{\n{}{}}}", yield(else_values), indent);
-  }
-  state_.text.line(scope, fmt::format("{}{{\n{}{}{}", head, body, indent, tail), range.where);
-  for (std::size_t c = 0; c < state_.cells.size(); ++c) {
-    const bool was = c < before.size() && !before[c].value.empty();
-    if (!was) state_.cells[c].value.clear();  // made where the condition holds alone
-  }
-  for (std::size_t i = 0; i < changed.size(); ++i) {
-    state_.cells[changed[i]].value = changed.size() > 1 ? fmt::format("{}#{}", result, i) : result;
-  }
-  return {};
-}
-
 /// How many iterations a loop within another has, if they are few and without products. All of
 /// them are planned as part of the outer loop.
 std::optional<std::int64_t> Lowering::iterations_apart(const tasks::Range& range,
@@ -221,7 +115,7 @@ Result<void> Lowering::one_by_one(const tasks::Range& range, std::int64_t iterat
   return {};
 }
 
-Result<void> Lowering::loop(const tasks::Range& range, Lanes& lanes) {
+Result<void> Lowering::loop(const tasks::Range& range, Lanes& lanes, const std::string& when) {
   const auto extents_in = [&](const Frame& lane) {
     std::vector<Size> extents;
     for (const tasks::Dimension& it : range.dimensions) {
@@ -230,7 +124,7 @@ Result<void> Lowering::loop(const tasks::Range& range, Lanes& lanes) {
     return extents;
   };
   if (!same_in_all(lanes, extents_in)) {
-    return each_lane(lanes, [&](Lanes& one) { return loop(range, one); });
+    return each_lane(lanes, [&](Lanes& one) { return loop(range, one, when); });
   }
   if (const auto iterations = iterations_apart(range, lanes[0])) {
     return one_by_one(range, *iterations, lanes);
@@ -254,7 +148,12 @@ Result<void> Lowering::loop(const tasks::Range& range, Lanes& lanes) {
   }
   const std::string unique = fmt::format("{}.{}", dimension.index, ++state_.count);
   const std::string from = integer(Size(0), range.where);
-  const std::string to = integer(bound, range.where);
+  std::string to = integer(bound, range.where);
+  if (!when.empty()) {
+    to =
+        state_.text.once(state_.text.innermost(), "to",
+                         fmt::format("arith.select {}, {}, {} : i32", when, to, from), range.where);
+  }
   const std::string step = integer(Size(index.step), range.where);
   index.value = state_.text.fresh(dimension.index);
   index.scope = state_.text.innermost() + 1;
@@ -266,7 +165,8 @@ Result<void> Lowering::loop(const tasks::Range& range, Lanes& lanes) {
   };
 
   const std::vector<Cell> before = state_.cells;
-  TWILL_TRY(const std::vector<std::size_t> carried, changed_by(range.body, lanes, enter));
+  TWILL_TRY(std::vector<std::size_t> carried, changed_by(range.body, lanes, enter));
+  std::erase_if(carried, [&](std::size_t c) { return before[c].value.empty(); });
 
   std::vector<std::string> entering, types;
   for (const std::size_t c : carried) {

@@ -173,8 +173,16 @@ Result<void> Lowering::walk(Lanes lanes, const Where& where) {
 }
 
 Result<void> Lowering::walk_body(const std::vector<tasks::Statement>& body, Lanes& lanes) {
-  for (const tasks::Statement& statement : body) {
-    if (const auto* range = std::get_if<tasks::Range>(&statement.what)) {
+  for (std::size_t s = 0; s < body.size(); ++s) {
+    const tasks::Statement& statement = body[s];
+    const auto* range = std::get_if<tasks::Range>(&statement.what);
+    if (range != nullptr && range->when) {
+      const auto* next =
+          s + 1 < body.size() ? std::get_if<tasks::Range>(&body[s + 1].what) : nullptr;
+      const bool is_else = next != nullptr && next->when == opposite(*range->when);
+      TWILL_TRY_VOID(branch(*range, is_else ? next : nullptr, lanes));
+      if (is_else) ++s;
+    } else if (range != nullptr) {
       const bool is_grid = range->parallel && lanes[0].node->processor == Processor::host;
       if (is_grid && body.size() > 1) {
         return fail_task("M05", range->where,
@@ -193,7 +201,6 @@ Result<void> Lowering::walk_body(const std::vector<tasks::Statement>& body, Lane
 }
 
 Result<void> Lowering::walk_range(const tasks::Range& range, Lanes& lanes) {
-  if (range.when) return branch(range, lanes);
   if (!range.parallel) return loop(range, lanes);
   const bool is_grid = lanes[0].node->processor == Processor::host;
   return is_grid ? grid(range, lanes) : parallel(range, lanes);
@@ -205,7 +212,7 @@ Result<void> Lowering::make(const tasks::Make& made, Frame& frame) {
   for (const Size& size : made.shape) place.extent.push_back(substituted(size, frame.sizes));
   TWILL_TRY(TileType type, type_of(place.extent, made.scalar, made.name, made.where));
   place.cell = state_.cells.size();
-  state_.cells.push_back({made.name, std::move(type), {}, std::to_string(state_.made++)});
+  state_.cells.push_back({made.name, std::move(type), {}, std::to_string(state_.temporaries++)});
   keep_in_parts(place.cell);
   frame.tensors[made.name] = std::move(place);
   return {};
