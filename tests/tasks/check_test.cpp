@@ -41,6 +41,7 @@ TEST_P(Refused, WithItsCode) {
   EXPECT_NE(said.find(GetParam().message), std::string::npos) << said;
   EXPECT_EQ(checked.error().location.line, line) << said;
   EXPECT_EQ(checked.error().location.column, column) << said;
+  EXPECT_NE(checked.error().hint, "") << said;
 }
 
 const LanguageCase kRefused[] = {
@@ -134,9 +135,9 @@ const LanguageCase kRefused[] = {
     {"T05Fresh", "task t(writes C: f16[M])\ninner t.v { @sum(C) }",
      "T05: 'sum' reduces(+) 'C', but 't' only writes 'C'"},
     {"T05Replaces", "task t(reduces(+) C: f16[M])\nleaf t.l { @C = 1 }",
-     "T05: the leaf replaces 'C', which 't' only adds to"},
+     "T05: the leaf does something else to 'C' than 'reduces(+)' of 't'"},
     {"T05ReadsSum", "task t(reduces(+) C: f16[M])\nleaf t.l { C += @C }",
-     "T05: the leaf reads 'C', which 't' only adds to"},
+     "T05: the leaf reads 'C', which 't' only reduces"},
     {"T06Sum", "task t(updates C: f16[M])\ninner t.v { a = tensor f16[M]\n @sum(a) }",
      "T06: 'sum' reduces(+) 'C', and nobody has written 'a' before"},
     {"T03Pick", "task t(updates C: f16[M])\ninner t.v { bump(@pick(C, 0)) }",

@@ -54,10 +54,12 @@ class InnerCheck {
     for (const std::string& tunable : inner_.tunables) {
       if (tunable == kDepth || tunable == kSpecialize) {
         return fail_task("T02", variant_.where,
-                         "mappings have a meaning of their own for the name '" + tunable + "'");
+                         "mappings have a meaning of their own for the name '" + tunable + "'",
+                         "give it another name");
       }
       if (!names_.insert(tunable).second) {
-        return fail_task("T02", variant_.where, "the name '" + tunable + "' is taken already");
+        return fail_task("T02", variant_.where, "the name '" + tunable + "' is taken already",
+                         "give it another name");
       }
       free_.insert(tunable);
     }
@@ -66,7 +68,8 @@ class InnerCheck {
       if (argument.privilege != Privilege::writes || tensors_[argument.name].written) continue;
       return fail_task("T14", variant_.where,
                        fmt::format("'{}' writes '{}', but '{}.{}' launches nothing that does",
-                                   task_.name, argument.name, task_.name, variant_.name));
+                                   task_.name, argument.name, task_.name, variant_.name),
+                       "launch a task that writes it, or declare it as 'reads'");
     }
     return {};
   }
@@ -103,7 +106,8 @@ class InnerCheck {
 
   Result<void> check_make(const Make& make) {
     if (tensors_.count(make.name) > 0) {
-      return fail_task("T02", make.where, "there is a tensor " + in_quotes(make.name) + " already");
+      return fail_task("T02", make.where, "there is a tensor " + in_quotes(make.name) + " already",
+                       "give it another name");
     }
     TWILL_TRY_VOID(check_names(make.shape, make.where));
     tensors_[make.name] = {make.scalar, make.shape, Privilege::updates, true, false};
@@ -125,7 +129,8 @@ class InnerCheck {
     }
     for (const Dimension& dimension : range.dimensions) {
       if (names_.insert(dimension.index).second) continue;
-      return fail_task("T02", range.where, "the name '" + dimension.index + "' is taken already");
+      return fail_task("T02", range.where, "the name '" + dimension.index + "' is taken already",
+                       "give it another name");
     }
     if (range.parallel) accesses_.emplace_back();
     TWILL_TRY_VOID(check_body(range.body));
@@ -152,12 +157,14 @@ class InnerCheck {
     if (launch.pieces.size() != callee->arguments.size()) {
       return fail_task("T01", launch.where,
                        fmt::format("'{}' takes {} tensors, not {}", callee->name,
-                                   callee->arguments.size(), launch.pieces.size()));
+                                   callee->arguments.size(), launch.pieces.size()),
+                       "its signature: " + signature_text(*callee));
     }
     if (launch.positions.size() != callee->positions.size()) {
       return fail_task("T01", launch.where,
                        fmt::format("'{}' takes {} positions, not {}", callee->name,
-                                   callee->positions.size(), launch.positions.size()));
+                                   callee->positions.size(), launch.positions.size()),
+                       "its signature: " + signature_text(*callee));
     }
     TWILL_TRY_VOID(check_names(launch.positions, launch.where));
     SizeMap sizes;
@@ -214,7 +221,8 @@ class InnerCheck {
     if (known.scalar != argument.scalar) {
       return fail_task("T04", piece.where,
                        fmt::format("'{}' of '{}' is {}, and '{}' is {}", argument.name, callee.name,
-                                   name_of(argument.scalar), piece.tensor, name_of(known.scalar)));
+                                   name_of(argument.scalar), piece.tensor, name_of(known.scalar)),
+                       "a task with a leaf cast(TYPE, x) makes one of the other");
     }
     TWILL_TRY(const std::vector<Size> shape, shape_of(piece, known));
     return unify(shape, piece, argument, callee, sizes);
@@ -229,12 +237,13 @@ class InnerCheck {
                                    name_of(known.privilege), piece.tensor),
                        known.privilege == Privilege::writes
                            ? "compute in a tensor that is made here, and write that at the end"
-                           : "");
+                           : "declare it as 'updates' of '" + task_.name + "'");
     }
     if (argument.privilege == Privilege::writes || known.written) return {};
     return fail_task("T06", launch.where,
                      fmt::format("'{}' {} '{}', and nobody has written '{}' before", callee.name,
-                                 name_of(argument.privilege), argument.name, piece.tensor));
+                                 name_of(argument.privilege), argument.name, piece.tensor),
+                     "launch a task that writes it first");
   }
 
   Result<std::vector<Size>> shape_of(const Piece& piece, const Known& known) const {
@@ -257,7 +266,8 @@ class InnerCheck {
       return fail_task("T03", where,
                        fmt::format("a pick in dimension {} of a tensor of shape {}", block.picked,
                                    shape_text(shape)),
-                       shape.size() == 1 ? "a vector has no parts of fewer dimensions" : "");
+                       shape.size() == 1 ? "a vector has no parts of fewer dimensions"
+                                         : "dimensions are counted from 0");
     }
     if (block.cut == Cut::mma) {
       return fail_task("T03", where, "parts by 'mma' of a tensor of shape " + shape_text(shape),
@@ -293,7 +303,7 @@ class InnerCheck {
       fits = may_be_equal(wanted.back(), shape[d]);
     }
     if (fits) return {};
-    std::string hint;
+    std::string hint = "its signature: " + signature_text(callee);
     if (!wanted.empty()) {
       const std::size_t d = wanted.size() - 1;
       hint = fmt::format("its '{}' is {}, from an argument before it", to_string(argument.shape[d]),
@@ -401,21 +411,24 @@ Result<void> check_signature(const TaskValue& task) {
   for (const Argument& argument : task.arguments) {
     if (!names.insert(argument.name).second) {
       return fail_task("T02", argument.where,
-                       "'" + task.name + "' has two arguments " + in_quotes(argument.name));
+                       "'" + task.name + "' has two arguments " + in_quotes(argument.name),
+                       "give one of them another name");
     }
     const auto combines = combines_by(argument.privilege);
     if (combines && combines != Function::add && argument.scalar != Scalar::f32) {
       return fail_task("T04", argument.where,
                        fmt::format("{} of {}; there are atomics for the largest and the least of "
                                    "f32 alone",
-                                   name_of(argument.privilege), name_of(argument.scalar)));
+                                   name_of(argument.privilege), name_of(argument.scalar)),
+                       "let it be f32");
     }
     for (const Size& size : argument.shape) {
       const bool constant = size.constant().value_or(0) >= 1;
       if (constant || size.kind() == Size::Kind::name) continue;
       return fail_task("T13", argument.where,
                        fmt::format("a size of '{}' is {}; it is a name or a positive number",
-                                   argument.name, to_string(size)));
+                                   argument.name, to_string(size)),
+                       "give the size a name, and compute with that in variants");
     }
   }
   std::set<std::string> sizes;
@@ -424,7 +437,8 @@ Result<void> check_signature(const TaskValue& task) {
   }
   for (const std::string& position : task.positions) {
     if (names.insert(position).second && sizes.insert(position).second) continue;
-    return fail_task("T02", task.where, "the name '" + position + "' is taken already");
+    return fail_task("T02", task.where, "the name '" + position + "' is taken already",
+                     "give it another name");
   }
   return {};
 }
@@ -442,7 +456,8 @@ Result<void> check_leaf(const TaskValue& task, const Variant& variant) {
     if (written || argument.privilege != Privilege::writes) continue;
     return fail_task("T14", variant.where,
                      fmt::format("'{}' writes '{}', but '{}.{}' assigns nothing to it", task.name,
-                                 argument.name, task.name, variant.name));
+                                 argument.name, task.name, variant.name),
+                     "assign to it, or declare it as 'reads'");
   }
   return {};
 }
@@ -453,7 +468,8 @@ Result<void> check(const Library& library) {
   std::set<std::string> names;
   for (const TaskValue& task : library.tasks) {
     if (!names.insert(task.name).second) {
-      return fail_task("T02", task.where, "there are two tasks " + in_quotes(task.name));
+      return fail_task("T02", task.where, "there are two tasks " + in_quotes(task.name),
+                       "variants of one task stand behind one signature");
     }
     TWILL_TRY_VOID(check_signature(task));
   }
@@ -463,7 +479,8 @@ Result<void> check(const Library& library) {
       if (!variants.insert(variant.name).second) {
         return fail_task(
             "T02", variant.where,
-            fmt::format("'{}' has two variants {}", task.name, in_quotes(variant.name)));
+            fmt::format("'{}' has two variants {}", task.name, in_quotes(variant.name)),
+            "give one of them another name");
       }
       if (variant.is_leaf()) {
         TWILL_TRY_VOID(check_leaf(task, variant));

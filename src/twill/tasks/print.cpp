@@ -260,17 +260,19 @@ std::string to_string(const Piece& piece) {
   return text;
 }
 
+std::string signature_text(const TaskValue& task) {
+  const std::string arguments =
+      joined(task.arguments, [](const Argument& argument) { return text_of(argument); });
+  std::string positions;
+  for (const std::string& name : task.positions) {
+    positions += (arguments.empty() && positions.empty() ? "position " : ", position ") + name;
+  }
+  return fmt::format("task {}({}{})", task.name, arguments, positions);
+}
+
 std::string print_tasks(const TaskText& text) {
   std::string out;
-  for (const TaskValue& task : text.library.tasks) {
-    const std::string arguments =
-        joined(task.arguments, [](const Argument& argument) { return text_of(argument); });
-    std::string positions;
-    for (const std::string& name : task.positions) {
-      positions += (arguments.empty() && positions.empty() ? "position " : ", position ") + name;
-    }
-    out += fmt::format("task {}({}{})\n", task.name, arguments, positions);
-  }
+  for (const TaskValue& task : text.library.tasks) out += signature_text(task) + "\n";
   for (const TaskValue& task : text.library.tasks) {
     for (const Variant& variant : task.variants) out += "\n" + text_of(task, variant);
   }

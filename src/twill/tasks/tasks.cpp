@@ -260,7 +260,8 @@ bool Task::takes(const std::string& variant, std::size_t arguments, std::size_t 
   state_->errors.push_back(
       fail_task("T02", where_of(site),
                 fmt::format("variant '{}' of '{}' takes {} tensors, its task {}", variant,
-                            state_->task.name, arguments, wanted))
+                            state_->task.name, arguments, wanted),
+                "the lambda has a parameter for each argument")
           .value());
   return false;
 }

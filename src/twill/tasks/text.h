@@ -31,6 +31,8 @@ bool begins_tasks(std::string_view line);
 std::string print_tasks(const TaskText& text);
 std::string print_mapping(const Mapping& mapping);
 std::string print_mappings(const std::vector<Mapping>& mappings);
+/// "task add(updates C: f32[M, N], reads A: f16[M, K], position i)"
+std::string signature_text(const TaskValue& task);
 std::string to_string(const Piece& piece);
 std::string to_string(const SizeComparison& condition);
 

@@ -91,7 +91,8 @@ Result<void> Lowering::branch(const Range& range, const Range* otherwise, Lanes&
   }
   if (state_.text.innermost() >= kMostLoops) {
     return fail_task("M05", range.where,
-                     fmt::format("there are more than {} loops in each other", kMostLoops));
+                     fmt::format("there are more than {} loops in each other", kMostLoops),
+                     "let an inner variant have fewer ranges in each other");
   }
   const std::string when = state_.text.once(
       state_.text.innermost(), "when",

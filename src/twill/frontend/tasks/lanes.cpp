@@ -117,7 +117,8 @@ tl::unexpected<Diagnostic> Lowering::cut_again(const Cell& cell, Extents cuts, c
   const std::string parts = in_words(cuts);
   wanted_ = {cell.key, std::move(cuts)};
   return fail_task("M08", where,
-                   fmt::format("'{}' would have to be kept in {} parts", cell.name, parts));
+                   fmt::format("'{}' would have to be kept in {} parts", cell.name, parts),
+                   "let all tasks cut it in the same way");
 }
 
 /// The part of a tensor in registers.

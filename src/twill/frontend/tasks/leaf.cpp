@@ -307,7 +307,8 @@ class LeafLowering {
     return fail_task("T06", launched_,
                      fmt::format("'{}' reads '{}', which has no value here: it is written in "
                                  "iterations of a loop alone, or by nobody",
-                                 frame_.node->task->name, cell.name));
+                                 frame_.node->task->name, cell.name),
+                     "let a task write it in front of the loop or condition");
   }
 
   Result<Tile> elementwise(const Node& node, Scalar scalar) {
@@ -397,7 +398,8 @@ class LeafLowering {
       return fail_task(
           "M09", where,
           "the right operand of 'mma' is an argument in shared memory, or transpose of "
-          "one");
+          "one",
+          "write it to a tensor first, which another task reads");
     }
     TWILL_TRY(const Tile from, tile(index));
     return Operand{from.value, tensor_text(from.type), from.type.shape, from};

@@ -21,7 +21,8 @@ Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file
   if (!tree.target.empty() && tree.target != kTarget) {
     return tasks::fail_task("M15", tree.where,
                             fmt::format("kernels of tasks are made for {}, and the machine is {}",
-                                        kTarget, tree.target));
+                                        kTarget, tree.target),
+                            "h100 and h200 are machines of sm_90");
   }
   // Layouts of tiles that stand in front of the first product follow from it.
   from_tasks::Products products;

@@ -28,7 +28,8 @@ Result<void> Lowering::check_instruction(const tasks::Block& block, const tasks:
     return fail_task("M09", of.where,
                      fmt::format("an instruction has numbers, and {} is known only when the "
                                  "kernel runs",
-                                 to_string(size)));
+                                 to_string(size)),
+                     "give the size a value in the mapping");
   }
   TWILL_TRY(TileType type, type_of(place.extent, tasks::Scalar::f32, of.tensor, of.where));
   for (const Cuts& around : frame.parts) {
@@ -79,7 +80,9 @@ Result<void> Lowering::parts(const tasks::Range& range, Frame& frame) {
       const tasks::Block block = piece.blocks.back();
       auto all = united(block, index, count);
       if (!all && block.cut == tasks::Cut::mma) {
-        return fail_task("M10", piece.where, to_string(piece) + ": " + all.error());
+        return fail_task(
+            "M10", piece.where, to_string(piece) + ": " + all.error(),
+            "a prange of 4 for warps, of 32 for threads, whose index the part has alone");
       }
       if (!all) return refuse(to_string(piece));
       piece.blocks.pop_back();
@@ -124,7 +127,8 @@ Result<void> Lowering::check_parts(const Frame& frame, const Where& where) const
       return fail_task("M08", where,
                        name +
                            " is launched on parts for warpgroups, warps or threads, and has more "
-                           "than pranges in it");
+                           "than pranges in it",
+                       "launch a leaf on the parts");
     }
     return {};
   }

@@ -35,7 +35,9 @@ bool multiplies(const tasks::TreeNode& node) {
 
 Result<void> Lowering::grid(const tasks::Range& range, Lanes& lanes) {
   constexpr const char* kDimensions[] = {"x", "y", "z"};
-  if (state_.has_grid) return fail_task("M05", range.where, "a kernel has one grid");
+  if (state_.has_grid)
+    return fail_task("M05", range.where, "a kernel has one grid",
+                     "let one prange of the host have all dimensions");
   state_.has_grid = true;
   if (range.dimensions.size() > std::size(kDimensions)) {
     const std::string all = state_.text.once(0, "all", "tt.get_program_id x : i32", range.where);
@@ -131,7 +133,8 @@ Result<void> Lowering::loop(const tasks::Range& range, Lanes& lanes, const std::
   }
   if (state_.text.innermost() >= kMostLoops) {
     return fail_task("M05", range.where,
-                     fmt::format("there are more than {} loops in each other", kMostLoops));
+                     fmt::format("there are more than {} loops in each other", kMostLoops),
+                     "let an inner variant have fewer ranges in each other");
   }
   const bool is_split = range.dimensions.size() > 1;
   const tasks::Dimension& dimension = range.dimensions[0];

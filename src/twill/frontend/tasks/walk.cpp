@@ -57,6 +57,7 @@ Result<std::string> Lowering::run() {
       if (!is_new) return made;
     } else {
       std::set<std::size_t> several = written_through_several();
+      std::erase_if(several, [&](std::size_t it) { return by_pointers_.count(it) > 0; });
       if (!made || several.empty()) return made;
       by_pointers_.merge(several);
     }
@@ -123,7 +124,8 @@ Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar
     count = *value < 1 || *value > kMost ? kMost + 1 : std::min(kMost + 1, count * *value);
     if (count > kMost) {
       return fail_task("M03", where,
-                       fmt::format("'{}' is a tile of {} elements in a dimension", name, *value));
+                       fmt::format("'{}' is a tile of {} elements in a dimension", name, *value),
+                       "cut it into blocks");
     }
     type.shape.push_back(*value);
   }
@@ -149,7 +151,8 @@ Result<Frame> Lowering::frame_of(const tasks::TreeNode& node, std::vector<Place>
       if (wanted == actual) continue;
       return fail_task("T03", where,
                        fmt::format("'{}' of '{}' has {} where {} is wanted", argument.name,
-                                   node.task->name, to_string(actual), to_string(wanted)));
+                                   node.task->name, to_string(actual), to_string(wanted)),
+                       "sizes of one name are equal throughout a signature");
     }
     frame.tensors[argument.name] = std::move(arguments[a]);
   }
@@ -186,7 +189,8 @@ Result<void> Lowering::walk_body(const std::vector<tasks::Statement>& body, Lane
       const bool is_grid = range->parallel && lanes[0].node->processor == Processor::host;
       if (is_grid && body.size() > 1) {
         return fail_task("M05", range->where,
-                         "a kernel is one prange of the host, and there is more beside this one");
+                         "a kernel is one prange of the host, and there is more beside this one",
+                         "move what stands beside it into the block, or into a kernel of its own");
       }
       TWILL_TRY_VOID(walk_range(*range, lanes));
     } else if (const auto* made = std::get_if<tasks::Make>(&statement.what)) {
