@@ -575,6 +575,45 @@ leaf give.l { C = cast(f16, S) }
   }
 }
 
+// Products of numbers of 8 bits have a depth of 32; what is made of their sums is cast.
+TEST(LoweredTasks, NumbersOfEightBits) {
+  const std::string text = R"(
+task g(writes C: f8e5m2[M, N], reads A: F8[M, K], reads B: F8[N, K], reads s: f32[M], reads D: F8[M, N])
+task add(updates S: f32[M, N], reads A: F8[M, K], reads B: F8[N, K])
+task clear(writes S: f32[M, N])
+task give(writes C: f8e5m2[M, N], reads S: f32[M, N], reads s: f32[M], reads D: F8[M, N])
+inner g.host tunable U, V { prange i < cdiv(M, U), j < cdiv(N, V) { g(blocks(C, U, V)[i, j], blocks(A, U, K)[i, 0], blocks(B, V, K)[j, 0], blocks(s, U)[i], blocks(D, U, V)[i, j]) } }
+inner g.block tunable W { S = tensor f32[M, N]  clear(S)  srange k < cdiv(K, W) { add(S, blocks(A, M, W)[0, k], blocks(B, N, W)[0, k]) }  give(C, S, s, D) }
+leaf add.l { S += mma(A, transpose(B)) }
+leaf clear.l { S = 0 }
+leaf give.l { C = cast(f8e5m2, S * column(s) + cast(f32, D)) }
+)";
+  for (const std::string type : {"f8e4m3", "f8e5m2"}) {
+    const std::string typed = std::regex_replace(text, std::regex("F8"), type);
+    TasksAndModule({typed + "map m for g { U = 64 V = 32 W = 64 }",
+                    {{"M", 70}, {"N", 40}, {"K", 130}},
+                    {2, 2, 1}})
+        .run();
+    const auto shallow =
+        lower_task_text({"t.task", typed + "map m for g { U = 64 V = 32 W = 48 }"});
+    ASSERT_FALSE(shallow);
+    EXPECT_NE(to_string(shallow.error()).find("M09"), std::string::npos);
+  }
+  std::string across = std::regex_replace(text, std::regex("F8"), "f8e4m3");
+  for (const auto& [was, is] : {std::pair("B: f8e4m3[N, K]", "B: f8e4m3[K, N]"),
+                                {"B: f8e4m3[N, K]", "B: f8e4m3[K, N]"},
+                                {"blocks(B, V, K)[j, 0]", "blocks(B, K, V)[0, j]"},
+                                {"blocks(B, N, W)[0, k]", "blocks(B, W, N)[k, 0]"},
+                                {"mma(A, transpose(B))", "mma(A, B)"}}) {
+    across.replace(across.find(was), std::string(was).size(), is);
+  }
+  const auto refused = lower_task_text({"t.task", across + "map m for g { U = 64 V = 32 W = 64 }"});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(to_string(refused.error()).find("M09: tensor cores read operands of 8 bits"),
+            std::string::npos)
+      << to_string(refused.error());
+}
+
 // Every op of the module has the place of its task.
 TEST(LoweredTasks, OpsStandAtTheUsersLines) {
   const std::string text = bundled_tasks("gemm.task");

@@ -147,7 +147,7 @@ const Wrong kWrong[] = {
      "t.task:2:26: error: is no dimension"},
     {"Positions", "task t(position i, reads C: f16[M])",
      "t.task:1:20: error: expected 'position', as positions come behind all tensors"},
-    {"Type", "task t(reads C: f64[M])", "expected 'f16', 'bf16' or 'f32', not 'f64'"},
+    {"Type", "task t(reads C: f64[M])", "expected 'f16', 'bf16', 'f32', 'f8e4m3' or 'f8e5m2', not 'f64'"},
     {"Character", "task t(reads C: f16[M]) @", "t.task:1:25: error: this character means nothing"},
     {"End", "task t(reads C: f16[M", "not the end"},
     {"NoTask", "task gemm(reads C: f16[M])\ninner gem.x { }", "hint: did you mean 'gemm'?"},

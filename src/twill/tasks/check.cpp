@@ -415,7 +415,9 @@ Result<void> check_signature(const TaskValue& task) {
                        "give one of them another name");
     }
     const auto combines = combines_by(argument.privilege);
-    if (combines && combines != Function::add && argument.scalar != Scalar::f32) {
+    const bool has_atomics =
+        argument.scalar == Scalar::f32 || (combines == Function::add && !is_f8(argument.scalar));
+    if (combines && !has_atomics) {
       return fail_task("T04", argument.where,
                        fmt::format("{} of {}; there are atomics for the largest and the least of "
                                    "f32 alone",

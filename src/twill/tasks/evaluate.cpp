@@ -72,7 +72,7 @@ Tile reduced(Function function, const Tile& tile) {
 }
 
 void round_all(Scalar scalar, Tile& tile) {
-  if (scalar != Scalar::f16 && scalar != Scalar::bf16) return;
+  if (scalar == Scalar::f32 || scalar == Scalar::i32 || scalar == Scalar::i1) return;
   for (float& number : tile.numbers()) number = rounded(scalar, static_cast<double>(number));
 }
 
@@ -205,7 +205,7 @@ ir::FormulaWord word_of(Function function) {
 
 float rounded(Scalar scalar, double number) {
   ir::TypeNode type;
-  type.name = name_of(scalar);
+  type.name = ir_name_of(scalar);
   const auto format = execute::format_of(&type);
   TWILL_CHECK(format, "every type of a leaf has a format");
   return execute::round_to(*format, number);

@@ -316,7 +316,7 @@ class Typing {
     if (a.scalar != b.scalar || a.scalar == Scalar::f32) {
       return fail_task("T04", node.where,
                        "'mma' of " + in_words(a) + " and " + in_words(b) +
-                           "; it takes f16 or bf16, of both the same",
+                           "; it takes f16, bf16 or numbers of 8 bits, of both the same",
                        "cast(f16, x) of a tile in registers may stand on the left");
     }
     NodeType sum{false, Scalar::f32, {a.shape[0], b.shape[1]}};
@@ -352,7 +352,7 @@ class Typing {
       if (!type.shape[1])
         return fail_task("T03", node.where, name(node) + " of a column",
                          "it has as many columns as a tile that it is combined with");
-      if (type.scalar == Scalar::i32 || type.scalar == Scalar::i1) {
+      if (!takes(Function::div, type.scalar)) {
         return fail_task("T04", node.where, name(node) + " of " + in_words(type),
                          "it takes numbers: cast(f32, x) or select(x, 1, 0)");
       }

@@ -43,6 +43,8 @@ using tasks::Size;
 inline constexpr Scalar f16 = Scalar::f16;
 inline constexpr Scalar bf16 = Scalar::bf16;
 inline constexpr Scalar f32 = Scalar::f32;
+inline constexpr Scalar f8e4m3 = Scalar::f8e4m3;
+inline constexpr Scalar f8e5m2 = Scalar::f8e5m2;
 
 #if defined(__clang__)
 /// std::source_location, which clang 14 lacks with libstdc++.

@@ -188,7 +188,7 @@ class PointerText {
       : it_(lowering), place_(place), type_(std::move(type)), scope_(scope), where_(where) {}
 
   Lowering::Pointers run() {
-    const std::string scalar(name_of(type_.scalar));
+    const std::string scalar(ir_name_of(type_.scalar));
     const std::size_t outer = it_.scope_of(place_);
     const std::string base = it_.base_of(place_, scalar, outer, where_);
     const std::string element = "!tt.ptr<" + scalar + ">";

@@ -355,9 +355,22 @@ class LeafLowering {
                 where),
             type};
     };
+    const auto convert_f8 = [&](const char* rounding, Scalar to) {
+      const TileType type{at.type.shape, to, at.type.layout};
+      at = {put("h",
+                fmt::format("tt.fp_to_fp {}{} : {} -> {}", at.value, rounding, tensor_text(at.type),
+                            tensor_text(type)),
+                where),
+            type};
+    };
     if (at.type.scalar == Scalar::i32) convert("arith.sitofp", Scalar::f32);
+    if (is_f8(at.type.scalar)) convert_f8("", Scalar::f32);
     if (at.type.scalar != Scalar::f32) convert("arith.extf", Scalar::f32);
-    if (scalar != Scalar::f32) convert("arith.truncf", scalar);
+    if (is_f8(scalar)) {
+      convert_f8(", rounding = rtne", scalar);
+    } else if (scalar != Scalar::f32) {
+      convert("arith.truncf", scalar);
+    }
     return at;
   }
 
@@ -365,7 +378,7 @@ class LeafLowering {
     TWILL_TRY(const Tile from, tile(node.operands[0]));
     const TileType type{
         {from.type.shape[0]}, from.type.scalar, TileLayouts::without(1, from.type.layout)};
-    const std::string scalar(name_of(type.scalar));
+    const std::string scalar(ir_name_of(type.scalar));
     const std::string indent(4 + 2 * scope(), ' ');
     const std::string text = fmt::format(
         "\"tt.reduce\"({0}) <{{axis = 1 : i32}}> ({{\n{1}^bb0(%left_: {2}, %right_: {2}):\n{1}  "
@@ -383,6 +396,7 @@ class LeafLowering {
     std::string type;
     Extents shape;
     std::optional<Tile> tile = {};  ///< in registers
+    bool along_depth = true;        ///< rows of the tensor are along the depth
   };
 
   /// Operand of a product: a buffer, or for its left side a tile in registers.
@@ -392,7 +406,9 @@ class LeafLowering {
     if (transposed) node = &leaf_.nodes[node->operands[0]];
     const bool named = node->function == Function::argument;
     if (named && memory_of(node->argument) == Memory::shared) {
-      return buffer(*node, transposed, where);
+      TWILL_TRY(Operand made, buffer(*node, transposed, where));
+      made.along_depth = transposed == right;
+      return made;
     }
     if (right) {
       return fail_task(
@@ -452,7 +468,16 @@ class LeafLowering {
     TWILL_TRY(Operand a, operand(node.operands[0], false, node.where));
     TWILL_TRY(const Operand b, operand(node.operands[1], true, node.where));
     TileType type{{a.shape[0], b.shape[1]}, Scalar::f32};
-    TWILL_TRY_VOID(check_instruction(type, a.shape[1], node.where));
+    const Scalar scalar = types_[node.operands[0]].scalar;
+    if (is_f8(scalar) && (a.tile || !a.along_depth || !b.along_depth)) {
+      return fail_task(
+          "M09", node.where,
+          "tensor cores read operands of 8 bits from shared memory, along the depth",
+          "keep them as [M, K] and [N, K], and let mma(A, transpose(B)) multiply them");
+    }
+    const std::int64_t depth = 32 / bytes_of(scalar);
+    TWILL_TRY_VOID(check_instruction(type, a.shape[1], depth, node.where));
+    it_.state_.depth = depth;
     type.layout = layouts().product(type.shape[1]);
     it_.state_.products.push_back(type.shape);
     if (a.tile) {
@@ -470,18 +495,21 @@ class LeafLowering {
     return Tile{it_.state_.text.put(scope(), "d", text, node.where), type};
   }
 
+  /// `least`: depth of an instruction.
   static Result<void> check_instruction(const TileType& type, std::int64_t depth,
-                                        const Where& where) {
-    constexpr std::int64_t kRows = 64, kColumns = 8, kMostColumns = 256, kDepth = 16;
+                                        std::int64_t least, const Where& where) {
+    constexpr std::int64_t kRows = 64, kColumns = 8, kMostColumns = 256;
     const std::int64_t rows = type.shape[0], columns = type.shape[1];
     const bool fits = rows % kRows == 0 && columns % kColumns == 0 && columns <= kMostColumns &&
-                      depth % kDepth == 0;
+                      depth % least == 0;
     if (fits) return {};
     return fail_task("M09", where,
                      fmt::format("there is no instruction for a product of {} rows, {} columns and "
                                  "depth {}",
                                  rows, columns, depth),
-                     "rows are a multiple of 64, columns of 8 up to 256, and the depth of 16");
+                     fmt::format("rows are a multiple of 64, columns of 8 up to 256, and the depth "
+                                 "of {}",
+                                 least));
   }
 
   Lowering& it_;

@@ -230,6 +230,7 @@ class Lowering {
     std::size_t branch = 0;             ///< scope of the innermost branch; loads stay within it
     bool has_grid = false;
     std::vector<Extents> products;  ///< shapes of their results
+    std::int64_t depth = 16;        ///< of an instruction
   };
 
   const tasks::Tree& tree_;

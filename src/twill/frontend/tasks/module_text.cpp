@@ -12,7 +12,7 @@
 namespace twill::frontend::from_tasks {
 
 std::string tensor_text(const TileType& type) {
-  return tensor_text(type, std::string(name_of(type.scalar)));
+  return tensor_text(type, std::string(ir_name_of(type.scalar)));
 }
 
 std::string tensor_text(const TileType& type, const std::string& element) {
@@ -45,7 +45,7 @@ std::string layout_name(int swizzle, bool transposed, int bits, std::size_t rank
 std::string buffer_text(const TileType& type, int swizzle, bool transposed) {
   std::string shape;
   for (const std::int64_t extent : type.shape) shape += std::to_string(extent) + "x";
-  return fmt::format("!ttg.memdesc<{}{}, {}, #smem>", shape, name_of(type.scalar),
+  return fmt::format("!ttg.memdesc<{}{}, {}, #smem>", shape, ir_name_of(type.scalar),
                      layout_name(swizzle, transposed, 8 * bytes_of(type.scalar)));
 }
 
@@ -66,6 +66,10 @@ std::string number_text(double number, tasks::Scalar scalar) {
     return fmt::format("{:.9e}", static_cast<double>(static_cast<float>(number)));
   const bool negative = number < 0;
   switch (scalar) {
+    case tasks::Scalar::f8e4m3:  // has no infinity
+      return negative ? "-4.480000000e+02" : "4.480000000e+02";
+    case tasks::Scalar::f8e5m2:
+      return negative ? "0xFC" : "0x7C";
     case tasks::Scalar::f16:
       return negative ? "0xFC00" : "0x7C00";
     case tasks::Scalar::bf16:
