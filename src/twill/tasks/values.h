@@ -38,7 +38,7 @@ std::string_view code_of(const Diagnostic& failure);
 enum class Privilege { reads, writes, updates, reduces, reduces_max, reduces_min };
 /// "reads"; of privileges that combine "reduces(+)", "reduces(max)" and "reduces(min)".
 std::string_view name_of(Privilege privilege);
-/// What a privilege combines by: add, max or min; nullopt for those that do not.
+/// The function that a privilege combines by: add, max or min; nullopt for those that do not.
 std::optional<Function> combines_by(Privilege privilege);
 /// The assignment that combines so: "+=", "max=" or "min=".
 std::string_view assignment_of(Function combines);

@@ -37,7 +37,7 @@ bool holds(const tasks::SizeComparison& of, std::int64_t left, std::int64_t righ
   }
 }
 
-void skip(const Range* range, Lanes& lanes) {
+void skip(const Range* range, Frames& lanes) {
   for (Frame& lane : lanes) lane.launches += range == nullptr ? 0 : count_launches(range->body);
 }
 
@@ -52,10 +52,10 @@ const Range* only_loop(const Range& range) {
 /// Tensors to which a walk of the body, in a scope that `enter` opens, gives another value, of
 /// those there were. Leaves all else as it was.
 Result<std::vector<std::size_t>> Lowering::changed_by(const std::vector<tasks::Statement>& body,
-                                                      Lanes& lanes,
+                                                      Frames& lanes,
                                                       const std::function<void()>& enter) {
   const State before = state_;
-  const Lanes entering = lanes;
+  const Frames entering = lanes;
   enter();
   TWILL_TRY_VOID(walk_body(body, lanes));
   std::vector<std::size_t> changed;
@@ -68,10 +68,10 @@ Result<std::vector<std::size_t>> Lowering::changed_by(const std::vector<tasks::S
 }
 
 /// `otherwise`: with the opposite condition; nullptr if there is none.
-Result<void> Lowering::branch(const Range& range, const Range* otherwise, Lanes& lanes) {
+Result<void> Lowering::branch(const Range& range, const Range* otherwise, Frames& lanes) {
   const auto condition_in = [&](const Frame& lane) { return substituted(*range.when, lane.sizes); };
   if (!same_in_all(lanes, condition_in)) {
-    return each_lane(lanes, [&](Lanes& one) { return branch(range, otherwise, one); });
+    return each_lane(lanes, [&](Frames& one) { return branch(range, otherwise, one); });
   }
   if (lanes[0].node->processor == Processor::host) {
     return fail_task("M05", range.where, "the host of a kernel has a grid alone",
@@ -106,7 +106,7 @@ Result<void> Lowering::branch(const Range& range, const Range* otherwise, Lanes&
 
 /// Tensors that an arm changes are results. So are those that had no value and get one in both.
 Result<void> Lowering::arms(const Range& range, const Range* otherwise, const std::string& when,
-                            Lanes& lanes) {
+                            Frames& lanes) {
   const std::size_t outer = state_.branch, scope = state_.text.innermost();
   const auto enter = [&] {
     state_.text.open();
@@ -115,7 +115,7 @@ Result<void> Lowering::arms(const Range& range, const Range* otherwise, const st
   std::vector<const std::vector<tasks::Statement>*> bodies = {&range.body};
   if (otherwise != nullptr) bodies.push_back(&otherwise->body);
   std::map<std::size_t, std::size_t> changing;  // in how many arms
-  const Lanes entering = lanes;
+  const Frames entering = lanes;
   for (const auto* body : bodies) {
     TWILL_TRY(const std::vector<std::size_t> changed, changed_by(*body, lanes, enter));
     for (const std::size_t c : changed) ++changing[c];
@@ -144,7 +144,7 @@ Result<void> Lowering::arms(const Range& range, const Range* otherwise, const st
                                   fmt::join(types, ", "));
     }
     for (std::size_t c = 0; c < state_.cells.size(); ++c) {
-      // What an arm makes for itself is gone with it.
+      // Tensors that an arm makes for itself are gone with it.
       state_.cells[c].value = c < before.size() ? before[c].value : std::string();
     }
   }

@@ -42,9 +42,9 @@ std::string in_words(const Extents& cuts) { return fmt::format("{}", fmt::join(c
 
 }  // namespace
 
-Result<void> each_lane(Lanes& lanes, const std::function<Result<void>(Lanes&)>& walk) {
+Result<void> each_lane(Frames& lanes, const std::function<Result<void>(Frames&)>& walk) {
   for (Frame& lane : lanes) {
-    Lanes one = {std::move(lane)};
+    Frames one = {std::move(lane)};
     TWILL_TRY_VOID(walk(one));
     lane = std::move(one[0]);
   }
@@ -53,9 +53,9 @@ Result<void> each_lane(Lanes& lanes, const std::function<Result<void>(Lanes&)>& 
 
 /// A prange within a block: as one where it cuts rows or makes all parts by `mma`, else side by
 /// side.
-Result<void> Lowering::parallel(const tasks::Range& range, Lanes& lanes) {
+Result<void> Lowering::parallel(const tasks::Range& range, Frames& lanes) {
   const State before = state_;
-  const Lanes entering = lanes;
+  const Frames entering = lanes;
   Result<void> made;
   for (std::size_t i = 0; made && i < lanes.size(); ++i) made = parts(range, lanes[i]);
   if (made || tasks::code_of(made.error()) != "M08" || has_parts_by_mma(range.body)) return made;
@@ -67,8 +67,8 @@ Result<void> Lowering::parallel(const tasks::Range& range, Lanes& lanes) {
 
 /// Iterations in any order may be walked in steps of all of them, so that their loops are one loop.
 /// Those that are many, or whose number is known when the kernel runs, are a loop of their own.
-Result<void> Lowering::side_by_side(const tasks::Range& range, Lanes& lanes) {
-  Lanes all;
+Result<void> Lowering::side_by_side(const tasks::Range& range, Frames& lanes) {
+  Frames all;
   for (const Frame& lane : lanes) {
     std::int64_t count = 1;
     for (const tasks::Dimension& it : range.dimensions) {
@@ -190,7 +190,7 @@ Result<std::map<std::string, std::int64_t>> Lowering::cut_sizes(const Frame& lea
 }
 
 /// The leaf on each part of its tensors; the leaf itself if these are kept whole.
-Result<Lanes> Lowering::lanes_of(const Frame& leaf, const Where& where) {
+Result<Frames> Lowering::lanes_of(const Frame& leaf, const Where& where) {
   using Counts = std::map<std::string, std::int64_t>;
   TWILL_TRY(const Counts counts, cut_sizes(leaf, where));
   const auto count_of = [&](const Size& size) {
@@ -211,10 +211,10 @@ Result<Lanes> Lowering::lanes_of(const Frame& leaf, const Where& where) {
                                  in_words(cell.cuts), leaf.node->task->name, in_words(wanted)),
                      "let all tasks cut it in the same way");
   }
-  Lanes lanes = {leaf};
+  Frames lanes = {leaf};
   for (const auto& [name, count] : counts) {
     const std::int64_t size = leaf.sizes.at(name).constant().value_or(0) / count;
-    Lanes next;
+    Frames next;
     for (const Frame& lane : lanes) {
       for (std::int64_t i = 0; i < count; ++i) {
         next.push_back(lane);

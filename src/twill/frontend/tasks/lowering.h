@@ -86,7 +86,7 @@ struct Frame {
   std::map<std::string, std::int64_t> first = {};
 };
 /// One variant in several iterations of pranges, which are walked side by side.
-using Lanes = std::vector<Frame>;
+using Frames = std::vector<Frame>;
 
 /// An index of the kernel: of the grid, or of a loop that counts elements.
 struct Index {
@@ -101,13 +101,13 @@ inline constexpr std::size_t kMostLoops = 6;
 
 /// Whether a fact of frames is the same in all lanes.
 template <class Of>
-bool same_in_all(const Lanes& lanes, Of of) {
+bool same_in_all(const Frames& lanes, Of of) {
   const auto first = of(lanes[0]);
   return std::all_of(lanes.begin() + 1, lanes.end(),
                      [&](const Frame& lane) { return of(lane) == first; });
 }
 /// Walks one lane after the other.
-Result<void> each_lane(Lanes& lanes, const std::function<Result<void>(Lanes&)>& walk);
+Result<void> each_lane(Frames& lanes, const std::function<Result<void>(Frames&)>& walk);
 
 /// Gives the indices of a range their values in one of its iterations. Precondition: its extents
 /// are numbers above 0.
@@ -131,32 +131,32 @@ class Lowering {
   Result<Frame> frame_of(const tasks::TreeNode& node, std::vector<Place> arguments,
                          const std::vector<tasks::Size>& positions, const tasks::Where& where,
                          std::vector<Cuts> parts = {}) const;
-  Result<void> walk(Lanes lanes, const tasks::Where& where);
-  Result<void> walk_body(const std::vector<tasks::Statement>& body, Lanes& lanes);
-  Result<void> walk_range(const tasks::Range& range, Lanes& lanes);
+  Result<void> walk(Frames lanes, const tasks::Where& where);
+  Result<void> walk_body(const std::vector<tasks::Statement>& body, Frames& lanes);
+  Result<void> walk_range(const tasks::Range& range, Frames& lanes);
   Result<void> make(const tasks::Make& make, Frame& frame);
   /// `parts`: what the prange around it tells apart, by argument.
-  Result<void> launch(const tasks::Launch& launch, Lanes& lanes,
+  Result<void> launch(const tasks::Launch& launch, Frames& lanes,
                       const std::optional<Cuts>& parts = std::nullopt);
 
   // Ranges: ranges.cpp.
-  Result<void> grid(const tasks::Range& range, Lanes& lanes);
+  Result<void> grid(const tasks::Range& range, Frames& lanes);
   /// `when`: a condition without which there are no iterations; empty: none.
-  Result<void> loop(const tasks::Range& range, Lanes& lanes, const std::string& when = {});
+  Result<void> loop(const tasks::Range& range, Frames& lanes, const std::string& when = {});
   std::optional<std::int64_t> iterations_apart(const tasks::Range& range, const Frame& frame) const;
-  Result<void> one_by_one(const tasks::Range& range, std::int64_t iterations, Lanes& lanes);
-  void split(const tasks::Range& range, const std::string& counter, Lanes& lanes);
+  Result<void> one_by_one(const tasks::Range& range, std::int64_t iterations, Frames& lanes);
+  void split(const tasks::Range& range, const std::string& counter, Frames& lanes);
 
   // Branches: branches.cpp.
-  Result<void> branch(const tasks::Range& range, const tasks::Range* otherwise, Lanes& lanes);
+  Result<void> branch(const tasks::Range& range, const tasks::Range* otherwise, Frames& lanes);
   Result<void> arms(const tasks::Range& range, const tasks::Range* otherwise,
-                    const std::string& when, Lanes& lanes);
+                    const std::string& when, Frames& lanes);
   Result<std::vector<std::size_t>> changed_by(const std::vector<tasks::Statement>& body,
-                                              Lanes& lanes, const std::function<void()>& enter);
+                                              Frames& lanes, const std::function<void()>& enter);
 
   // Iterations of pranges within a block, as one or side by side: parts.cpp and lanes.cpp.
-  Result<void> parallel(const tasks::Range& range, Lanes& lanes);
-  Result<void> side_by_side(const tasks::Range& range, Lanes& lanes);
+  Result<void> parallel(const tasks::Range& range, Frames& lanes);
+  Result<void> side_by_side(const tasks::Range& range, Frames& lanes);
   Result<void> parts(const tasks::Range& range, Frame& frame);
   Result<void> check_instruction(const tasks::Block& block, const tasks::Piece& of,
                                  const Frame& frame);
@@ -165,7 +165,7 @@ class Lowering {
                              const tasks::SizeMap& sizes, const tasks::Piece& piece);
   void keep_in_parts(std::size_t cell);
   tl::unexpected<Diagnostic> cut_again(const Cell& cell, Extents cuts, const tasks::Where& where);
-  Result<Lanes> lanes_of(const Frame& leaf, const tasks::Where& where);
+  Result<Frames> lanes_of(const Frame& leaf, const tasks::Where& where);
   Result<std::map<std::string, std::int64_t>> cut_sizes(const Frame& leaf,
                                                         const tasks::Where& where) const;
   Result<Place> place_of(const tasks::Piece& piece, const Frame& frame);

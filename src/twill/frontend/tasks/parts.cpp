@@ -107,7 +107,7 @@ Result<void> Lowering::parts(const tasks::Range& range, Frame& frame) {
       if (frame.parts.empty() || place.extent == frame.tensors.at(piece.tensor).extent) continue;
       return refuse(to_string(piece) + " is not all of '" + piece.tensor + "'");
     }
-    Lanes one = {frame};
+    Frames one = {frame};
     TWILL_TRY_VOID(launch(whole, one, cut));
     frame = std::move(one[0]);
   }

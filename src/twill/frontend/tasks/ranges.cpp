@@ -33,7 +33,7 @@ bool multiplies(const tasks::TreeNode& node) {
 
 }  // namespace
 
-Result<void> Lowering::grid(const tasks::Range& range, Lanes& lanes) {
+Result<void> Lowering::grid(const tasks::Range& range, Frames& lanes) {
   constexpr const char* kDimensions[] = {"x", "y", "z"};
   if (state_.has_grid)
     return fail_task("M05", range.where, "a kernel has one grid",
@@ -57,7 +57,7 @@ Result<void> Lowering::grid(const tasks::Range& range, Lanes& lanes) {
 
 /// The indices of a range, from a variable that counts all iterations; the last index comes first.
 /// Precondition: its extents are the same in all lanes.
-void Lowering::split(const tasks::Range& range, const std::string& counter, Lanes& lanes) {
+void Lowering::split(const tasks::Range& range, const std::string& counter, Frames& lanes) {
   ModuleText& text = state_.text;
   const std::size_t scope = text.innermost();
   std::string rest = counter;
@@ -104,7 +104,7 @@ std::optional<std::int64_t> Lowering::iterations_apart(const tasks::Range& range
 }
 
 Result<void> Lowering::one_by_one(const tasks::Range& range, std::int64_t iterations,
-                                  Lanes& lanes) {
+                                  Frames& lanes) {
   const std::size_t launches = lanes[0].launches;
   for (std::int64_t i = 0; i < iterations; ++i) {
     for (Frame& lane : lanes) {
@@ -117,7 +117,7 @@ Result<void> Lowering::one_by_one(const tasks::Range& range, std::int64_t iterat
   return {};
 }
 
-Result<void> Lowering::loop(const tasks::Range& range, Lanes& lanes, const std::string& when) {
+Result<void> Lowering::loop(const tasks::Range& range, Frames& lanes, const std::string& when) {
   const auto extents_in = [&](const Frame& lane) {
     std::vector<Size> extents;
     for (const tasks::Dimension& it : range.dimensions) {
@@ -126,7 +126,7 @@ Result<void> Lowering::loop(const tasks::Range& range, Lanes& lanes, const std::
     return extents;
   };
   if (!same_in_all(lanes, extents_in)) {
-    return each_lane(lanes, [&](Lanes& one) { return loop(range, one, when); });
+    return each_lane(lanes, [&](Frames& one) { return loop(range, one, when); });
   }
   if (const auto iterations = iterations_apart(range, lanes[0])) {
     return one_by_one(range, *iterations, lanes);

@@ -160,14 +160,14 @@ Result<Frame> Lowering::frame_of(const tasks::TreeNode& node, std::vector<Place>
   return frame;
 }
 
-Result<void> Lowering::walk(Lanes lanes, const Where& where) {
+Result<void> Lowering::walk(Frames lanes, const Where& where) {
   const tasks::TreeNode& node = *lanes[0].node;
   if (!node.variant->is_leaf()) {
     return walk_body(std::get<tasks::Inner>(node.variant->body).body, lanes);
   }
   TWILL_TRY_VOID(check_tiles_in_shared(node));
   for (const Frame& lane : lanes) {
-    TWILL_TRY(const Lanes parts, lanes_of(lane, where));
+    TWILL_TRY(const Frames parts, lanes_of(lane, where));
     for (const Frame& part : parts) {
       TWILL_TRY_VOID(leaf(part, where));
     }
@@ -175,7 +175,7 @@ Result<void> Lowering::walk(Lanes lanes, const Where& where) {
   return {};
 }
 
-Result<void> Lowering::walk_body(const std::vector<tasks::Statement>& body, Lanes& lanes) {
+Result<void> Lowering::walk_body(const std::vector<tasks::Statement>& body, Frames& lanes) {
   for (std::size_t s = 0; s < body.size(); ++s) {
     const tasks::Statement& statement = body[s];
     const auto* range = std::get_if<tasks::Range>(&statement.what);
@@ -204,7 +204,7 @@ Result<void> Lowering::walk_body(const std::vector<tasks::Statement>& body, Lane
   return {};
 }
 
-Result<void> Lowering::walk_range(const tasks::Range& range, Lanes& lanes) {
+Result<void> Lowering::walk_range(const tasks::Range& range, Frames& lanes) {
   if (!range.parallel) return loop(range, lanes);
   const bool is_grid = lanes[0].node->processor == Processor::host;
   return is_grid ? grid(range, lanes) : parallel(range, lanes);
@@ -329,10 +329,10 @@ Result<Place> Lowering::place_of(const tasks::Piece& piece, const Frame& frame) 
   return place;
 }
 
-Result<void> Lowering::launch(const tasks::Launch& what, Lanes& lanes,
+Result<void> Lowering::launch(const tasks::Launch& what, Frames& lanes,
                               const std::optional<Cuts>& parts) {
   const tasks::TreeNode& child = lanes[0].node->children[lanes[0].launches];
-  Lanes launched;
+  Frames launched;
   for (Frame& frame : lanes) {
     ++frame.launches;
     std::vector<Place> arguments;
