@@ -93,7 +93,7 @@ class InnerCheck {
       if (names_.count(name) > 0) continue;
       const std::vector<std::string_view> all(names_.begin(), names_.end());
       return fail_task("T13", where, "there is no size " + in_quotes(name) + " here",
-                       did_you_mean(name, all));
+                       names_like(name, all));
     }
     return {};
   }
@@ -152,7 +152,7 @@ class InnerCheck {
       std::vector<std::string_view> names;
       for (const TaskValue& it : library_.tasks) names.push_back(it.name);
       return fail_task("T09", launch.where, "there is no task " + in_quotes(launch.task),
-                       did_you_mean(launch.task, names));
+                       names_like(launch.task, names));
     }
     if (launch.pieces.size() != callee->arguments.size()) {
       return fail_task("T01", launch.where,
@@ -205,7 +205,7 @@ class InnerCheck {
       std::vector<std::string_view> names;
       for (const auto& [name, known] : tensors_) names.push_back(name);
       return fail_task("T02", piece.where, "there is no tensor " + in_quotes(piece.tensor),
-                       did_you_mean(piece.tensor, names));
+                       names_like(piece.tensor, names));
     }
     const Known& known = found->second;
     TWILL_TRY_VOID(check_privilege(launch, known, piece, argument, callee));

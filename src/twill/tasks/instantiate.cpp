@@ -11,6 +11,7 @@
 #include "twill/support/spelling.h"
 #include "twill/tasks/edges.h"
 #include "twill/tasks/leaf.h"
+#include "twill/tasks/text.h"
 
 namespace twill::tasks {
 namespace {
@@ -23,7 +24,7 @@ template <class Named>
 std::string did_you_mean_one_of(std::string_view word, const std::vector<Named>& all) {
   std::vector<std::string_view> names;
   for (const Named& it : all) names.push_back(it.name);
-  return did_you_mean(word, names);
+  return names_like(word, names);
 }
 
 void collect_launches(const std::vector<Statement>& body, std::vector<const Launch*>& out) {
@@ -112,7 +113,7 @@ class Instantiation {
     for (const Setting& it : mapping_.tunables) {
       if (known.count(it.tunable) > 0) continue;
       return fail_task("M03", it.where, "no variant has a tunable " + in_quotes(it.tunable),
-                       did_you_mean(it.tunable, names));
+                       names_like(it.tunable, names));
     }
     return {};
   }
@@ -340,7 +341,7 @@ class Instantiation {
       return fail_task("M03", setting.where,
                        fmt::format("'{}.{}' has no tunable {}", it.task->name, it.variant->name,
                                    in_quotes(setting.tunable)),
-                       did_you_mean(setting.tunable, names));
+                       names_like(setting.tunable, names));
     }
     return values;
   }

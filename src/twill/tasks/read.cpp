@@ -111,7 +111,7 @@ class TextReader {
       std::vector<std::string_view> names;
       for (const TaskValue& it : out_.library.tasks) names.push_back(it.name);
       return cursor_.wrong(at, "M02: there is no task " + in_quotes(name) + " before this line",
-                           did_you_mean(name, names));
+                           names_like(name, names));
     }
     if (kind == "leaf") {
       TWILL_TRY(variant.body, read_leaf(cursor_, *task));

@@ -6,6 +6,7 @@
 #include "twill/support/spelling.h"
 #include "twill/tasks/leaf.h"
 #include "twill/tasks/read_parts.h"
+#include "twill/tasks/text.h"
 
 namespace twill::tasks {
 namespace {
@@ -68,7 +69,7 @@ class LeafReader {
     for (const Argument& it : task_.arguments) names.push_back(it.name);
     for (const auto& [it, node] : named_) names.push_back(it);
     return fail_task("T02", where, "there is no " + in_quotes(name) + " here",
-                     did_you_mean(name, names));
+                     names_like(name, names));
   }
   Result<std::size_t> applied(Function function, std::vector<std::size_t> operands,
                               const Where& where) {
@@ -140,7 +141,7 @@ class LeafReader {
     const auto function = function_named(name);
     if (!function) {
       return fail_task("T09", where, "there is no function " + in_quotes(name),
-                       did_you_mean(name, function_names()));
+                       names_like(name, function_names()));
     }
     TWILL_TRY_VOID(cursor_.expect("("));
     if (*function == Function::iota) {

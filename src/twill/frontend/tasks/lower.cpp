@@ -9,6 +9,7 @@
 #include "twill/support/spelling.h"
 #include "twill/tasks/check.h"
 #include "twill/tasks/holes.h"
+#include "twill/tasks/text.h"
 
 namespace twill::frontend {
 namespace {
@@ -70,7 +71,7 @@ Result<tasks::Mapping> mapping_of(const TaskSource& source, const tasks::TaskTex
   if (source.mapping.empty()) return derived_for(text.library.tasks[0]);
   return fail({apart ? source.map_file : source.file},
               "there is no mapping " + in_quotes(source.mapping),
-              did_you_mean(source.mapping, names));
+              names_like(source.mapping, names));
 }
 
 Result<MappedTasks> program_of(const TaskSource& source) {
