@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
                      std::string text = product_with(
                          "inner t.block { prange g < 2 { part(C, blocks(A, M, K / 2)[0, g], "
                          "blocks(B, N, K / 2)[0, g]) } }",
-                         "U = 64 V = 32 W = 16");
+                         "U = 64 V = 32 W = 16 K = 64");
                      return text.replace(text.find("writes C"), 6, "reduces(+)");
                    }()},
         SideBySide{"ManyIterations",
@@ -165,6 +165,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "inner add.v { prange g < 2 { add(blocks(C, M, N / 2)[0, g], A, "
                   "blocks(B, N / 2, K)[g, 0]) } }",
                   "U = 64 V = 32 W = 16");
+              const std::string edge = "blocks(B, V, K)[j, 0]";
+              text.replace(text.find(edge), edge.size(), "blocks(B, V, K, exact)[j, 0]");
               const std::string was = "To = C }";
               return text.replace(text.find(was), was.size(), "To = C - column(row_max(C)) }");
             }(),
