@@ -558,7 +558,8 @@ class Keys(Case):
 
     def test_unknown_settings(self):
         for wrong in ({"decides": "race"}, {"decide": "maybe"}, {"margin": 1.0}, {"spare_registers": ()}, {"spare_registers": 16},
-                      {"spare_registers": ("16", )}, {"race_ms": 0.0}, {"race_ms": float("nan")}, {"timeout_s": 0.0}):
+                      {"spare_registers": ("16", )}, {"race_ms": 0.0}, {"race_ms": float("nan")}, {"timeout_s": 0.0}, {"margin": "0.1"}, {"race_ms": None},
+                      {"machine": "h300"}, {"machine": None}):
             with self.subTest(wrong), self.assertRaises(twill_gpu.TwillError):
                 twill_gpu.enable(**wrong)
         self.assertIsNone(state.active())
