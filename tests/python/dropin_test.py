@@ -631,7 +631,11 @@ class Options(unittest.TestCase):
         self.assertEqual(done.stdout.strip(), "InterpretedFunction")
 
     def test_launch_options_are_read_as_written(self):
-        for machine in ("h100", "/my gpus/it's.json"):
+        folder = tempfile.TemporaryDirectory(suffix="my gpus")
+        self.addCleanup(folder.cleanup)
+        file = pathlib.Path(folder.name) / "it's.json"
+        file.write_text("{}")
+        for machine in ("h100", str(file)):
             changes = {"decide": "always", "machine": machine, "spare_registers": (0, 16)}
             self.assertEqual(settings.parse_overlay(settings.overlay_text(changes)), changes)
         self.assertEqual(settings.parse_overlay("always"), {"decide": "always"})
