@@ -89,8 +89,17 @@ def kernels_of(step, steps=5):
         return {f"no profile: {type(wrong).__name__}": 0.0}
 
 
+def digest_of(folder):
+    """Of a kernel's PTX in Triton's cache, without the places of its source, which lies in another folder for each process."""
+    files = list(pathlib.Path(folder).glob("*.ptx"))
+    if not files:
+        return "no file"
+    lines = [line for line in files[0].read_text().split(".section")[0].splitlines() if line.strip() and not line.lstrip().startswith((".loc", ".file", "//", "$L__tmp"))]
+    return hashlib.sha256("\n".join(line.split("//")[0] for line in lines).encode()).hexdigest()[:12]
+
+
 def codes_of():
-    """By name of each kernel of Inductor's: its options, a digest of its machine code, and whether Inductor's own launcher has it."""
+    """By name of each kernel of Inductor's: its options, a digest of its code, and whose launcher it has."""
     import triton
     from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 
@@ -98,10 +107,10 @@ def codes_of():
     gc.collect()  # candidates that are gone
     for kernel in [thing for thing in gc.get_objects() if type(thing) is CachingAutotuner and len(thing.launchers) == 1]:
         launcher = kernel.launchers[0]
-        files = list(pathlib.Path(triton.knobs.cache.dir).glob(f"{launcher.cache_hash}/*.cubin"))
-        code = hashlib.sha256(files[0].read_bytes()).hexdigest()[:12] if files else "no file"
+        owner = "Inductor" if getattr(launcher, "_is_static", False) else "either" if "short" in launcher.__globals__ else "Triton"
         tile = " ".join(re.findall(r"\b(?:BLOCK_\w+|GROUP_M) : tl.constexpr = (\d+)", str(getattr(kernel.fn, "src", ""))))
-        found[kernel.fn.__name__] = {"options": f"{tile} {launcher.config}", "code": code, "static": getattr(launcher, "_is_static", False)}
+        found[kernel.fn.__name__] = {"options": f"{tile} {launcher.config}", "by": owner,
+                                     "code": digest_of(f"{triton.knobs.cache.dir}/{launcher.cache_hash}")}
     return found
 
 
@@ -285,12 +294,12 @@ def missed(row):
 
 
 def table_of(row, sides):
-    """A line for each kernel: microseconds of a step by side, which sides have plain Triton's machine code and launcher, and its options."""
+    """A line for each kernel: microseconds of a step by side, digests of each side's code with whose launcher it has, and its options."""
     yield " ".join(f"{side:>9}" for side in sides) + "  us of a step, code, launcher"
     times, codes = [row[f"report_kernels_{side}"] for side in sides], [row[f"report_codes_{side}"] for side in sides]
     for name in sorted(set().union(*times), key=lambda name: -times[0].get(name, 0.0)):
         found = [code.get(name) for code in codes]
-        facts = "" if None in found else " ".join(f"{each['code']}{'' if each['static'] else ' (by Triton)'}" for each in found) + f" {found[0]['options']}"
+        facts = "" if None in found else " ".join(f"{each['code']} ({each['by']})" for each in found) + f" {found[0]['options']}"
         yield " ".join(f"{time.get(name, 0.0):9.1f}" for time in times) + f"  {name}  {facts}"
 
 
