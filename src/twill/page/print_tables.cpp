@@ -208,6 +208,9 @@ void print_strategies(const Facts& facts, Markup& out) {
                    {"memory"}});
   for (const Strategy& it : facts.strategies) print_strategy(it, most, out);
   close_table(out);
+  out.leaf("p", {{"class", "note"}},
+           "All in the model, but what was measured: cycles of the loop alone, in a kernel of "
+           "Twill's.");
   for (const Strategy& it : facts.strategies) {
     if (!it.note.empty()) out.leaf("p", {{"class", "note"}}, it.name + ": " + it.note);
   }
