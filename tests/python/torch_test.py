@@ -16,8 +16,8 @@ from unittest import mock
 
 import torch._inductor.runtime.triton_helpers
 import triton
-from kernels_under_test import HERE, generated_product
-from no_gpu import Array, no_gpu, steps
+from kernels_under_test import HERE, gemm, generated_product
+from no_gpu import Array, descriptor, no_gpu, steps
 from torch._inductor import autotune_process
 from torch._inductor.runtime import static_triton_launcher, triton_heuristics
 from torch._inductor.runtime.hints import DeviceProperties
@@ -138,6 +138,22 @@ class Inductor(unittest.TestCase):
             self.assertEqual([function for function, _ in driver.utils.launched[before:]], ["function 2"] * 2)
             launch()
             self.assertEqual((len(driver.utils.launched), len(launched)), (before + 2, 2))
+
+    def test_a_kernel_of_a_triton_op(self):
+        """Protects operators of torch.library.triton_op: a wrapped kernel races as others do, also one with @options."""
+        arrays = [descriptor(Array((4096, 4096), "fp16", at), 128, width) for at, width in ((4096, 64), (8192, 64), (12288, 128))]
+        with no_gpu() as driver, mock.patch.object(contest, "timer_on", lambda stream: None), \
+                mock.patch.object(contest, "decide", lambda *_: contest.Verdict(True, (1e-6, 1e-6), (2e-6, 2e-6), 8)), twill_gpu.enabled(persistent=False):
+            for kernel, expected in ((triton.JITFunction(gemm.fn), ["race", "twill"]),
+                                     (twill_gpu.options(decide="never")(triton.JITFunction(gemm.fn)), ["triton"])):
+                records.clear()
+                for _ in range(2):
+                    torch.library.wrap_triton(kernel)[32, 32](*arrays, 4096, BM=128, BN=128, BK=64, num_warps=4, num_stages=3)
+                    twill_gpu.wait()
+                report = twill_gpu.report()
+                self.assertEqual([row.runs for row in report.compilations] + [row.takes for row in report.races], expected)
+                kernel.device_caches.clear()  # while there is a driver, which kernels that go are unloaded by
+            self.assertEqual([function for function, _ in driver.utils.launched], ["function 1", "function 2", "function 3", "function 3"])
 
     def test_otherwise_inductors_launcher_has_tritons_kernel_alone(self):
         """Protects Inductor's launches, which are cheap, where they were not asked to race."""
