@@ -10,8 +10,9 @@ namespace twill {
 // mbarriers (PTX ISA, "mbarrier"); `bar` lies in this CTA's shared memory, 8-byte aligned.
 
 /// One thread, once: the barrier completes a phase after `arrivals` arrivals (1 to 2^20 - 1) and
-/// all bytes that were expected in it.
-__device__ __forceinline__ void barrier_init(uint64_t* bar, uint32_t arrivals) {
+/// all bytes that were expected in it. By reference: by value, nvcc 13.0 arranges the code of some
+/// kernels in another way.
+__device__ __forceinline__ void barrier_init(uint64_t* bar, const uint32_t& arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(bar)), "r"(arrivals)
                : "memory");
 }
