@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Sequence
 
-from .answers import Explanation, Schedule
+from .answers import Explanation, Schedule, paragraphs
 from .locations import of_source
 from .problem import Problem
 from .program import Refused, TimedOut, TwillError, find_program
@@ -140,6 +140,12 @@ class Outcome:
     label: str
     schedule: Schedule | None
     error: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.label}: {self.error}" if self.schedule is None else f"{self.label}\n{self.schedule}"
+
+    def _repr_html_(self) -> str:
+        return paragraphs(str(self)) if self.schedule is None else paragraphs(self.label) + self.schedule._repr_html_()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -95,6 +95,10 @@ class Sweep(unittest.TestCase):
         self.assertEqual([outcome.error == "" for outcome in outcomes], [True, False, True])
         self.assertIn("2:1", outcomes[1].error)
         self.assertEqual((outcomes[1].label, len(heard)), ("bad", 3))
+        self.assertRegex(str(outcomes[1]), "^bad: .*2:1")
+        for outcome in outcomes:  # in notebooks
+            self.assertIn(outcome.label, outcome._repr_html_())
+            self.assertEqual("<table>" in outcome._repr_html_(), outcome.schedule is not None)
 
     def test_a_refusal_is_at_the_line_of_the_users_source(self):
         """Protects sweeps over tiles of a Triton function: nobody has seen their texts."""
