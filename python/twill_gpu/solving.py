@@ -35,6 +35,8 @@ def text_of(source: Problem | str | Path) -> str:
     """The text that the program is given: of a problem, of a file, or the text itself where it has several lines."""
     if isinstance(source, Problem):
         return source.text
+    if not isinstance(source, (str, Path)):
+        raise TwillError(f"a source is a Problem, a text or a path, not {source!r}")
     if isinstance(source, Path) or "\n" not in source:
         try:
             return Path(source).read_text(encoding="utf-8")
@@ -164,15 +166,15 @@ def run_task(one: Task) -> dict[str, Any]:
     return find_program().ask(["schedule", "-", *_machine(one.machine), *one.options], one.text, answers=_ANSWERS)
 
 
-def sweep(tasks: Iterable[Task], executor: concurrent.futures.Executor | None = None, attempts: int = 2,
+def sweep(tasks: Iterable[Task | Problem | str | Path], executor: concurrent.futures.Executor | None = None, attempts: int = 2,
           on_outcome: Callable[[Outcome], Any] | None = None) -> list[Outcome]:
-    """Schedules every task, and returns the outcomes in the order of the tasks.
+    """Schedules every task, and returns the outcomes in the order of the tasks. Sources among them are tasks of their own.
 
     executor: any concurrent.futures.Executor, such as that of a Dask client (`client.get_executor()`); None: threads here.
     A worker that breaks loses nothing: its tasks are tried again, `attempts` times on the executor and then here.
     on_outcome hears of each as soon as it is there; what that raises ends the sweep and is raised here.
     """
-    todo = list(tasks)
+    todo = [one if isinstance(one, Task) else task(one) for one in tasks]
     outcomes: dict[int, Outcome] = {}
     broken: dict[int, str] = {}
 

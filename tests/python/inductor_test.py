@@ -228,7 +228,7 @@ class Question(unittest.TestCase):
         class Result:
             @staticmethod
             def can_statically_launch(kernel, inductor_meta, triton_meta, heuristic_type):
-                return "static"
+                return types.SimpleNamespace(cubin_raw=b"code")
         self.result = Result
         sys.modules[inductor._MODULE] = types.SimpleNamespace(StaticTritonCompileResult=Result)
         self.addCleanup(sys.modules.pop, inductor._MODULE)
@@ -236,19 +236,22 @@ class Question(unittest.TestCase):
         self.other = types.SimpleNamespace(metadata=types.SimpleNamespace())
 
     def answers(self):
-        return tuple(self.result.can_statically_launch(kernel, {}, {}, heuristic_type=None) for kernel in (self.raced, self.other))
+        """Whether Inductor's own launcher takes both."""
+        return tuple(self.result.can_statically_launch(kernel, {}, {}, heuristic_type=None) is not None for kernel in (self.raced, self.other))
 
     def test_only_kernels_with_a_second_one_and_only_if_asked_for(self):
         self.addCleanup(os.environ.update, TWILL_PROGRAM=os.environ.get("TWILL_PROGRAM", ""))
         os.environ["TWILL_PROGRAM"] = str(HERE / "fake_twill")
-        for changes, expected in (({}, ("static", "static")), ({"inductor": True}, (None, "static"))):
+        for changes, expected in (({}, (True, True)), ({"inductor": True}, (False, True))):
             with twill_gpu.enabled(**changes):
                 triton.compiler.make_backend(SM_90)
                 question = self.result.can_statically_launch
                 triton.compiler.make_backend(SM_90)
                 self.assertIs(self.result.can_statically_launch, question)
                 self.assertEqual(self.answers(), expected)
-        self.assertEqual(self.answers(), ("static", "static"))
+        self.assertEqual(self.answers(), (True, True))
+        self.assertIsNone(self.raced.twill_short_way.cubin_raw)  # which the kernel has: caches keep it once
+        self.assertFalse(hasattr(self.other, "twill_short_way"))
 
     def test_an_inductor_that_is_not_loaded_or_has_other_names(self):
         sys.modules[inductor._MODULE] = types.SimpleNamespace()

@@ -43,6 +43,9 @@ class Sweep(unittest.TestCase):
     def test_outcomes_come_in_the_order_of_the_tasks(self):
         self.assertEqual(self.intervals(), INTERVALS)
 
+    def test_sources_are_tasks(self):
+        self.assertEqual([(outcome.label, outcome.schedule.interval) for outcome in twill_gpu.sweep(LOOPS[:1])], [(str(LOOPS[0]), INTERVALS[0])])
+
     def test_processes(self):
         with concurrent.futures.ProcessPoolExecutor(2) as pool:
             self.assertEqual(self.intervals(executor=pool), INTERVALS)

@@ -1,20 +1,23 @@
-"""Inductor's kernels: which of them launch by Triton's launcher, where ours can race them.
+"""Inductor's kernels: which of them launch by Triton's launcher, where ours can race them, and until when.
 
 Inductor has a launcher of its own for compiled kernels, which takes Triton's machine code and asks nobody. Kernels that it
-cannot launch go the long way. With the setting `inductor`, kernels that have a second one count among these; all others keep
-the short way.
+cannot launch go the long way. With the setting `inductor`, kernels that have a second one count among these, and keep the short
+way for launches that are decided to be Triton's; all others have it alone.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
-from typing import Any
+from typing import Any, Callable
 
-from . import state, tuning
+from . import records, state, tuning
+from .race import MOST_SIZES
 
 _MODULE = "torch._inductor.runtime.triton_heuristics"
 _CLASS, _QUESTION = "StaticTritonCompileResult", "can_statically_launch"
+_LONG_CLASS, _MAKER = "TritonCompileResult", "make_launcher"
+_SHORT = "twill_short_way"  # attribute of a compiled kernel: what Inductor's launcher would launch.
 # Where Inductor measures candidates: those for a product or attention, the configurations of a kernel, and whether to fuse.
 _MEASURE = (("torch._inductor.autotune_process", "GPUDeviceBenchmarkMixin", "do_bench"), (_MODULE, "CachingAutotuner", "bench"),
             ("torch._inductor.codegen.triton", "TritonScheduling", "benchmark_codegened_module"))
@@ -32,17 +35,79 @@ def adopt() -> None:
     """
     for module, measures, name in _MEASURE:
         tuning.watch(getattr(sys.modules.get(module), measures, None), name)
-    owner = getattr(sys.modules.get(_MODULE), _CLASS, None)
-    real = getattr(owner, _QUESTION, None)
+    heuristics = sys.modules.get(_MODULE)
+    _replace(getattr(heuristics, _CLASS, None), _QUESTION, _question, staticmethod)
+    _replace(getattr(heuristics, _LONG_CLASS, None), _MAKER, _maker, lambda made: made)
+
+
+def _replace(owner: Any, name: str, ours: Callable[[Any], Any], kind: Callable[[Any], Any]) -> None:
+    """Puts a function of ours, which is made of the real one, in its place. Does nothing where there is none, or the second time."""
+    real = getattr(owner, name, None)
     if real is None or getattr(real, "twill", False):
         return
+    made: Any = functools.wraps(real)(ours(real))
+    made.twill = True
+    setattr(owner, name, kind(made))
 
-    @functools.wraps(real)
+
+def _question(real: Callable[..., Any]) -> Callable[..., Any]:
     def question(kernel: Any, *arguments: Any, **more: Any) -> Any:
+        """What Inductor's launcher shall launch, or None for the long way, which keeps it for later."""
+        short = real(kernel, *arguments, **more)
         settings = state.active()
-        if settings is not None and settings.inductor and getattr(kernel.metadata, "twill_kernel", None):
-            return None
-        return real(kernel, *arguments, **more)
+        if settings is None or not settings.inductor or not getattr(kernel.metadata, "twill_kernel", None):
+            return short
+        if short is not None:
+            short.cubin_raw = None  # the kernel has it, too, and Triton's cache
+            setattr(kernel, _SHORT, short)
+        return None
 
-    question.twill = True  # type: ignore[attr-defined]
-    setattr(owner, _QUESTION, staticmethod(question))
+    return question
+
+
+def _maker(real: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def make_launcher(result: Any) -> Any:
+        long = real(result)
+        try:
+            return _with_short_way(result, long)
+        except Exception as wrong:  # whatever of PyTorch's is not as we know it: all launches go the long way
+            records.log.info("%s: the long way: %s", result.kernel.metadata.name, records.first_line(wrong))
+            return long
+
+    return make_launcher
+
+
+def _with_short_way(result: Any, long: Any) -> Any:
+    """Inductor's launch function of a kernel that races, with Inductor's own launcher for what is decided to be Triton's.
+
+    long: the function that Inductor makes for Triton's launcher; `runner` among its globals is ours, with what is decided. The grid of
+    a launch depends on its integers alone, so these lead to the grid of an earlier launch, and that to the decision.
+    """
+    short_kernel, call = getattr(result.kernel, _SHORT, None), long.__globals__["runner"]
+    decided = getattr(call, "decided", None)
+    if short_kernel is None or decided is None:
+        return long
+    short = getattr(sys.modules[_MODULE], _CLASS)(short_kernel, result.config, result.compile_meta, result.inductor_meta).make_launcher()
+    integers: list[int] = call.integers  # among the kernel's arguments
+    names = list(result.kernel.src.signature)
+    places: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+
+    def runner(x: int, y: int, z: int, *rest: Any) -> None:
+        call(x, y, z, *rest)
+        sizes = tuple([rest[6 + integer] for integer in integers])
+        if len(places) >= MOST_SIZES:
+            places.clear()
+        places[sizes] = (x, y, z, *sizes)
+
+    given = ", ".join(long.__code__.co_varnames[:long.__code__.co_argcount])
+    sizes = "".join(f"{names[integer]}, " for integer in integers)
+    scope = {"decided": decided, "places": places, "short": short, "long": long}
+    exec(f"def launcher({given}):\n"  # noqa: S102 (names of arguments alone, as Inductor has written them)
+         f"    if decided.get(places.get(({sizes}))) is False:\n"
+         f"        short({given})\n"
+         "    else:\n"
+         f"        long({given})\n", scope)
+    long.__globals__["runner"] = runner
+    launcher: Any = scope["launcher"]
+    launcher.__dict__.update(long.__dict__)
+    return launcher
