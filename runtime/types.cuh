@@ -13,6 +13,7 @@ typedef CUtensorMap_st CUtensorMap;
 #else
 #include <cstdint>
 #include <cuda.h>
+#include <cuda_runtime.h>
 #endif
 
 namespace twill {
