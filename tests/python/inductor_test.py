@@ -262,5 +262,78 @@ class Question(unittest.TestCase):
         sys.modules[inductor._MODULE] = None  # for the clean-up
 
 
+class ShortWay(unittest.TestCase):
+    """Launches of a kernel that races, by launch functions as Inductor writes them: for Triton's launcher (long), and for its own (short)."""
+
+    def setUp(self):
+        self.launched = []
+
+        def made(name, runner, kernel):
+            scope = {"runner": runner}
+            exec(f"def launcher(a, m, n, stream): runner(m // 128, n // 128, 1, stream, {kernel}a, m, n)", scope)
+            scope["launcher"].config = name
+            return scope["launcher"]
+        head = "'function', 'packed', None, None, None, "
+
+        class Long:
+            def make_launcher(this):
+                return made("long", this.call, head)
+
+        class Short:
+            def __init__(this, kernel, config, compile_meta, inductor_meta):
+                this.kernel = kernel
+
+            def make_launcher(this):
+                return made("short", lambda *given: self.launched.append(this.kernel), "")
+        sys.modules[inductor._MODULE] = types.SimpleNamespace(TritonCompileResult=Long, StaticTritonCompileResult=Short)
+        self.addCleanup(sys.modules.pop, inductor._MODULE)
+        inductor.adopt()
+        self.decided, self.takes = {}, {}
+        self.result = Long()
+        self.result.config = self.result.compile_meta = self.result.inductor_meta = None
+        self.result.kernel = types.SimpleNamespace(src=types.SimpleNamespace(signature={"a": "*fp16", "m": "i32", "n": "i32", "B": "constexpr"}),
+                                                   metadata=types.SimpleNamespace(name="kernel"), twill_short_way="short")
+        self.result.call = self.call
+        self.call.__dict__.update(decided=self.decided, integers=[1, 2])
+
+    @property
+    def call(self):
+        """Stands for ours, which decides at the second launch of a size."""
+        if not hasattr(self, "_call"):
+            def call(x, y, z, stream, function, packed, metadata, enter, exit, *rest):
+                self.launched.append("long")
+                key = (x, y, z, *rest[1:3])
+                if self.takes.setdefault(key, 0) == 1:
+                    self.decided[key] = False
+                self.takes[key] += 1
+            self._call = call
+        return self._call
+
+    def test_a_size_that_is_tritons_goes_the_short_way(self):
+        launcher = self.result.make_launcher()
+        self.assertEqual(launcher.config, "long")  # what Inductor reads of a launch function
+        for m in (4096, 4096, 4096, 8192, 4096, 8192, 8192):
+            launcher("a", m, 4096, stream=7)
+        self.assertEqual(self.launched, ["long", "long", "short", "long", "short", "long", "short"])
+        self.decided.clear()  # another kernel has come: all is decided anew
+        launcher("a", 4096, 4096, stream=7)
+        self.decided[32, 32, 1, 4096, 4096] = lambda *_: None  # Twill's
+        launcher("a", 4096, 4096, stream=7)
+        self.assertEqual(self.launched[7:], ["long", "long"])
+
+    def test_without_a_short_way_all_launches_go_the_long_one(self):
+        """Protects every other PyTorch: names that are not as we know them, kernels that never race, a short way that cannot be made."""
+        def broken(*_):
+            raise TypeError("another PyTorch")
+        del self.call.decided
+        self.result.make_launcher()("a", 4096, 4096, stream=7)
+        self.call.decided = self.decided
+        with mock.patch.object(sys.modules[inductor._MODULE], "StaticTritonCompileResult", broken):
+            self.result.make_launcher()("a", 4096, 4096, stream=7)
+        del self.result.kernel.twill_short_way
+        self.result.make_launcher()("a", 4096, 4096, stream=7)
+        self.assertEqual(self.launched, ["long"] * 3)
+
+
 if __name__ == "__main__":
     unittest.main()
