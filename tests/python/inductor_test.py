@@ -253,6 +253,15 @@ class Question(unittest.TestCase):
         self.assertIsNone(self.raced.twill_short_way.cubin_raw)  # which the kernel has: caches keep it once
         self.assertFalse(hasattr(self.other, "twill_short_way"))
 
+    def test_kernels_of_the_users_race_as_without_inductor(self):
+        """Protects user kernels where Inductor launches them, too, by its own launcher (static_launch_user_defined_triton_kernels)."""
+        self.addCleanup(os.environ.update, TWILL_PROGRAM=os.environ.get("TWILL_PROGRAM", ""))
+        os.environ["TWILL_PROGRAM"] = str(HERE / "fake_twill")
+        with twill_gpu.enabled():
+            inductor.adopt()
+            for name, expected in (("USER_AUTOTUNE", True), ("TEMPLATE", False)):
+                self.assertEqual(self.result.can_statically_launch(self.raced, {}, {}, types.SimpleNamespace(name=name)) is None, expected)
+
     def test_an_inductor_that_is_not_loaded_or_has_other_names(self):
         sys.modules[inductor._MODULE] = types.SimpleNamespace()
         inductor.adopt()

@@ -1,8 +1,8 @@
 """Inductor's kernels: which of them launch by Triton's launcher, where ours can race them, and until when.
 
 Inductor has a launcher of its own for compiled kernels, which takes Triton's machine code and asks nobody. Kernels that it
-cannot launch go the long way. With the setting `inductor`, kernels that have a second one count among these, and keep the short
-way for launches that are decided to be Triton's; all others have it alone.
+cannot launch go the long way. Kernels of the user's that have a second one count among these, and with the setting `inductor` all
+that have one. They keep the short way for launches that are decided to be Triton's; all others have it alone.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from .race import MOST_SIZES
 _MODULE = "torch._inductor.runtime.triton_heuristics"
 _CLASS, _QUESTION = "StaticTritonCompileResult", "can_statically_launch"
 _LONG_CLASS, _MAKER = "TritonCompileResult", "make_launcher"
+_USERS = "USER_AUTOTUNE"  # name of the heuristic, an argument of the question, by which Inductor knows kernels that it has not written
 _SHORT = "twill_short_way"  # attribute of a compiled kernel: what Inductor's launcher would launch.
 # Where Inductor measures candidates: those for a product or attention, the configurations of a kernel, and whether to fuse.
 _MEASURE = (("torch._inductor.autotune_process", "GPUDeviceBenchmarkMixin", "do_bench"), (_MODULE, "CachingAutotuner", "bench"),
@@ -55,7 +56,8 @@ def _question(real: Callable[..., Any]) -> Callable[..., Any]:
         """What Inductor's launcher shall launch, or None for the long way, which keeps it for later."""
         short = real(kernel, *arguments, **more)
         settings = state.active()
-        if settings is None or not settings.inductor or not getattr(kernel.metadata, "twill_kernel", None):
+        users = any(getattr(value, "name", "") == _USERS for value in (*arguments, *more.values()))  # race as without Inductor
+        if settings is None or not (settings.inductor or users) or not getattr(kernel.metadata, "twill_kernel", None):
             return short
         if short is not None:
             short.cubin_raw = None  # the kernel has it, too, and Triton's cache
