@@ -4,6 +4,7 @@ Inductor is stood for by a module of its name with the class that we know, and a
 kernel's metadata over as Inductor does, and stays or goes.
 """
 
+import dataclasses
 import fcntl
 import json
 import os
@@ -271,6 +272,15 @@ class Question(unittest.TestCase):
         sys.modules[inductor._MODULE] = None  # for the clean-up
 
 
+@dataclasses.dataclass
+class Kernel:
+    """Stands for what Inductor's own launcher launches."""
+
+    function: str
+    num_warps: int
+    shared: int
+
+
 class ShortWay(unittest.TestCase):
     """Launches of a kernel that races, by launch functions as Inductor writes them: for Triton's launcher (long), and for its own (short)."""
 
@@ -301,7 +311,7 @@ class ShortWay(unittest.TestCase):
         self.result = Long()
         self.result.config = self.result.compile_meta = self.result.inductor_meta = None
         self.result.kernel = types.SimpleNamespace(src=types.SimpleNamespace(signature={"a": "*fp16", "m": "i32", "n": "i32", "B": "constexpr"}),
-                                                   metadata=types.SimpleNamespace(name="kernel"), twill_short_way="short")
+                                                   metadata=types.SimpleNamespace(name="kernel"), twill_short_way=Kernel("Triton's", 4, 100_000))
         self.result.call = self.call
         self.call.__dict__.update(decided=self.decided, integers=[1, 2])
 
@@ -323,12 +333,28 @@ class ShortWay(unittest.TestCase):
         self.assertEqual(launcher.config, "long")  # what Inductor reads of a launch function
         for m in (4096, 4096, 4096, 8192, 4096, 8192, 8192):
             launcher("a", m, 4096, stream=7)
-        self.assertEqual(self.launched, ["long", "long", "short", "long", "short", "long", "short"])
+        short = self.result.kernel.twill_short_way
+        self.assertEqual(self.launched, ["long", "long", short, "long", short, "long", short])
         self.decided.clear()  # another kernel has come: all is decided anew
         launcher("a", 4096, 4096, stream=7)
-        self.decided[32, 32, 1, 4096, 4096] = lambda *_: None  # Twill's
-        launcher("a", 4096, 4096, stream=7)
-        self.assertEqual(self.launched[7:], ["long", "long"])
+        def walks():  # a kernel of Twill's that walks tiles has more arguments, which its own launcher passes
+            pass
+
+        def twills():
+            pass
+        metadata = types.SimpleNamespace(global_scratch_size=0, profile_scratch_size=None, num_warps=12, shared=200_000)
+        twills.kernel = "Twill's", metadata
+        for takes in (walks, twills):
+            self.decided[32, 32, 1, 4096, 4096] = takes
+            for _ in range(2):
+                launcher("a", 4096, 4096, stream=7)
+        self.assertEqual(self.launched[7:], ["long", "long", "long", "long", Kernel("Twill's", 12, 200_000)])
+        metadata.global_scratch_size = 128
+        other = self.decided[32, 32, 1, 4096, 4096] = types.FunctionType(twills.__code__, {})
+        other.kernel = twills.kernel
+        for _ in range(2):
+            launcher("a", 4096, 4096, stream=7)
+        self.assertEqual(self.launched[12:], ["long", "long"])
 
     def test_without_a_short_way_all_launches_go_the_long_one(self):
         """Protects every other PyTorch: names that are not as we know them, kernels that never race, a short way that cannot be made."""

@@ -2,11 +2,12 @@
 
 Inductor has a launcher of its own for compiled kernels, which takes Triton's machine code and asks nobody. Kernels that it
 cannot launch go the long way. Kernels of the user's that have a second one count among these, and with the setting `inductor` all
-that have one. They keep the short way for launches that are decided to be Triton's; all others have it alone.
+that have one. They have the short way again for launches that are decided; all others have it alone.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
 import sys
 from typing import Any, Callable
@@ -80,16 +81,16 @@ def _maker(real: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _with_short_way(result: Any, long: Any) -> Any:
-    """Inductor's launch function of a kernel that races, with Inductor's own launcher for what is decided to be Triton's.
+    """Inductor's launch function of a kernel that races, with Inductor's own launcher for what is decided.
 
     long: the function that Inductor makes for Triton's launcher; `runner` among its globals is ours, with what is decided. The grid of
-    a launch depends on its integers alone, so these lead to the grid of an earlier launch, and that to the decision.
+    a launch depends on its integers alone, so these lead to the grid of an earlier launch, that to the decision, and that to a way.
     """
     short_kernel, call = getattr(result.kernel, _SHORT, None), long.__globals__["runner"]
     decided = getattr(call, "decided", None)
     if short_kernel is None or decided is None:
         return long
-    short = getattr(sys.modules[_MODULE], _CLASS)(short_kernel, result.config, result.compile_meta, result.inductor_meta).make_launcher()
+    ways: dict[Any, Any] = {False: _short_way(result, short_kernel)}
     integers: list[int] = call.integers  # among the kernel's arguments
     names = list(result.kernel.src.signature)
     places: dict[tuple[Any, ...], tuple[Any, ...]] = {}
@@ -100,16 +101,35 @@ def _with_short_way(result: Any, long: Any) -> Any:
         if len(places) >= MOST_SIZES:
             places.clear()
         places[sizes] = (x, y, z, *sizes)
+        takes = decided.get(places[sizes])
+        if takes and takes not in ways:
+            ways[takes] = _way_of_twills(result, short_kernel, takes) or long
 
     given = ", ".join(long.__code__.co_varnames[:long.__code__.co_argcount])
     sizes = "".join(f"{names[integer]}, " for integer in integers)
-    scope = {"decided": decided, "places": places, "short": short, "long": long}
+    scope = {"decided": decided, "places": places, "ways": ways, "long": long}
     exec(f"def launcher({given}):\n"  # noqa: S102 (names of arguments alone, as Inductor has written them)
-         f"    if decided.get(places.get(({sizes}))) is False:\n"
-         f"        short({given})\n"
-         "    else:\n"
-         f"        long({given})\n", scope)
+         f"    ways.get(decided.get(places.get(({sizes}))), long)({given})\n", scope)
     long.__globals__["runner"] = runner
     launcher: Any = scope["launcher"]
     launcher.__dict__.update(long.__dict__)
     return launcher
+
+
+def _short_way(result: Any, kernel: Any) -> Any:
+    """The launch function that Inductor makes for its own launcher."""
+    return getattr(sys.modules[_MODULE], _CLASS)(kernel, result.config, result.compile_meta, result.inductor_meta).make_launcher()
+
+
+def _way_of_twills(result: Any, short_kernel: Any, takes: Any) -> Any:
+    """The short way of Twill's kernel, which has the arguments of Triton's; None for one that walks tiles or wants scratch memory."""
+    try:
+        function, metadata = takes.kernel
+        if metadata.global_scratch_size or getattr(metadata, "profile_scratch_size", 0):
+            return None
+        kernel = copy.copy(short_kernel)
+        kernel.function, kernel.num_warps, kernel.shared = function, metadata.num_warps, metadata.shared
+        return _short_way(result, kernel)
+    except Exception as wrong:  # as in make_launcher()
+        records.log.info("%s: the long way: %s", result.kernel.metadata.name, records.first_line(wrong))
+        return None

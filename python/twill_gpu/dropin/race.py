@@ -318,7 +318,10 @@ def load(source: Any, metadata: Any, found: Answer, processors: int = 0) -> tupl
     function = utils.load_binary(other.name, cubin, other.shared, device)[1]
     packed = CUDABackend.pack_metadata(None, other)
     launcher = CudaLauncher(source, other)
-    made = call.walking_kernel(launcher, function, packed, processors) if processors else call.one_kernel(launcher, function, packed)
+    if processors:
+        return call.walking_kernel(launcher, function, packed, processors), _device_name(device)
+    made: Any = call.one_kernel(launcher, function, packed)
+    made.kernel = function, other  # for other launchers
     return made, _device_name(device)
 
 

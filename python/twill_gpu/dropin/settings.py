@@ -32,7 +32,7 @@ class Settings:
                      compiled; for candidates of an autotuner, once the program launches one of them. Only for "race".
     persistent       a kernel of one tile for each CTA is also made to walk tiles, a CTA on each SM, where launches have two tiles for
                      each or more; it races when it is there. Only for "race".
-    inductor         Inductor's own kernels race, too, by Triton's launcher. What is decided to be Triton's has Inductor's again.
+    inductor         Inductor's own kernels race, too, by Triton's launcher until it is decided, and then by Inductor's again.
     cache            keep answers on disk, below Triton's cache folder.
     timeout_s        seconds after which the program is stopped, and Triton's kernel taken.
     verbose          a line on standard error for each kernel and race.
