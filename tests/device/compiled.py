@@ -135,7 +135,8 @@ def child(size, results):
     import torch.utils._triton
 
     # Inductor keeps its choices by the source of its kernels, which has the backend's key: one key for all processes lets choices be shared.
-    torch.utils._triton.triton_hash_with_backend = lambda: "compiled.py"
+    real = torch.utils._triton.triton_hash_with_backend
+    torch.utils._triton.triton_hash_with_backend = lambda: real() and "compiled.py"
 
     batch, tokens, heads, mlp = SIZES[size]
     config.max_autotune_gemm_backends = "TRITON"

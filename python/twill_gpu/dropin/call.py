@@ -12,6 +12,7 @@ from typing import Any, Callable, Sequence
 
 from triton.backends.nvidia.driver import CudaLauncher
 
+MOST_SIZES = 10_000  # grids and integers that a kernel keeps in memory: programs whose sizes never repeat do not grow for ever
 _HEAD = ("x", "y", "z", "stream", "function", "packed", "metadata", "enter", "exit")
 
 

@@ -12,8 +12,7 @@ import functools
 import sys
 from typing import Any, Callable
 
-from . import records, state, tuning
-from .race import MOST_SIZES
+from . import call, records, state, tuning
 
 _MODULE = "torch._inductor.runtime.triton_heuristics"
 _CLASS, _QUESTION = "StaticTritonCompileResult", "can_statically_launch"
@@ -33,7 +32,8 @@ def loaded() -> bool:
 def adopt() -> None:
     """Puts our question before Inductor's, once, in a process that has loaded Inductor, and watches what measures there; nothing in all others.
 
-    Called where Triton makes a backend, which it does for each kernel that Inductor, or one of its workers, compiles.
+    Called where Triton makes a backend, which it does for each kernel that Inductor, or one of its workers, compiles, and where a kernel
+    that races is loaded.
     """
     for module, measures, name in _MEASURE:
         tuning.watch(getattr(sys.modules.get(module), measures, None), name)
@@ -86,19 +86,19 @@ def _with_short_way(result: Any, long: Any) -> Any:
     long: the function that Inductor makes for Triton's launcher; `runner` among its globals is ours, with what is decided. The grid of
     a launch depends on its integers alone, so these lead to the grid of an earlier launch, that to the decision, and that to a way.
     """
-    short_kernel, call = getattr(result.kernel, _SHORT, None), long.__globals__["runner"]
-    decided = getattr(call, "decided", None)
+    short_kernel, ours = getattr(result.kernel, _SHORT, None), long.__globals__["runner"]
+    decided = getattr(ours, "decided", None)
     if short_kernel is None or decided is None:
         return long
     ways: dict[Any, Any] = {False: _short_way(result, short_kernel)}
-    integers: list[int] = call.integers  # among the kernel's arguments
+    integers: list[int] = ours.integers  # among the kernel's arguments
     names = list(result.kernel.src.signature)
     places: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
     def runner(x: int, y: int, z: int, *rest: Any) -> None:
-        call(x, y, z, *rest)
+        ours(x, y, z, *rest)
         sizes = tuple([rest[6 + integer] for integer in integers])
-        if len(places) >= MOST_SIZES:
+        if len(places) >= call.MOST_SIZES:
             places.clear()
         places[sizes] = (x, y, z, *sizes)
         takes = decided.get(places[sizes])
