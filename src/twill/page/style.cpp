@@ -100,7 +100,7 @@ figcaption{display:flex;flex-wrap:wrap;gap:2px 10px;align-items:baseline;margin-
 table{border-collapse:collapse;width:100%;font-size:13px}
 th,td{text-align:left;padding:5px 12px 5px 0;border-bottom:1px solid var(--line);vertical-align:top}
 td.lines{white-space:pre-line}
-#strategies td:last-child{white-space:nowrap}#strategies td:first-child{min-width:180px}
+#strategies td:last-child{white-space:nowrap}#strategies td:first-child{min-width:180px}#changes td:first-child{min-width:150px}
 td small{display:block;font-weight:400}
 th.n,td.n{text-align:right;padding-right:24px;font-variant-numeric:tabular-nums;white-space:nowrap}
 th button{all:unset;cursor:pointer;font-weight:600;color:var(--muted);white-space:nowrap}
