@@ -311,6 +311,29 @@ TEST(Memory, OrdersWhatAcquiresOrReleases) {
   EXPECT_TRUE(find_op(relaxed.problem, "load_a")->streaming);
 }
 
+// A flag that is loaded beside such an operation has no op, so that no plan keeps the order: the
+// refusal names the operation that orders, not an array that both would share.
+TEST(Memory, SaysWhatOrdersALoadedFlag) {
+  const auto text = [](const std::string& order) {
+    std::string all = hopper_kernel(loads() + product() + R"(
+      %flag = tt.load %flags : !tt.ptr<i32>
+      %some = arith.cmpi sgt, %flag, %c0 : i32
+      scf.if %some {
+        %o = tt.atomic_rmw fadd, )" + order +
+                                        R"(, gpu, %ptr, %one, %yes : (!tt.ptr<f16>, f16, i1) -> f16
+      }
+)",
+                                    "%d",
+                                    "    %one = arith.constant 1.000000e+00 : f16\n"
+                                    "    %yes = arith.constant true\n");
+    return all.insert(all.find("%ptr: !tt.ptr<f16>"), "%flags: !tt.ptr<i32>, ");
+  };
+  const std::string message = refusal_of(text("acq_rel"));
+  EXPECT_THAT(message, HasSubstr("tt.atomic_rmw orders all accesses around it, so tt.load"));
+  EXPECT_THAT(message, HasSubstr("sem=\"relaxed\""));
+  EXPECT_EQ(refusal_of(text("relaxed")), "accepted");
+}
+
 // A store in a branch of single values is an op, as if the branch were always taken.
 TEST(Memory, StoresInBranchesOfSingleValuesAreOps) {
   const std::string body = loads() + product() + R"(
