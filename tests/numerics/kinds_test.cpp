@@ -81,7 +81,8 @@ TEST(Kinds, BothSidesOfABranchAreRun) {
 }
 
 // Protects: a branch with work on both sides, of which the plan has ops for one, computes both,
-// whichever side the flags choose; and what one iteration keeps of another's load.
+// whichever side the flags choose, also where a branch stands in another; and what one iteration
+// keeps of another's load.
 TEST(Kinds, WorkOnBothSidesOfABranchComputesWhatTheTextDoes) {
   struct Case {
     std::string kind, array;
@@ -91,6 +92,7 @@ TEST(Kinds, WorkOnBothSidesOfABranchComputesWhatTheTextDoes) {
                         {"two_masks", "", {""}},
                         {"two_sums", "flag_ptr", {"", "0", "3"}},
                         {"two_in_while", "", {""}},
+                        {"three_products", "flags", {"", "0", "2", "3", "0..4"}},
                         {"kept_scale", "", {""}}};
   for (const auto& [kind, array, all] : cases) {
     for (const std::string& flags : all) {

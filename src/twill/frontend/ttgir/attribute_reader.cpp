@@ -160,6 +160,10 @@ Result<ir::Attribute> AttributeReader::literal(ir::Type type) {
   if (is_whole && wants_float) {
     return cursor_.fail(token, spelling + " is an integer, but " + type->text + " is wanted");
   }
+  const bool wants_whole = type != nullptr && type->kind == ir::TypeKind::integer;
+  if (token.kind == TokenKind::floating && wants_whole) {
+    return cursor_.fail(token, spelling + " is no integer, but " + type->text + " is wanted");
+  }
   if (token.kind == TokenKind::floating || (token.kind == TokenKind::integer && wants_float)) {
     return types_.floating(float_value(spelling, type), spelling, type);
   }
