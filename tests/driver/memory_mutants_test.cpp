@@ -17,7 +17,7 @@
 #include "twill/solve/solve.h"
 #include "twill/verify/verify.h"
 
-namespace twill::driver {
+namespace twill::driver::memory_mutants {
 namespace {
 
 using problem::Dependence;
@@ -177,7 +177,7 @@ TEST(MemoryMutants, ProblemsWithAWeakerOrderAreRefused) {
     const Problem& problem = kernel.loop.problem;
     for (const std::size_t which : memory_edges(problem)) {
       for (const Change change : {Change::gone, Change::later, Change::shorter}) {
-        std::vector<Dependence> weaker = problem.dependences();
+        std::vector<Dependence> weaker = problem.parts().dependences;
         const Dependence edge = weaker[which];
         if (change == Change::gone) {
           weaker.erase(weaker.begin() + static_cast<std::ptrdiff_t>(which));
@@ -209,4 +209,4 @@ TEST(MemoryMutants, ProblemsWithAWeakerOrderAreRefused) {
 }
 
 }  // namespace
-}  // namespace twill::driver
+}  // namespace twill::driver::memory_mutants
