@@ -207,8 +207,8 @@ TEST(SingleChanges, BothPlacesAreNamed) {
 // refused, and so is a keyword that the op's form does not have. Its effect would be dropped.
 TEST(SingleChanges, OfAttributesAreRefused) {
   const Impossible changes[] = {
-      {"end = 64 : i32", "end = 64 : i8", "'end' is 64 : i8, but an integer of type i32"},
-      {"start = 0 : i32", "start = 0 : si32", "'start' is 0 : si32, but an integer of type i32"},
+      {"end = 64 : i32", "end = 64 : i8", "'end' is 64 : i8, but i32 is wanted"},
+      {"start = 0 : i32", "start = 0 : si32", "'start' is 0 : si32, but i32 is wanted"},
       {"start = 0 : i32", "start = 0", "'start' is 0"},
       {"axis = 1 : i32", "axis = 1 : i64", "'axis' is 1 : i64"},
       {"inputPrecision = 0 : i32", "inputPrecision = 0 : i8", "'inputPrecision' is 0 : i8"},
@@ -219,7 +219,13 @@ TEST(SingleChanges, OfAttributesAreRefused) {
       {"relaxed, gpu", "seq_cst, gpu", "'tt.atomic_rmw' has no '"},
       {"atomic_rmw fadd", "atomic_rmw fmul", "'tt.atomic_rmw' has no '"},
       {"dense<64>", "dense<64.0>", "64.0 is no integer, but i32 is wanted"},
+      {"dense<64>", "dense<[64]>", "these elements are none of a tensor<64x1xi32"},
+      {"dense<64>", "dense<-0>", "-0 does not fit i32"},
       {"sizePerThread = [1, 8]", "sizePerThread = [8]", "its lists are not of equal length"},
+      {"parent = #b}>>\n    %e", "parent = #c}>>\n    %e", "dimension"},
+      {"ttg.local_alloc", "ttg.convert_layout", "a tile in registers is wanted"},
+      {"ttg.local_alloc", "ttg.memdesc_trans", "a tile in memory is wanted"},
+      {"ttg.local_alloc", "ttg.local_load", "a tile in memory is wanted"},
   };
   const std::string text = R"(
 #b = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>

@@ -173,6 +173,19 @@ MaybeMisfit reduced(const OpTypes& types) {
   return {};
 }
 
+/// Whether tiles of a view are where its op has them: in memory, or else in registers.
+MaybeMisfit placed(const OpTypes& types, bool in_memory) {
+  const TypeKind wrong = in_memory ? TypeKind::tensor : TypeKind::memdesc;
+  for (const std::vector<ValueId>& all : {types.op().operands, types.op().results}) {
+    for (const ValueId value : all) {
+      if (types.type(value)->kind != wrong) continue;
+      return types.wrong(
+          value, in_memory ? "a tile in memory is wanted" : "a tile in registers is wanted");
+    }
+  }
+  return {};
+}
+
 /// An integer result, without operands.
 MaybeMisfit integer_of_nothing(const OpTypes& types) {
   if (auto wrong = types.counts(0)) return wrong;
@@ -209,11 +222,15 @@ MaybeMisfit view_misfit(const OpTypes& types) {
       return broadcast(types);
     case OpKind::transpose:
     case OpKind::buffer_transpose:
+      if (auto wrong = placed(types, types.op().kind == OpKind::buffer_transpose)) return wrong;
       return transposition(types);
     case OpKind::reshape:
     case OpKind::buffer_reshape:
+      if (auto wrong = placed(types, types.op().kind == OpKind::buffer_reshape)) return wrong;
       return reshape(types);
     case OpKind::relayout:
+      if (auto wrong = placed(types, false)) return wrong;
+      return renamed(types);
     case OpKind::wgmma_wait:
       return renamed(types);
     case OpKind::buffer_index:

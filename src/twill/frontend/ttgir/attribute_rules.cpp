@@ -52,6 +52,8 @@ constexpr Rule kRules[] = {
     {"tt.extern_elementwise", "pure", "i1", true},
     {"tt.dot", "inputPrecision", "i32", false, 0, 4},
     {"tt.dot", "maxNumImpreciseAcc", "i32"},
+    {"tt.trans", "order", "array<i32>"},
+    {"ttg.memdesc_trans", "order", "array<i32>"},
     {"ttng.warp_group_dot", "inputPrecision", "i32", false, 0, 4},
     {"ttng.warp_group_dot", "maxNumImpreciseAcc", "i32"},
     {"ttng.warp_group_dot", "isAsync", "i1"},
@@ -66,6 +68,9 @@ constexpr Rule kRules[] = {
 
 bool is_of(ir::Attribute value, std::string_view type) {
   if (value->kind == ir::AttributeKind::boolean) return type == "i1";
+  if (value->kind == ir::AttributeKind::dense_array) {
+    return type == "array<" + value->type->text + ">";
+  }
   return value->kind == ir::AttributeKind::integer && value->type != nullptr &&
          value->type->name == type;
 }
@@ -80,7 +85,7 @@ std::optional<std::string> wrong_attribute(const ir::Op& op) {
     if (found == nullptr && !rule.needed) continue;
     if (found == nullptr) return "'" + op.name + "' has no " + name + " that is known";
     if (!is_of(found, rule.type)) {
-      return "'" + op.name + "': " + name + " is " + found->text + ", but an integer of type " +
+      return "'" + op.name + "': " + name + " is " + found->text + ", but " +
              std::string(rule.type) + " is wanted";
     }
     if (rule.first <= found->integer && found->integer <= rule.last) continue;
