@@ -137,9 +137,10 @@ namespace {
 
 /// Whether an integer, with or without a sign, fits its type; null: any. There is no -0.
 bool fits(std::int64_t value, bool negative, ir::Type type) {
-  if (negative && value == 0) return false;
   constexpr int kWidest = 63;
-  if (type == nullptr || type->kind != ir::TypeKind::integer || type->bits > kWidest) return true;
+  if (type == nullptr || type->kind != ir::TypeKind::integer) return true;
+  if (negative && value == 0) return false;
+  if (type->bits > kWidest) return true;
   const std::int64_t end = std::int64_t{1} << (type->bits - 1);
   return value >= -end && value - end < end;
 }
@@ -263,7 +264,7 @@ Result<ir::Attribute> AttributeReader::dense() {
     TWILL_TRY(const ir::Attribute value, dense_elements(type->element, elements));
     text = value->text.substr(0, value->text.find(" : "));
     if (value->kind == ir::AttributeKind::array) {
-      if (!has_shape(value, type->shape)) {
+      if (type->kind == ir::TypeKind::tensor && !has_shape(value, type->shape)) {
         return cursor_.fail(cursor_.tokens()[body], "these elements are none of a " + type->text);
       }
       text = cursor_.normalized(body + 1, body_end - 1);
