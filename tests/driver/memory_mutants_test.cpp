@@ -1,6 +1,6 @@
 // Protects: the order of accesses to global memory is part of the Problem, for all who judge an
-// answer. A schedule that breaks such an order, drawn at random, is refused by `verify` and with
-// its certificate, and so is a certificate of the Problem with one such edge weaker or gone.
+// answer. Schedules that break such an order, drawn at random, are refused by `verify` and by the
+// certificate's check. So are certificates of the Problem with one such edge weaker or gone.
 
 #include <cstdio>
 #include <random>

@@ -311,7 +311,7 @@ TEST(Memory, OrdersWhatAcquiresOrReleases) {
   EXPECT_TRUE(find_op(relaxed.problem, "load_a")->streaming);
 }
 
-// A flag that is loaded beside such an operation has no op, so that no plan keeps the order: the
+// A flag that is loaded beside such an operation has no op, so that no plan keeps the order. The
 // refusal names the operation that orders, not an array that both would share.
 TEST(Memory, SaysWhatOrdersALoadedFlag) {
   const auto text = [](const std::string& order) {

@@ -204,7 +204,7 @@ TEST(SingleChanges, BothPlacesAreNamed) {
 }
 
 // Protects: an attribute of another type than its op declares, or beyond its enumeration, is
-// refused, and so is a keyword that the op's form does not have. Its effect would be dropped.
+// refused. So is a keyword that the op's form does not have, whose effect would be dropped.
 TEST(SingleChanges, OfAttributesAreRefused) {
   const Impossible changes[] = {
       {"end = 64 : i32", "end = 64 : i8", "'end' is 64 : i8, but i32 is wanted"},

@@ -81,7 +81,7 @@ TEST(Kinds, BothSidesOfABranchAreRun) {
 }
 
 // Protects: a branch with work on both sides, of which the plan has ops for one, computes both,
-// whichever side the flags choose, also where a branch stands in another; and what one iteration
+// whichever side the flags choose. A branch may stand in another. Also what one iteration
 // keeps of another's load.
 TEST(Kinds, WorkOnBothSidesOfABranchComputesWhatTheTextDoes) {
   struct Case {

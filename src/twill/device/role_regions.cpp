@@ -94,8 +94,8 @@ RoleBuilder::Want RoleBuilder::put_down(ir::OpId allocation, Rows rows, At at) {
   return buffer;
 }
 
-/// Whether the ops of the plan that write a tile stand for parts of a branch, which is done as a
-/// whole: at their own steps they do nothing.
+/// Whether the ops of the plan that write a tile stand for parts of a branch. A branch is done as a
+/// whole: at their own steps these ops do nothing.
 bool RoleBuilder::is_of_branch(ir::ValueId value) const {
   for (const auto& [op, buffer] : sketch_.places_of(value)) {
     for (const extract::Source& source : sketch_.origin(op).sources) {
