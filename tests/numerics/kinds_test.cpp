@@ -93,6 +93,7 @@ TEST(Kinds, WorkOnBothSidesOfABranchComputesWhatTheTextDoes) {
                         {"two_sums", "flag_ptr", {"", "0", "3"}},
                         {"two_in_while", "", {""}},
                         {"three_products", "flags", {"", "0", "2", "3", "0..4"}},
+                        {"two_accumulators", "flags", {"", "0", "1", "0..2"}},
                         {"kept_scale", "", {""}}};
   for (const auto& [kind, array, all] : cases) {
     for (const std::string& flags : all) {

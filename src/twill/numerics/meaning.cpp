@@ -191,7 +191,21 @@ void Meaning::find_two_sided(const plan::Plan& plan) {
   }
   for (auto& [top, branch] : two_sided_) {
     if (branch.last.size() > 1) branch.last.erase(-1);
+    for (const ir::Carried& it : loop().carried) {
+      const bool here = program_->value(it.yielded).op == top;
+      if (here && !is_known(it.yielded) && !is_made(behind_renaming(it.yielded))) {
+        branch.kept.push_back(it.yielded);
+      }
+    }
   }
+}
+
+/// Whether an op of the plan makes the thing.
+bool Meaning::is_made(Thing thing) const {
+  for (std::size_t v = 0; v < origins_.size(); ++v) {
+    if (!origins_[v].forwards && has(OpId(v), thing)) return true;
+  }
+  return false;
 }
 
 const TwoSided* Meaning::two_sided(OpId op) const {

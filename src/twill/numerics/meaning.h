@@ -42,8 +42,9 @@ struct Other {
 /// A branch of the loop with work on both sides. The plan has ops of one side alone; the other is
 /// computed with the last of these.
 struct TwoSided {
-  std::vector<OpId> ops;     ///< of the plan, that stand in the branch
-  std::map<int, OpId> last;  ///< by sub-tile
+  std::vector<OpId> ops;          ///< of the plan, that stand in the branch
+  std::map<int, OpId> last;       ///< by sub-tile
+  std::vector<ir::ValueId> kept;  ///< results that the loop carries, and no op of the plan makes
 };
 
 class Meaning {
@@ -123,6 +124,7 @@ class Meaning {
   void find_others();
   void note_other(Thing thing, const Other& other);
   void find_two_sided(const plan::Plan& plan);
+  bool is_made(Thing thing) const;
   ir::OpId outermost_branch(ir::OpId op) const;
   void find_unknown();
   Result<void> find_things();
