@@ -44,7 +44,7 @@ class LoopContext {
   std::optional<BufferId> invariant_buffer(ir::ValueId root) const;
   /// Keeps what a branch makes in an iteration, and no op of the plan does.
   void keep(ir::ValueId result, std::int64_t iteration, TilePtr tile);
-  /// What was kept so; null if nothing was.
+  /// Tile that was kept so; null if there is none.
   TilePtr kept(ir::ValueId result, std::int64_t iteration) const;
   /// The allocation that a copy, `per_tile_op` of the kernel, fills.
   std::optional<ir::ValueId> filled_by(std::size_t per_tile_op) const;
