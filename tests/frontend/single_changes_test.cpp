@@ -225,7 +225,6 @@ TEST(SingleChanges, OfAttributesAreRefused) {
       {"parent = #b}>>\n    %e", "parent = #c}>>\n    %e", "dimension"},
       {"ttg.local_alloc", "ttg.convert_layout", "a tile in registers is wanted"},
       {"ttg.local_alloc", "ttg.memdesc_trans", "a tile in memory is wanted"},
-      {"ttg.local_alloc", "ttg.local_load", "a tile in memory is wanted"},
   };
   const std::string text = R"(
 #b = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>

@@ -79,21 +79,20 @@ Wrong entry(const std::string& key, ir::Attribute value) {
   return {};
 }
 
-/// Number of dimensions of a layout of registers, if all its lists have as many; nullopt: it says
-/// none. 0: they disagree.
-std::optional<std::size_t> rank_of(ir::Attribute layout) {
+/// Number of dimensions of a layout of registers; -1: its lists disagree. nullopt: it says none.
+std::optional<std::int64_t> rank_of(ir::Attribute layout) {
   if (const ir::Attribute parent = layout->entry("parent")) {
     const auto rank = rank_of(parent);
     const bool slice = layout->entry("dim") != nullptr;
     return rank && slice && *rank > 0 ? *rank - 1 : rank;
   }
-  std::optional<std::size_t> rank;
+  std::optional<std::int64_t> rank;
   for (const char* key : {"sizePerThread", "threadsPerWarp", "warpsPerCTA", "order"}) {
     const ir::Attribute list = layout->entry(key);
     const auto extents = list != nullptr ? integers_of(list) : std::nullopt;
     if (!extents) continue;
-    if (rank && *rank != extents->size()) return 0;
-    rank = extents->size();
+    if (rank && *rank != std::ssize(*extents)) return -1;
+    rank = std::ssize(*extents);
   }
   return rank;
 }
@@ -136,10 +135,10 @@ std::optional<std::string> impossible_place(ir::Type type) {
     return std::string(name) + " is a layout of registers, but the tile lies in memory";
   }
   const auto rank = is_of_registers(name) ? rank_of(type->encoding) : std::nullopt;
-  if (rank && *rank != type->shape.size()) {
-    return (*rank == 0 ? "its lists are not of equal length"
-                       : "it is of " + std::to_string(*rank) + " dimensions, and the tile has " +
-                             std::to_string(type->shape.size()));
+  if (rank && *rank < 0) return "its lists are not of equal length";
+  if (rank && *rank != std::ssize(type->shape)) {
+    return "it is of " + std::to_string(*rank) + " dimensions, and the tile has " +
+           std::to_string(type->shape.size());
   }
   if (type->kind == ir::TypeKind::tensor && is_of_memory(name)) {
     return std::string(name) + " is a layout of memory, but the tile lies in registers";
