@@ -300,7 +300,8 @@ Result<Kernel> read_kernel(const Request& request) {
   const auto apart = extract::assumed_apart(program, choice.loop);
   if (request.may_overlap && apart) {
     return fail(ir::text_location(program, choice.loop),
-                "arguments may be one array, but a plan of this loop " + *apart,
+                "arguments may be one array, but a plan of this loop " + *apart +
+                    ir::source_words(program, choice.loop),
                 "leave out --may-overlap if they do not");
   }
   if (extract::copies_by_threads(program, choice.loop)) {
