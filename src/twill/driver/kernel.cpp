@@ -183,7 +183,8 @@ std::string merged_in_words(const ir::Program& program,
       words.size() > listed ? fmt::format(" and {} more", words.size() - listed) : "");
 }
 
-/// Why a kernel is refused, with the line of the user's source where that is known.
+}  // namespace
+
 tl::unexpected<Diagnostic> refused_in_source(const Request& request, Diagnostic why) {
   const bool is_source = request.input.tasks || is_tasks(request.input);
   if (request.input.tasks && why.source_line.empty() &&
@@ -196,8 +197,6 @@ tl::unexpected<Diagnostic> refused_in_source(const Request& request, Diagnostic 
   }
   return tl::unexpected(std::move(why));
 }
-
-}  // namespace
 
 Result<Reading> read_once(const Request& request) {
   Reading reading;

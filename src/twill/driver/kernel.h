@@ -42,6 +42,8 @@ struct Kernel {
 /// Reads the text, gives flattened loops over tiles their nest back, and chooses loop, machine and
 /// pools.
 Result<Kernel> read_kernel(const Request& request);
+/// Why a kernel is refused, with the line of the user's source where that is known.
+tl::unexpected<Diagnostic> refused_in_source(const Request& request, Diagnostic why);
 
 /// The kernel for one pool only, with what was extracted so far.
 Kernel with_pool(const Kernel& kernel, const std::string& pool);
