@@ -198,6 +198,16 @@ tl::unexpected<Diagnostic> refused_in_source(const Request& request, Diagnostic 
   return tl::unexpected(std::move(why));
 }
 
+Diagnostic at_loop(const Request& request, const Reading& reading, Diagnostic why) {
+  why.location.file = request.input.name;
+  if (!reading.kernel) return why;
+  const ir::OpId loop = reading.kernel->choice.loop;
+  why.location = ir::text_location(reading.kernel->program, loop);
+  why.message += ir::source_words(reading.kernel->program, loop);
+  if (why.hint.empty()) why.hint = "`twill compare` says which strategies have a plan";
+  return why;
+}
+
 Result<Reading> read_once(const Request& request) {
   Reading reading;
   TWILL_TRY(reading.form, form_of(request.input));

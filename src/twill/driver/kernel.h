@@ -59,6 +59,8 @@ struct Reading {
   std::optional<Kernel> kernel;            ///< of TTGIR
   std::optional<schedule::LoopText> loop;  ///< of a `.loop` text
 };
+/// Why there is no plan of the loop, at its place in the text and in the user's source.
+Diagnostic at_loop(const Request& request, const Reading& reading, Diagnostic why);
 /// The input with that share of the shared memory (of all that is not TMEM), once for each pool.
 std::vector<Reading> with_share_of_memory(const Reading& reading, double share);
 /// The kernel whose costs an outcome has; null if these are a `.loop` text's, or normalized.

@@ -19,7 +19,6 @@
 #include "twill/driver/propose.h"
 #include "twill/driver/timing.h"
 #include "twill/driver/transfers.h"
-#include "twill/ir/source_words.h"
 #include "twill/report/alternatives.h"
 #include "twill/report/story.h"
 #include "twill/schedule/bounds.h"
@@ -424,15 +423,7 @@ class Walk {
   Diagnostic refused() const {
     Diagnostic why = refusal_.value_or(Diagnostic{});
     why.message = "the schedule cannot be carried out: " + why.message;
-    if (!why.location.file.empty()) return why;
-    why.location.file = request_.input.name;
-    if (!reading_->kernel) return why;
-    const ir::Program& program = reading_->kernel->program;
-    const ir::OpId loop = reading_->kernel->choice.loop;
-    why.location = ir::text_location(program, loop);
-    why.message += ir::source_words(program, loop);
-    if (why.hint.empty()) why.hint = "`twill compare` says which strategies have a plan";
-    return why;
+    return why.location.file.empty() ? at_loop(request_, *reading_, std::move(why)) : why;
   }
 
   Result<report::Built> built(const report::Outcome& outcome, const std::optional<Trial>& trial,
