@@ -200,7 +200,7 @@ tl::unexpected<Diagnostic> refused_in_source(const Request& request, Diagnostic 
 
 Diagnostic at_loop(const Request& request, const Reading& reading, Diagnostic why) {
   why.location.file = request.input.name;
-  if (!reading.kernel) return why;
+  if (!reading.kernel || request.input.tasks) return why;
   const ir::OpId loop = reading.kernel->choice.loop;
   why.location = ir::text_location(reading.kernel->program, loop);
   why.message += ir::source_words(reading.kernel->program, loop);

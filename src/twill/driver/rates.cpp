@@ -351,7 +351,7 @@ Cycles waiting_of(const machine::Machine& machine) {
 }
 
 Cycles transfer_work(const problem::Problem& problem, const schedule::Schedule& schedule,
-                     Cycles waiting) {
+                   Cycles waiting) {
   std::map<std::pair<problem::OpId, schedule::GroupId>, Cycles> given;
   for (const problem::Dependence& it : problem.dependences()) {
     const schedule::GroupId to = schedule.ops[it.to.index()].group;
