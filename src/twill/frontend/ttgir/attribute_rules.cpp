@@ -68,8 +68,9 @@ constexpr Rule kRules[] = {
 
 bool is_of(ir::Attribute value, std::string_view type) {
   if (value->kind == ir::AttributeKind::boolean) return type == "i1";
-  if (value->kind == ir::AttributeKind::dense_array) {
-    return type == "array<" + value->type->text + ">";
+  if (type.starts_with("array<")) {
+    const bool dense = value->kind == ir::AttributeKind::dense_array && value->type != nullptr;
+    return !dense || type == "array<" + value->type->text + ">";
   }
   return value->kind == ir::AttributeKind::integer && value->type != nullptr &&
          value->type->name == type;
