@@ -31,7 +31,7 @@ Request random_request(unsigned number) {
   std::mt19937 random(number);
   Request request;
   request.input.name = "program" + std::to_string(number) + ".ttgir";
-  request.input.text = testing::random_memory_program(random);
+  request.input.text = tests::random_memory_program(random);
   request.limits.work_limit = 300'000;  // any schedule will do
   return request;
 }

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace twill::driver::testing {
+namespace twill::tests {
 namespace {
 
 constexpr const char* kHead = R"(
@@ -291,4 +291,4 @@ class Writer {
 
 std::string random_memory_program(std::mt19937& random) { return Writer(random).write(); }
 
-}  // namespace twill::driver::testing
+}  // namespace twill::tests

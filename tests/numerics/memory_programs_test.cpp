@@ -34,7 +34,7 @@ TEST(MemoryPrograms, PlansDoWhatTheTextDoes) {
   const int first = number_in("TWILL_FIRST", 0);
   for (int number = first; number < first + all; ++number) {
     std::mt19937 random(static_cast<unsigned>(number));
-    const std::string text = random_memory_program(random);
+    const std::string text = tests::random_memory_program(random);
     const Request request = request_of(text, number);
     NumbersRequest wanted;
     wanted.launch.size = 5;

@@ -183,7 +183,8 @@ void Meaning::find_two_sided(const plan::Plan& plan) {
       const ir::OpId top = outermost_branch(made);
       const auto found = two_sided_.find(top);
       if (found == two_sided_.end() || top == made) continue;
-      auto& [branch_ops, last] = found->second;
+      auto& branch_ops = found->second.ops;
+      auto& last = found->second.last;
       if (branch_ops.empty() || branch_ops.back() != op) branch_ops.push_back(op);
       const auto [at, is_new] = last.emplace(origins_[v].part, op);
       if (!is_new && issue(op) > issue(at->second)) at->second = op;
