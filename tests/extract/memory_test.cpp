@@ -315,17 +315,17 @@ TEST(Memory, OrdersWhatAcquiresOrReleases) {
 // refusal names the operation that orders, not an array that both would share.
 TEST(Memory, SaysWhatOrdersALoadedFlag) {
   const auto text = [](const std::string& order) {
-    std::string all = hopper_kernel(loads() + product() + R"(
+    std::string all = hopper_kernel(
+        loads() + product() + kHalves + R"(
       %flag = tt.load %flags : !tt.ptr<i32>
       %some = arith.cmpi sgt, %flag, %c0 : i32
       scf.if %some {
-        %o = tt.atomic_rmw fadd, )" + order +
-                                        R"(, gpu, %ptr, %one, %yes : (!tt.ptr<f16>, f16, i1) -> f16
+        %o = tt.atomic_rmw fadd, )" +
+            order +
+            R"(, gpu, %places, %hb : (tensor<128x128x!tt.ptr<f16>, #blocked>, tensor<128x128xf16, #blocked>) -> tensor<128x128xf16, #blocked>
       }
 )",
-                                    "%d",
-                                    "    %one = arith.constant 1.000000e+00 : f16\n"
-                                    "    %yes = arith.constant true\n");
+        "%d", kPlaces);
     return all.insert(all.find("%ptr: !tt.ptr<f16>"), "%flags: !tt.ptr<i32>, ");
   };
   const std::string message = refusal_of(text("acq_rel"));

@@ -222,7 +222,8 @@ TEST(SingleChanges, OfAttributesAreRefused) {
       {"dense<64>", "dense<[64]>", "these elements are none of a tensor<64x1xi32"},
       {"dense<64>", "dense<-0>", "-0 does not fit i32"},
       {"sizePerThread = [1, 8]", "sizePerThread = [8]", "its lists are not of equal length"},
-      {"parent = #b}>>\n    %e", "parent = #c}>>\n    %e", "dimension"},
+      {"dense<64> : tensor<64x1xi32, #b>", "dense<64> : tensor<64x1xi32, #c>",
+       "it is of rank 1, and the tile has 2 dimensions"},
       {"ttg.local_alloc", "ttg.convert_layout", "a tile in registers is wanted"},
       {"ttg.local_alloc", "ttg.memdesc_trans", "a tile in memory is wanted"},
   };

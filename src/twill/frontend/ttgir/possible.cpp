@@ -137,8 +137,8 @@ std::optional<std::string> impossible_place(ir::Type type) {
   const auto rank = is_of_registers(name) ? rank_of(type->encoding) : std::nullopt;
   if (rank && *rank < 0) return "its lists are not of equal length";
   if (rank && *rank != std::ssize(type->shape)) {
-    return "it is of " + std::to_string(*rank) + " dimensions, and the tile has " +
-           std::to_string(type->shape.size());
+    return "it is of rank " + std::to_string(*rank) + ", and the tile has " +
+           std::to_string(type->shape.size()) + " dimensions";
   }
   if (type->kind == ir::TypeKind::tensor && is_of_memory(name)) {
     return std::string(name) + " is a layout of memory, but the tile lies in registers";
