@@ -233,6 +233,8 @@ class RoleBuilder : Pass {
   Result<void> product_again(ir::OpId op, Rows rows, At at);
   Result<void> fetch(ir::OpId op, Rows rows, At at);
   Want put_down(ir::OpId allocation, Rows rows, At at);
+  bool is_of_branch(ir::ValueId value) const;
+  Result<void> put_in_place(ir::OpId allocation, ValueId buffer, Rows rows, At at);
   Result<void> store_again(ir::OpId op, At at);
   Result<void> act(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
   Result<void> in_order(ir::BlockId block, const std::vector<int>& parts, At at, bool leads);

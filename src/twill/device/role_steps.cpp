@@ -406,10 +406,13 @@ Result<void> RoleBuilder::product(OpId id, At at) {
   for (const extract::Source& source : origin.sources) {
     const ir::OpKind kind = program_.op(source.op).kind;
     if (kind == ir::OpKind::mma) {
+      constexpr std::int64_t kRows = 64;  // of a warpgroup's product
+      const ir::Type type = ir::type_of(program_, program_.op(source.op).results.front());
+      const bool low = type->shape.size() < 2 || type->shape[type->shape.size() - 2] < kRows;
       return sketch_.refuse(source.op,
                             "is a product by the threads themselves, on whose module an assertion "
                             "of Triton's compiler fails",
-                            "give it 64 rows or more");
+                            low ? "give it 64 rows or more" : "run it with num_warps = 4 or 8");
     }
     if (kind == ir::OpKind::wgmma && !dot) {
       dot = source.op;

@@ -339,7 +339,12 @@ RoleBuilder::Want RoleBuilder::memory(ir::ValueId value, ir::OpId id, Rows rows,
     }
     const bool is_copied = sketch_.copy_of(source).has_value();
     for (const ir::ValueId of : {is_copied ? source : value, is_copied ? value : source}) {
-      if (const auto found = placed(of, rows, at, layout)) return *found;
+      const auto found = placed(of, rows, at, layout);
+      if (!found) continue;
+      if (in_open_region(id) && !sketch_.copy_of(of) && is_of_branch(of)) {
+        TWILL_TRY_VOID(put_in_place(id, *found, rows, at));
+      }
+      return *found;
     }
     if (behind_loop_ || sketch_.where(id) != Where::loop || in_open_region(id)) {
       return put_down(id, rows, at);
