@@ -4,7 +4,9 @@
 #include <tuple>
 #include <utility>
 
+#include "twill/dialect/copies.h"
 #include "twill/dialect/register_layouts.h"
+#include "twill/extract/copied.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
 #include "twill/plan/buffers.h"
@@ -139,7 +141,7 @@ class Layout {
       }
       const auto tile = sketch_.value_of(op);
       if (!tile) return sketch_.refuse(blamed, "is read by another group, and has no tile");
-      const auto uses = sketch_.allocations_of(*tile);
+      const auto uses = extract::allocations_of(sketch_.program(), *tile);
       if (value.format != plan::StagingFormat::operand) {
         TWILL_TRY(const ir::Type type, piece_of(op, *tile));
         add_ring(*value.staged, staging(type), false);
@@ -237,7 +239,7 @@ class Layout {
         } else {
           load = *sketch_.definition(memory_.invariant_buffers.at(*step.per_tile_op));
         }
-        arrivals += sketch_.fits_cp_async(load) ? 32 * producer.warps : 1;
+        arrivals += dialect::fits_cp_async(sketch_.program(), load) ? 32 * producer.warps : 1;
       }
     }
     return arrivals > 0 ? arrivals : 1;
@@ -245,7 +247,9 @@ class Layout {
 
   std::int64_t releases_of(plan::ChannelId id) {
     std::int64_t count = 0;
-    for (const plan::Role& role : plan().roles) count += sketch_.releases(role, id);
+    for (std::size_t r = 0; r < plan().roles.size(); ++r) {
+      count += plan::releases(plan(), plan::RoleId(r), id);
+    }
     return count;
   }
 

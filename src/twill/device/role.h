@@ -210,7 +210,6 @@ class RoleBuilder : Pass {
     ir::Type type = nullptr;
   };
   Result<void> run_beside(ir::OpId loop, bool leads);
-  Result<void> load_beside();
   Result<void> loop_again(ir::OpId loop, const std::vector<int>& parts, At at, bool leads,
                           const std::set<int>& rings = {});
   Want left(const Thing& thing, ir::Type type);

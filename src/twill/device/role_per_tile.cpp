@@ -159,6 +159,10 @@ Result<void> RoleBuilder::issue_per_tile(const plan::Step& step, At at) {
     hand_over_box(index);
     return {};
   }
+  if (!op.loads.empty()) {
+    const ir::OpId loop = sketch_.per_tile_op(index);
+    return loop_again(loop, {}, kBeside, false, rings_of(loop));
+  }
   const auto loaded = memory_.invariant_buffers.find(index);
   const bool by_threads = op.mechanism == plan::Mechanism::cp_async;
   if ((by_threads || op.mechanism == plan::Mechanism::tma_load) &&

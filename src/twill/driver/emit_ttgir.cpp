@@ -322,12 +322,17 @@ Result<Module> within_registers(const Request& given, const TtgirChoice& choice,
   take(solved_module(given, choice), 0);
   std::uint64_t left = std::max(2 * first.planned.outcome.work, kLeastWork);
   int good = 0;
+  int too_few = 0;  // kept free, and registers are missing all the same: fewer will not do
   for (const int spare : spares_for(first)) {
     if (left == 0 || good == kEnough) break;
+    if (spare < too_few) continue;
     std::uint64_t work = 0;
     Request request = with_spare(given, first, spare, left);
     request.limits.tally = &work;
-    if (take(module_of(request, choice, kMargin), spare)) ++good;
+    auto next = module_of(request, choice, kMargin);
+    const bool is_short = next && next->planned.plan && next->printed.missing > 0;
+    if (is_short) too_few = std::max(too_few, spare);
+    if (take(std::move(next), spare)) ++good;
     left -= std::min(left, work);
   }
   if (!best) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "twill/driver/grid.h"
+#include "twill/driver/ring_loads.h"
 #include "twill/extract/behind.h"
 #include "twill/extract/effects.h"
 #include "twill/ir/control_flow.h"
@@ -251,6 +252,7 @@ class SettingBuilder {
     for (const auto& [copy, sources] : for_copies_) {
       if (sources.contains(id)) request.copies.push_back(copy);
     }
+    if (when == When::after) request.loads = loads_beside(kernel_, outcome_, id);
     request.only_copies = !request.copies.empty() && !for_others_.contains(id);
     setting_.per_tile_ops.push_back(std::move(request));
   }
@@ -420,7 +422,9 @@ class SettingBuilder {
   // --- What leaves the loop ---------------------------------------------------------------------
 
   Result<void> find_needs() {
-    for (const extract::OpOrigin& origin : outcome_.origins) setting_.parts.push_back(origin.part);
+    for (const extract::OpOrigin& origin : outcome_.origins) {
+      setting_.shares.push_back({origin.part, origin.row_begin, origin.row_end});
+    }
     std::vector<std::vector<extract::Source>> sources;
     for (const extract::OpOrigin& origin : outcome_.origins) sources.push_back(origin.sources);
     TWILL_TRY(const extract::Body body, extract::straighten(program_, kernel_.choice.loop));

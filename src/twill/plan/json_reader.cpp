@@ -300,6 +300,12 @@ Result<void> read_op(const Node& node, const Known& scope, std::size_t op, Plan&
   TWILL_TRY(plan.mechanisms[op],
             node.named("mechanism", {M::threads, M::scoreboard, M::tma_load, M::tma_multicast,
                                      M::cp_async, M::wgmma, M::tcgen05, M::bulk_store}));
+  if (!plan.shares.empty()) {
+    Share& share = plan.shares[op];
+    TWILL_TRY(share.part, node.small("part"));
+    TWILL_TRY(share.row_begin, node.number("row_begin"));
+    TWILL_TRY(share.row_end, node.number("row_end"));
+  }
   Value& value = plan.values[op];
   TWILL_TRY(value.home, read_optional<BufferId>(node, "home", scope.buffers));
   TWILL_TRY(value.staged, read_optional<BufferId>(node, "staged", scope.buffers));
@@ -315,6 +321,7 @@ Result<void> read_ops(const Node& root, const Known& scope, Plan& plan) {
   plan.mechanisms.resize(count);
   plan.values.resize(count);
   TWILL_TRY(const std::vector<Node> nodes, root.list("ops"));
+  if (!nodes.empty() && nodes.front().has("part")) plan.shares.resize(count);
   std::vector<bool> seen(count, false);
   for (const Node& node : nodes) {
     TWILL_TRY(const std::size_t op, node.reference("name", scope.ops));
@@ -355,6 +362,13 @@ Result<void> read_place(const Node& node, Placed& placed) {
   return {};
 }
 
+Result<RingLoad> read_ring_load(const Node& node, const Known& scope) {
+  RingLoad load;
+  TWILL_TRY_VOID(read_place(node, load.load));
+  TWILL_TRY(load.copy, read_id<OpId>(node, "copy", scope.ops));
+  return load;
+}
+
 Result<PerTileOp> read_per_tile(const Node& node, const Known& scope) {
   using M = Mechanism;
   PerTileOp per_tile_op;
@@ -376,6 +390,9 @@ Result<PerTileOp> read_per_tile(const Node& node, const Known& scope) {
   }
   TWILL_TRY(per_tile_op.writes, node.flag("writes", false));
   TWILL_TRY(per_tile_op.alone, node.flag("alone", false));
+  if (node.has("loads")) {
+    TWILL_TRY_VOID(read_all(node, "loads", scope, read_ring_load, per_tile_op.loads));
+  }
   if (node.has("told")) {
     TWILL_TRY(per_tile_op.told, read_id<ChannelId>(node, "told", scope.channels));
   }

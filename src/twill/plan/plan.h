@@ -139,6 +139,14 @@ struct Sections {
   friend bool operator==(const Sections&, const Sections&) = default;
 };
 
+/// The rows of its tile that an op works on.
+struct Share {
+  int part = -1;         ///< number of the part; -1: all rows, or rows make no difference
+  Amount row_begin = 0;  ///< both 0 where the op is not cut
+  Amount row_end = 0;
+  friend bool operator==(const Share&, const Share&) = default;
+};
+
 /// A group of the schedule at work.
 struct Role {
   std::string name;  ///< that of the group
@@ -249,6 +257,21 @@ struct TensorAccess {
   friend bool operator==(const TensorAccess&, const TensorAccess&) = default;
 };
 
+/// An op of the TTGIR.
+struct Place {
+  std::string what;  ///< "tt.reduce @ 51:13": name and place
+  int line = 0;      ///< of that place
+  int column = 0;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+/// A load of another loop that comes through a ring of the planned one.
+struct RingLoad {
+  Place load;
+  OpId copy;  ///< of the planned loop: it fills the ring
+  friend bool operator==(const RingLoad&, const RingLoad&) = default;
+};
+
 /// A prologue or epilogue op, and its roles. Each role does it once per tile, in its `before` or
 /// `after`, in the order of the program.
 struct PerTileOp {
@@ -279,6 +302,10 @@ struct PerTileOp {
   bool alone = false;
   std::optional<ChannelId> told;  ///< alone: by which other roles learn that it is done, with its
                                   ///< results; empty: none does
+  /// Of a loop behind the planned one: its loads that come through rings, which go on from where
+  /// the planned loop left them. The channels' producer begins them, by an `issue` step. Each of
+  /// `roles` waits for those of an iteration and releases each channel once, within its `compute`.
+  std::vector<RingLoad> loads;
   friend bool operator==(const PerTileOp&, const PerTileOp&) = default;
 };
 
@@ -293,14 +320,6 @@ struct Rematerialized {
                               ///< ascending
   std::vector<RoleId> roles;  ///< those of the readers, ascending
   friend bool operator==(const Rematerialized&, const Rematerialized&) = default;
-};
-
-/// An op of the TTGIR.
-struct Place {
-  std::string what;  ///< "tt.reduce @ 51:13": name and place
-  int line = 0;      ///< of that place
-  int column = 0;
-  friend bool operator==(const Place&, const Place&) = default;
 };
 
 /// A row sum that the loop carries and a role keeps in parts. Each thread that holds a part of a
@@ -409,6 +428,7 @@ struct Plan {
   Limits limits;
   std::vector<Mechanism> mechanisms;  ///< by OpId
   std::vector<Value> values;          ///< by OpId
+  std::vector<Share> shares;          ///< by OpId; empty for `.loop` texts
   std::vector<Warpgroup> warpgroups;  ///< the first has warps 0..3 of the CTA, and so on
   std::vector<Role> roles;            ///< groups that have an op, in the order of the pool
   std::vector<Buffer> buffers;
@@ -452,6 +472,18 @@ bool is_copy(Mechanism mechanism);
 /// Bytes that a bulk load of the loop writes: its buffer may be larger, rounded up to TMA's
 /// alignment. 0 if it has no buffer.
 Amount bytes_brought(const Plan& plan, OpId load);
+
+/// The channel by which copies of that op of the loop become known, and their places free; empty if
+/// it has none.
+std::optional<ChannelId> ring_of(const Plan& plan, OpId copy);
+
+/// The role that begins the loads of a loop behind the planned one through rings; empty if none
+/// does.
+std::optional<RoleId> loader_of(const Plan& plan, const PerTileOp& loop);
+
+/// Steps by which a role releases a copy of the channel in a window, or in a tile. A consumer has
+/// none where what it releases of another channel says the same.
+std::ptrdiff_t releases(const Plan& plan, RoleId role, ChannelId channel);
 
 /// CTAs of a cluster; 1 without a kernel.
 int cluster_size(const Plan& plan);

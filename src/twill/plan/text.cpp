@@ -170,6 +170,21 @@ std::string partial_sums_text(const Plan& plan) {
               "row sums in parts until the loop is over: ", "  ");
 }
 
+std::string ring_loads_text(const Plan& plan) {
+  std::string text;
+  for (const PerTileOp& loop : plan.kernel->per_tile_ops) {
+    std::vector<std::string> loads;
+    for (const RingLoad& load : loop.loads) {
+      loads.push_back(
+          fmt::format("{} as {}", load.load.what, plan.problem[load.copy].name));
+    }
+    if (loads.empty()) continue;
+    text += wrap(fmt::format("{}", fmt::join(loads, ", ")), 100,
+                 loop.what + " goes on with rings: ", "  ");
+  }
+  return text;
+}
+
 std::string kernel_text(const Plan& plan) {
   std::string text =
       fmt::format("prologue and epilogue ({}), {}\n", plan.kernel->loop, tiles_text(*plan.kernel));
@@ -179,7 +194,7 @@ std::string kernel_text(const Plan& plan) {
                std::string(name_of(per_tile_op.mechanism)) + (per_tile_op.alone ? ", alone" : ""),
                names_of(plan, per_tile_op.roles), buffer_names_text(plan, per_tile_op.buffers)});
   }
-  return text + table.to_string() + partial_sums_text(plan);
+  return text + table.to_string() + ring_loads_text(plan) + partial_sums_text(plan);
 }
 
 std::string wholes_text(const Plan& plan) {

@@ -75,7 +75,8 @@ class PerTileCheck {
       const bool its = does(i, role);
       const bool stages = its && per_tile_ops_[i].mechanism == Mechanism::bulk_store;
       for (std::int64_t t = 0; t < run_.tiles() && !findings_.full(); ++t) {
-        const bool done = run_.per_tile_op(i, role, t).exists() == its &&
+        const bool begins = loader_of(plan_, per_tile_ops_[i]) == role;
+        const bool done = run_.per_tile_op(i, role, t).exists() == (its || begins) &&
                           run_.per_tile_staging(i, role, t).exists() == stages;
         if (done) continue;
         findings_.add("ownership",
