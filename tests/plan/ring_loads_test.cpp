@@ -157,8 +157,7 @@ TEST(RingLoads, NothingOfThemCanBeLeftOut) {
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.roles.pop_back(); }), "rings");
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = kFA; }), "rings");
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = kV; }), "rings");
-  EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = OpId(77); }),
-            "well-formed");
+  EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = OpId(77); }), "well-formed");
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.alone = true; }), "well-formed");
 }
 

@@ -16,8 +16,8 @@
 namespace twill::device {
 namespace {
 
-/// Registers per thread of a warp that only stores boxes, or does nothing.
-constexpr int kStoreRegisters = 24;
+/// Registers per thread of a warp that does nothing.
+constexpr int kIdleRegisters = 24;
 
 /// Roles in the order of a kernel: the launch's own, then those with most warps.
 Result<std::vector<const plan::Role*>> order_of_roles(const Sketch& sketch) {
@@ -105,16 +105,49 @@ Result<void> check_definitions(const Sketch& sketch, ir::OpId loop, const Kernel
   return {};
 }
 
-/// `name`, or one like it that no role of the plan has.
-std::string new_role(const plan::Plan& plan, std::string name) {
-  const auto has_it = [&](const plan::Role& role) { return role.name == name; };
-  while (std::any_of(plan.roles.begin(), plan.roles.end(), has_it)) name += "_OWN";
-  return name;
+/// The channel of the tile that lay where a box lies, if one did: whoever fills the box acquires
+/// it.
+std::optional<plan::ChannelId> tile_below(const plan::Plan& plan, const Memory& memory,
+                                          std::size_t index) {
+  const auto& steps = plan[plan.kernel->per_tile_ops[index].roles.front()].after;
+  std::optional<plan::ChannelId> found;
+  for (const plan::Step& step : steps) {
+    if (step.kind == plan::StepKind::stage && step.per_tile_op == index) return found;
+    const bool acquires = step.kind == plan::StepKind::acquire && step.instance.offset == 1;
+    if (step.kind != plan::StepKind::acquire) found.reset();
+    if (acquires && !memory.to_sender.contains(*step.channel)) found = step.channel;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
+Parts with_plan(const Parts& parts, const plan::ProvenPlan& plan) {
+  return {parts.program,       parts.loop, parts.origins, plan, parts.boxes_in_invariant_buffers,
+          parts.parts_of_rings};
+}
+
+Result<std::optional<plan::ProvenPlan>> with_stores(const Parts& parts) {
+  TWILL_TRY(const Sketch sketch, Sketch::of(parts));
+  TWILL_TRY(const auto stores, whole_stores(sketch, parts));
+  if (stores.empty()) return parts.plan;
+  TWILL_TRY(plan::Plan plan, plan::with_store_role(parts.plan.plan(), stores));
+  auto proven = plan::prove(std::move(plan));
+  if (proven) return *std::move(proven);
+  const plan::Finding& why = proven.error().front();
+  if (why.rule == "memory") return std::nullopt;
+  return sketch.refuse(sketch.per_tile_op(stores.front().per_tile_op),
+                       "cannot be stored by one role for all: " + why.message);
+}
+
 Result<Kernel> build(const Parts& parts) {
+  TWILL_TRY(const auto plan, with_stores(parts));
+  if (plan) return build_tree(with_plan(parts, *plan));
+  return fail(ir::text_location(parts.program, parts.loop),
+              "needs more shared memory than there is with the boxes of its stores");
+}
+
+Result<Kernel> build_tree(const Parts& parts) {
   TWILL_TRY(const Sketch sketch, Sketch::of(parts));
   if (const auto odd = odd_extent(parts.program)) {
     return sketch.refuse(odd->first,
@@ -151,9 +184,9 @@ Result<Kernel> build(const Parts& parts) {
     kernel.arguments.emplace_back(kernel.values.size());
     kernel.values.push_back({value.name, value.type});
   }
-  TWILL_TRY(Memory memory, lay_out(sketch, parts, kernel));
+  TWILL_TRY(Memory memory, lay_out(sketch, kernel));
   for (const auto& [index, box] : memory.boxes) {
-    if (box.lay) kernel.laid.emplace_back(index, *box.lay);
+    if (const auto tile = tile_below(plan, memory, index)) kernel.laid.emplace_back(index, *tile);
   }
   TWILL_TRY(const std::vector<const plan::Role*> order, order_of_roles(sketch));
   const int launch_warps = order.front()->warps;
@@ -164,23 +197,15 @@ Result<Kernel> build(const Parts& parts) {
   }
   std::move(memory.setup.begin(), memory.setup.end(), std::back_inserter(kernel.setup));
   std::vector<std::map<ValueId, ValueId>> used;
-  const auto add = [&](const plan::Role* role, const std::string& name, int warps,
-                       int registers) -> Result<void> {
-    RoleBuilder builder(sketch, memory, kernel, name, warps, !used.empty());
-    TWILL_TRY(Block body, role != nullptr ? builder.build(*role) : builder.build_stores());
-    kernel.roles.push_back({name, warps, registers, std::move(body)});
-    used.push_back(builder.captures());
-    return {};
-  };
   for (const plan::Role* const role : order) {
     const int registers = plan.warpgroups[role->warpgroup.index()].setmaxnreg;
-    TWILL_TRY_VOID(add(role, role->name, role->warps, registers));
-  }
-  if (!memory.boxes.empty()) {
-    TWILL_TRY_VOID(add(nullptr, new_role(plan, "STORE"), 1, kStoreRegisters));
+    RoleBuilder builder(sketch, memory, kernel, role->name, role->warps, !used.empty());
+    TWILL_TRY(Block body, builder.build(*role));
+    kernel.roles.push_back({role->name, role->warps, registers, std::move(body)});
+    used.push_back(builder.captures());
   }
   if (kernel.roles.size() == 1) {  // a plan of one role: Triton wants a second
-    kernel.roles.push_back({new_role(plan, "IDLE"), 1, kStoreRegisters, {}});
+    kernel.roles.push_back({"IDLE", 1, kIdleRegisters, {}});
     used.emplace_back();
   }
   pass_captures(kernel, used);

@@ -1,6 +1,7 @@
 #include "twill/device/fit.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -35,34 +36,51 @@ std::int64_t shared_bytes(const Kernel& kernel) {
   return bytes;
 }
 
+namespace {
+
+/// A kernel, and the bytes of shared memory that it takes; more than all: its plan has no room.
+struct Sized {
+  std::optional<Kernel> kernel;
+  std::int64_t bytes = std::numeric_limits<std::int64_t>::max();
+};
+
+Result<Sized> build_sized(const Parts& parts) {
+  TWILL_TRY(const auto plan, with_stores(parts));
+  if (!plan) return Sized{};
+  TWILL_TRY(Kernel kernel, build_tree(with_plan(parts, *plan)));
+  const std::int64_t bytes = shared_bytes(kernel);
+  return Sized{std::move(kernel), bytes};
+}
+
+}  // namespace
+
 Result<Fitted> build_within(const Parts& given, std::int64_t capacity) {
   Parts parts = given;
-  TWILL_TRY(Kernel kernel, build(parts));
+  TWILL_TRY(Sized sized, build_sized(parts));
   int fewer = 0;
-  if (shared_bytes(kernel) > capacity) {
+  if (sized.bytes > capacity) {
     parts.boxes_in_invariant_buffers = true;
-    TWILL_TRY(kernel, build(parts));
+    TWILL_TRY(sized, build_sized(parts));
   }
   std::optional<plan::ProvenPlan> plan;
-  while (shared_bytes(kernel) > capacity) {
+  while (sized.bytes > capacity) {
     plan = plan::with_fewer_copies((plan ? *plan : given.plan).plan());
     if (!plan) {
       return fail(ir::text_location(parts.program, parts.loop),
-                  fmt::format("needs {} bytes of shared memory with what changes of layout take, "
-                              "and there are {}",
-                              shared_bytes(kernel), capacity),
+                  fmt::format("needs more than the {} bytes of shared memory that there are, with "
+                              "what changes of layout take",
+                              capacity),
                   "choose smaller tiles");
     }
     ++fewer;
-    TWILL_TRY(kernel,
-              build({parts.program, parts.loop, parts.origins, *plan, true, parts.parts_of_rings}));
+    TWILL_TRY(sized, build_sized(with_plan(parts, *plan)));
   }
   if (fewer > 0) {
-    kernel.notes.push_back(
+    sized.kernel->notes.push_back(
         fmt::format("the deepest rings have {} less than planned: memory for changes of layout",
                     fewer == 1 ? "a copy" : fmt::format("{} copies", fewer)));
   }
-  return Fitted{std::move(kernel), std::move(plan)};
+  return Fitted{*std::move(sized.kernel), std::move(plan)};
 }
 
 }  // namespace twill::device

@@ -55,8 +55,7 @@ std::optional<ir::Attribute> layout_in_memory(const ir::Program& program, ir::Op
 }
 
 std::set<ir::ValueId> made_in(const ir::Program& program, const ir::Loop& loop,
-                              std::vector<ir::ValueId> values,
-                              const std::set<ir::ValueId>& given) {
+                              std::vector<ir::ValueId> values, const std::set<ir::ValueId>& given) {
   const std::vector<ir::OpId> all = ir::walk(program, loop.op);
   const std::set<ir::OpId> inside(all.begin() + 1, all.end());
   std::set<ir::ValueId> found;

@@ -24,7 +24,6 @@ std::optional<ir::Attribute> layout_in_memory(const ir::Program& program, ir::Op
 /// Values that some values of a loop are made of in the loop, and in the iterations before. What
 /// `given` are made of is left out.
 std::set<ir::ValueId> made_in(const ir::Program& program, const ir::Loop& loop,
-                              std::vector<ir::ValueId> values,
-                              const std::set<ir::ValueId>& given);
+                              std::vector<ir::ValueId> values, const std::set<ir::ValueId>& given);
 
 }  // namespace twill::extract

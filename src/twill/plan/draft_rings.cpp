@@ -9,16 +9,16 @@
 namespace twill::plan {
 namespace {
 
-using Buffers = std::set<BufferId>;
+using BufferSet = std::set<BufferId>;
 
 /// How many of a channel's buffers are among `used`.
-std::ptrdiff_t count_of(const Channel& channel, const Buffers& used) {
+std::ptrdiff_t count_of(const Channel& channel, const BufferSet& used) {
   return std::count_if(channel.buffers.begin(), channel.buffers.end(),
                        [&](BufferId buffer) { return used.contains(buffer); });
 }
 
-Buffers homes_of(const Plan& plan, const std::vector<RingLoad>& loads) {
-  Buffers homes;
+BufferSet homes_of(const Plan& plan, const std::vector<RingLoad>& loads) {
+  BufferSet homes;
   for (const RingLoad& load : loads) homes.insert(*plan.values[load.copy.index()].home);
   return homes;
 }
@@ -39,10 +39,9 @@ std::vector<RingLoad> rings_for(const Plan& plan, const PerTileOp& loop,
   std::vector<RingLoad> loads;
   std::set<OpId> taken;
   for (const LoadRequest& request : requests) {
-    const auto like =
-        std::find_if(request.like.begin(), request.like.end(), [&](OpId op) {
-          return is_copy(plan.mechanisms[op.index()]) && ring_of(plan, op) && !taken.contains(op);
-        });
+    const auto like = std::find_if(request.like.begin(), request.like.end(), [&](OpId op) {
+      return is_copy(plan.mechanisms[op.index()]) && ring_of(plan, op) && !taken.contains(op);
+    });
     if (like != request.like.end() && request.runs_ahead) {
       loads.push_back({request.load, *like});
       taken.insert(*like);
@@ -50,7 +49,7 @@ std::vector<RingLoad> rings_for(const Plan& plan, const PerTileOp& loop,
       return {};
     }
   }
-  const Buffers used = homes_of(plan, loads);
+  const BufferSet used = homes_of(plan, loads);
   for (std::size_t i = 0; i < plan.channels.size(); ++i) {
     const std::ptrdiff_t count = count_of(plan.channels[i], used);
     if (count == 0) continue;
@@ -63,7 +62,7 @@ std::vector<RingLoad> rings_for(const Plan& plan, const PerTileOp& loop,
 }  // namespace
 
 bool leaves_rings_behind(const Plan& plan, const std::vector<RingLoad>& loads) {
-  const Buffers used = homes_of(plan, loads);
+  const BufferSet used = homes_of(plan, loads);
   std::set<int> depths;
   for (const BufferId buffer : used) depths.insert(plan[buffer].depth);
   return std::any_of(plan.channels.begin(), plan.channels.end(), [&](const Channel& channel) {

@@ -301,7 +301,7 @@ Result<void> read_op(const Node& node, const Known& scope, std::size_t op, Plan&
             node.named("mechanism", {M::threads, M::scoreboard, M::tma_load, M::tma_multicast,
                                      M::cp_async, M::wgmma, M::tcgen05, M::bulk_store}));
   if (!plan.shares.empty()) {
-    Share& share = plan.shares[op];
+    RowShare& share = plan.shares[op];
     TWILL_TRY(share.part, node.small("part"));
     TWILL_TRY(share.row_begin, node.number("row_begin"));
     TWILL_TRY(share.row_end, node.number("row_end"));
@@ -392,6 +392,9 @@ Result<PerTileOp> read_per_tile(const Node& node, const Known& scope) {
   TWILL_TRY(per_tile_op.alone, node.flag("alone", false));
   if (node.has("loads")) {
     TWILL_TRY_VOID(read_all(node, "loads", scope, read_ring_load, per_tile_op.loads));
+  }
+  if (node.has("sender")) {
+    TWILL_TRY(per_tile_op.sender, read_id<RoleId>(node, "sender", scope.roles));
   }
   if (node.has("told")) {
     TWILL_TRY(per_tile_op.told, read_id<ChannelId>(node, "told", scope.channels));

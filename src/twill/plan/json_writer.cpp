@@ -123,7 +123,7 @@ OrderedJson op_json(const Plan& plan, std::size_t index) {
       {"staged", name_or_null(plan, value.staged)},
       {"format", value.staged ? OrderedJson(name_of(value.format)) : OrderedJson(nullptr)}};
   if (plan.shares.empty()) return json;
-  const Share& share = plan.shares[index];
+  const RowShare& share = plan.shares[index];
   json["part"] = share.part;
   json["row_begin"] = share.row_begin;
   json["row_end"] = share.row_end;
@@ -197,6 +197,7 @@ OrderedJson kernel_json(const Plan& plan) {
       made["copy"] = plan.problem[load.copy].name;
       json["loads"].push_back(std::move(made));
     }
+    if (per_tile_op.sender) json["sender"] = plan[*per_tile_op.sender].name;
     if (per_tile_op.told) json["told"] = plan[*per_tile_op.told].name;
     prologue_epilogue.push_back(std::move(json));
   }

@@ -51,8 +51,8 @@ struct Instance {
     first,   ///< iteration `offset`
     window,  ///< iteration window + offset; only in a steady state, offset <= 0
     last,    ///< iteration trips + offset, offset < 0
-    tile,    ///< tile `offset` after the role's current tile, offset <= 0; only before and after
-             ///< the sections, and of channels that count tiles
+    tile,    ///< tile `offset` after the role's current tile, offset <= 0, or 1 of an `acquire`;
+             ///< only before and after the sections, and of channels that count tiles
   };
   From from = From::first;
   int offset = 0;
@@ -140,11 +140,11 @@ struct Sections {
 };
 
 /// The rows of its tile that an op works on.
-struct Share {
+struct RowShare {
   int part = -1;         ///< number of the part; -1: all rows, or rows make no difference
   Amount row_begin = 0;  ///< both 0 where the op is not cut
   Amount row_end = 0;
-  friend bool operator==(const Share&, const Share&) = default;
+  friend bool operator==(const RowShare&, const RowShare&) = default;
 };
 
 /// A group of the schedule at work.
@@ -287,11 +287,13 @@ struct PerTileOp {
   Mechanism mechanism = Mechanism::threads;
   std::vector<RoleId> roles;  ///< tma_load: one. Else: those that hold rows of the tile, each for
                               ///< its own rows
-  std::vector<BufferId>
-      buffers;                ///< tma_load: the invariant buffer. bulk_store: the staging buffer of
-                              ///< each of `roles`, with its rows and no others. Else: none
-  std::vector<Amount> bytes;  ///< bulk_store: of each role's rows, which fit its buffer
-  std::vector<BufferId> reads;       ///< loop-invariant buffers that it reads
+  std::vector<BufferId> buffers;  ///< tma_load: the invariant buffer. bulk_store: the staging
+                                  ///< buffer of each of `roles`, with its rows and no others; with
+                                  ///< a `sender` one box that they fill together. Else: none
+  std::vector<Amount> bytes;      ///< bulk_store: of each role's rows, which fit its buffer
+  std::optional<RoleId> sender;   ///< bulk_store: the role that issues it for all `roles`, once
+                                  ///< they have staged; empty: each for its own rows
+  std::vector<BufferId> reads;    ///< loop-invariant buffers that it reads
   std::vector<TensorAccess> tensor;  ///< threads: by role, ascending
   bool writes = false;               ///< writes global memory: only for tiles that are the CTA's
                                      ///< own
@@ -428,7 +430,7 @@ struct Plan {
   Limits limits;
   std::vector<Mechanism> mechanisms;  ///< by OpId
   std::vector<Value> values;          ///< by OpId
-  std::vector<Share> shares;          ///< by OpId; empty for `.loop` texts
+  std::vector<RowShare> shares;       ///< by OpId; empty for `.loop` texts
   std::vector<Warpgroup> warpgroups;  ///< the first has warps 0..3 of the CTA, and so on
   std::vector<Role> roles;            ///< groups that have an op, in the order of the pool
   std::vector<Buffer> buffers;

@@ -35,8 +35,7 @@ namespace {
 bool goes_on_in_loops(const Plan& plan) {
   if (!plan.kernel) return false;
   const auto& ops = plan.kernel->per_tile_ops;
-  return std::any_of(ops.begin(), ops.end(),
-                     [](const PerTileOp& op) { return !op.loads.empty(); });
+  return std::any_of(ops.begin(), ops.end(), [](const PerTileOp& op) { return !op.loads.empty(); });
 }
 
 }  // namespace

@@ -70,8 +70,8 @@ class RingLoadCheck {
     if (channel.counts != Channel::Counts::iterations || channel.kind != ChannelKind::pipeline) {
       wrong(loop, "goes on with " + channel.name + ", which is no ring of the loop");
     }
-    if (!std::is_permutation(channel.consumers.begin(), channel.consumers.end(),
-                             loop.roles.begin(), loop.roles.end())) {
+    if (!std::is_permutation(channel.consumers.begin(), channel.consumers.end(), loop.roles.begin(),
+                             loop.roles.end())) {
       wrong(loop, "is not done by the roles that read " + channel.name);
     }
     for (const RoleId role : channel.consumers) {

@@ -227,7 +227,10 @@ class RunBuilder {
   }
 
   bool in_range() {
-    if (is_of_tile()) return true;
+    const Step& step = *placed_->step;
+    const bool of_next = step.kind == StepKind::acquire &&
+                         step.instance.from == Instance::From::tile && step.instance.offset == 1;
+    if (is_of_tile() || of_next) return true;
     findings_.add("arrivals", fmt::format("with {}, role {} has a step of iteration {}: {}",
                                           run_.trips(), run_.plan()[role_].name, placed_->iteration,
                                           name_of(placed_->step->kind)));

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "twill/plan/plan.h"
+#include "twill/support/diagnostic.h"
+
+/// Tiles that are stored whole behind the loop. Where the host makes the descriptors, a store's box
+/// is the tile of all roles, and not the rows of one. So the roles fill it together, and a role of
+/// one warp stores it.
+namespace twill::plan {
+
+/// A store behind the loop whose descriptor has the whole tile.
+struct WholeStore {
+  std::size_t per_tile_op = 0;
+  std::size_t kind = 0;           ///< boxes of a kind lie in the same memory, one after the other
+  Amount bytes = 0;               ///< of the box
+  std::vector<BufferId> rings;    ///< of the loop, in whose place the box may lie: they have room
+  std::optional<BufferId> place;  ///< an invariant buffer in whose place it may lie, else: none
+};
+
+/// The plan with a role that stores these boxes, by name STORE or like that. Each role that fills a
+/// box has a channel to it, which it commits once its rows are there. Where the box is filled
+/// again, by a later store of its kind or in the next tile, the role releases the channel once the
+/// box was read. A box lies in the ring in which the plan stages the store, if that may be; else
+/// in its `place`; else in memory of its own, behind all else if there is no gap.
+///
+/// The result is not proven, and may need more memory than there is. A plan without such stores
+/// comes back as it is. Fails if the registers of a launch do not do for one warp more.
+Result<Plan> with_store_role(Plan plan, const std::vector<WholeStore>& stores);
+
+/// The channels of the roles that fill the box of a store, in the order in which its sender waits
+/// for them.
+std::vector<ChannelId> channels_to_sender(const Plan& plan, std::size_t per_tile_op);
+
+}  // namespace twill::plan
