@@ -185,7 +185,7 @@ class StoreRole {
     } else if (store.place) {
       box.offset = plan_[*store.place].offset;
     } else {
-      box.offset = free_place(store.bytes);
+      box.offset = pack();
     }
     op.buffers = {BufferId(plan_.buffers.size())};
     boxes_[store.kind] = op.buffers.front();
@@ -200,21 +200,23 @@ class StoreRole {
     return "";
   }
 
-  /// The first place with that much room.
-  Amount free_place(Amount bytes) const {
-    Amount at = 0;
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (const Buffer& buffer : plan_.buffers) {
-        const Amount end = buffer.offset + buffer.size * buffer.depth;
-        const bool meets = buffer.residence == Residence::shared && buffer.size > 0 && at < end &&
-                           buffer.offset < at + bytes;
-        if (!meets) continue;
-        at = (end + kBoxAlignment - 1) / kBoxAlignment * kBoxAlignment;
-        moved = true;
-      }
+  /// Moves all tiles together, those that share a place as one. Gives the end of them all.
+  Amount pack() {
+    std::vector<Buffer*> shared;
+    for (Buffer& buffer : plan_.buffers) {
+      if (buffer.residence == Residence::shared) shared.push_back(&buffer);
     }
-    return at;
+    std::stable_sort(shared.begin(), shared.end(),
+                     [](const Buffer* a, const Buffer* b) { return a->offset < b->offset; });
+    Amount old_end = 0, less = 0, end = 0;
+    for (Buffer* const buffer : shared) {
+      // Patterns of swizzles stay where they were.
+      if (buffer->offset >= old_end) less = (buffer->offset - end) / kBoxAlignment * kBoxAlignment;
+      old_end = std::max(old_end, buffer->offset + buffer->size * buffer->depth);
+      buffer->offset -= less;
+      end = std::max(end, buffer->offset + buffer->size * buffer->depth);
+    }
+    return (end + kBoxAlignment - 1) / kBoxAlignment * kBoxAlignment;
   }
 
   /// The store whose box lay there before: of the same tile, or else of the tile before.
@@ -284,17 +286,13 @@ class StoreRole {
                                   std::make_reverse_iterator(at), is_of_store)
                          .base();
     auto place = after.erase(at, end);
-    const bool waits = starts_stores(plan_[id].sections.steady);  // for its stores in the loop
-    while (!waits && place != after.begin() && is_wait_for_staging(*(place - 1))) {
-      place = after.erase(place - 1);
-    }
+    // What it waited for before: that its own staging is read.
+    const auto meets = [](const Step& step) { return step.kind == StepKind::rendezvous; };
+    auto waited = place;
+    if (waited != after.begin() && meets(*(waited - 1))) --waited;
+    const bool waits = waited != after.begin() && (waited - 1)->queue == Mechanism::bulk_store;
+    if (waits && !starts_stores(plan_[id].sections.steady)) place = after.erase(waited - 1, place);
     after.insert(place, steps.begin(), steps.end());
-  }
-
-  /// Whether a step waits for staging of a role's own.
-  static bool is_wait_for_staging(const Step& step) {
-    return step.kind == StepKind::rendezvous ||
-           (step.kind == StepKind::drain_groups && step.queue == Mechanism::bulk_store);
   }
 
   /// The role waits until the box is free, writes its rows there, and says so.

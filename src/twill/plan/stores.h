@@ -25,7 +25,7 @@ struct WholeStore {
 /// box has a channel to it, which it commits once its rows are there. Where the box is filled
 /// again, by a later store of its kind or in the next tile, the role releases the channel once the
 /// box was read. A box lies in the ring in which the plan stages the store, if that may be; else
-/// in its `place`; else in memory of its own, behind all else if there is no gap.
+/// in its `place`; else in memory of its own, behind all other tiles, which are moved together.
 ///
 /// The result is not proven, and may need more memory than there is. A plan without such stores
 /// comes back as it is. Fails if the registers of a launch do not do for one warp more.

@@ -21,7 +21,7 @@ std::string instance_text(const Instance& instance) {
     case Instance::From::last:
       return fmt::format("[N{}]", instance.offset);
     case Instance::From::tile:
-      return instance.offset == 0 ? "[t]" : fmt::format("[t{}]", instance.offset);
+      return instance.offset == 0 ? "[t]" : fmt::format("[t{:+}]", instance.offset);
   }
   return "";
 }
