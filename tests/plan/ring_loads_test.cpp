@@ -43,9 +43,9 @@ nA -> gA blocking
 nB -> gB blocking
 )";
 
-const OpId kK(0), kV(1), kFA(4), kGA(8), kGB(9);
+const OpId kK(0), kV(1), kThreadsA(4), kEndA(8), kEndB(9);
 
-LoadRequest load_like(const std::vector<OpId>& like) {
+LoadRequest tile_like(const std::vector<OpId>& like) {
   LoadRequest load;
   load.load = {"load @ 7:1", 7, 1};
   load.like = like;
@@ -58,12 +58,12 @@ PerTileRequest loop_behind(std::vector<LoadRequest> loads) {
   PerTileRequest loop;
   loop.what.when = PerTileOp::When::after;
   loop.what.what = "for @ 6:1";
-  loop.uses = {kGA, kGB};
+  loop.uses = {kEndA, kEndB};
   loop.loads = std::move(loads);
   return loop;
 }
 
-Plan plan_with(const std::vector<PerTileRequest>& loops, Tiles tiles = Tiles::program_loop) {
+Plan plan_with_loops(const std::vector<PerTileRequest>& loops, Tiles tiles = Tiles::program_loop) {
   const auto loop = schedule::parse_loop(kTwoRings, "test");
   const auto answer = solve::solve(loop->problem, {});
   const auto checked = verify::verify(loop->problem, *answer.schedule);
@@ -78,11 +78,11 @@ Plan plan_with(const std::vector<PerTileRequest>& loops, Tiles tiles = Tiles::pr
   return *std::move(plan);
 }
 
-Plan good_plan(Tiles tiles = Tiles::program_loop) {
-  return plan_with({loop_behind({load_like({kK, kV}), load_like({kK, kV})})}, tiles);
+Plan rings_plan(Tiles tiles = Tiles::program_loop) {
+  return plan_with_loops({loop_behind({tile_like({kK, kV}), tile_like({kK, kV})})}, tiles);
 }
 
-std::string words(const Plan& plan, const std::vector<Step>& steps) {
+std::string words_in(const Plan& plan, const std::vector<Step>& steps) {
   std::string text;
   for (const Step& step : steps) text += to_text(plan, step) + "; ";
   return text;
@@ -90,13 +90,13 @@ std::string words(const Plan& plan, const std::vector<Step>& steps) {
 
 TEST(RingLoads, TheLoaderBeginsThemAndTheReadersReleaseThem) {
   for (const Tiles tiles : {Tiles::one_per_cta, Tiles::program_loop}) {
-    Plan plan = good_plan(tiles);
+    Plan plan = rings_plan(tiles);
     const PerTileOp& loop = plan.kernel->per_tile_ops[0];
     ASSERT_EQ(loop.loads.size(), 2U);
     EXPECT_EQ(loop.loads[0].copy, kK);
     EXPECT_EQ(loop.loads[1].copy, kV);
-    EXPECT_EQ(words(plan, role_named(plan, "L").after), "issue for @ 6:1 [t]; ");
-    EXPECT_EQ(words(plan, role_named(plan, "A").after), "compute for @ 6:1 [t]; ");
+    EXPECT_EQ(words_in(plan, role_named(plan, "L").after), "issue for @ 6:1 [t]; ");
+    EXPECT_EQ(words_in(plan, role_named(plan, "A").after), "compute for @ 6:1 [t]; ");
     const auto proven = prove(plan);
     EXPECT_TRUE(proven.has_value()) << text_of(proven.error());
     const auto read = read_plan_json(plan_json(plan), "test");
@@ -112,40 +112,40 @@ TEST(RingLoads, TheLoaderBeginsThemAndTheReadersReleaseThem) {
 // none has.
 TEST(RingLoads, AreThereForWhatALoaderCanBring) {
   const auto rings = [](LoadRequest second, Tiles tiles) {
-    return plan_with({loop_behind({load_like({kK}), std::move(second)})}, tiles)
+    return plan_with_loops({loop_behind({tile_like({kK}), std::move(second)})}, tiles)
         .kernel->per_tile_ops[0]
         .loads.size();
   };
-  LoadRequest late = load_like({kV});
+  LoadRequest late = tile_like({kV});
   late.runs_ahead = false;
   EXPECT_EQ(rings(late, Tiles::one_per_cta), 0U);
   late.by_descriptor = false;
   EXPECT_EQ(rings(late, Tiles::one_per_cta), 1U);
-  EXPECT_EQ(rings(load_like({kK}), Tiles::one_per_cta), 0U) << "each load has a ring of its own";
-  PerTileRequest one = loop_behind({load_like({kK}), load_like({kV})});
-  one.uses = {kGA};  // B releases nothing there
-  EXPECT_TRUE(plan_with({one}).kernel->per_tile_ops[0].loads.empty());
+  EXPECT_EQ(rings(tile_like({kK}), Tiles::one_per_cta), 0U) << "each load has a ring of its own";
+  PerTileRequest one = loop_behind({tile_like({kK}), tile_like({kV})});
+  one.uses = {kEndA};  // B releases nothing there
+  EXPECT_TRUE(plan_with_loops({one}).kernel->per_tile_ops[0].loads.empty());
 }
 
 // Roles count slots and phases by depth. So a ring is left behind by the last loop of all only.
 TEST(RingLoads, RingsOfADepthGoOnTogether) {
-  LoadRequest own = load_like({kV});
+  LoadRequest own = tile_like({kV});
   own.runs_ahead = own.by_descriptor = false;
-  const std::vector<PerTileRequest> loops = {loop_behind({load_like({kK}), own}),
-                                             loop_behind({load_like({kK}), own})};
-  const Plan once = plan_with(loops, Tiles::one_per_cta);
+  const std::vector<PerTileRequest> loops = {loop_behind({tile_like({kK}), own}),
+                                             loop_behind({tile_like({kK}), own})};
+  const Plan once = plan_with_loops(loops, Tiles::one_per_cta);
   ASSERT_EQ(once[*once.values[0].home].depth, once[*once.values[1].home].depth);
   EXPECT_EQ(once.kernel->per_tile_ops[0].loads.size(), 1U);
   EXPECT_TRUE(once.kernel->per_tile_ops[1].loads.empty());
   EXPECT_TRUE(prove(once).has_value());
-  EXPECT_TRUE(plan_with(loops).kernel->per_tile_ops[0].loads.empty());
+  EXPECT_TRUE(plan_with_loops(loops).kernel->per_tile_ops[0].loads.empty());
   Plan wrong = once;
   wrong.kernel->tiles = Tiles::program_loop;  // the next tile would find the rings apart
   EXPECT_EQ(rule_of(wrong), "rings");
 }
 
 TEST(RingLoads, NothingOfThemCanBeLeftOut) {
-  const Plan good = good_plan();
+  const Plan good = rings_plan();
   const auto changed = [&](const auto& change) {
     Plan plan = good;
     change(plan, plan.kernel->per_tile_ops[0]);
@@ -155,7 +155,7 @@ TEST(RingLoads, NothingOfThemCanBeLeftOut) {
   EXPECT_EQ(changed([&](Plan& plan, PerTileOp&) { drop(plan, "L"); }), "ownership");
   EXPECT_EQ(changed([&](Plan& plan, PerTileOp&) { drop(plan, "B"); }), "ownership");
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.roles.pop_back(); }), "rings");
-  EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = kFA; }), "rings");
+  EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = kThreadsA; }), "rings");
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = kV; }), "rings");
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = OpId(77); }), "well-formed");
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.alone = true; }), "well-formed");
@@ -164,7 +164,7 @@ TEST(RingLoads, NothingOfThemCanBeLeftOut) {
 // A loop of many iterations needs all of its roles at once: no role may wait in front of it for
 // what another does behind it. With no iteration nothing would be wrong.
 TEST(RingLoads, NoRoleWaitsInFrontForWhatComesBehind) {
-  Plan plan = good_plan(Tiles::one_per_cta);
+  Plan plan = rings_plan(Tiles::one_per_cta);
   Channel said;
   said.name = "said";
   said.kind = ChannelKind::signal;

@@ -14,7 +14,7 @@
 namespace twill::plan::testing {
 namespace {
 
-constexpr const char* kTwoGroups = R"(
+constexpr const char* kStoring = R"(
 loop stores
 unit TC
 unit TMA
@@ -31,7 +31,7 @@ ld -> mmB blocking
 
 /// Two stores behind the loop, of 8 bytes each, and a tile that stays through it.
 Plan plan_of_two(Tiles tiles, Amount room = 64) {
-  const auto loop = schedule::parse_loop(kTwoGroups, "test");
+  const auto loop = schedule::parse_loop(kStoring, "test");
   const auto answer = solve::solve(loop->problem, {});
   const auto checked = verify::verify(loop->problem, *answer.schedule);
   Setting setting;
@@ -65,23 +65,23 @@ Plan plan_of_two(Tiles tiles, Amount room = 64) {
   return *std::move(plan);
 }
 
-Plan stored(Tiles tiles, const std::vector<WholeStore>& stores, Amount room = 64) {
+Plan with_stores_of(Tiles tiles, const std::vector<WholeStore>& stores, Amount room = 64) {
   auto plan = with_store_role(plan_of_two(tiles, room), stores);
   if (!plan) ADD_FAILURE() << to_string(plan.error());
   return *std::move(plan);
 }
 
-std::vector<WholeStore> two_stores(std::size_t second_kind) {
+std::vector<WholeStore> boxes_of_kinds(std::size_t second_kind) {
   return {{1, 0, 8, {}, {}}, {2, second_kind, 8, {}, {}}};
 }
 
-std::string words(const Plan& plan, const std::vector<Step>& steps) {
+std::string steps_in(const Plan& plan, const std::vector<Step>& steps) {
   std::string text;
   for (const Step& step : steps) text += to_text(plan, step) + "; ";
   return text;
 }
 
-void expect_proven(const Plan& plan) {
+void expect_sound(const Plan& plan) {
   const auto proven = prove(plan);
   EXPECT_TRUE(proven.has_value()) << text_of(proven.error()) << to_text(plan);
   const auto read = read_plan_json(plan_json(plan), "test");
@@ -90,13 +90,13 @@ void expect_proven(const Plan& plan) {
 }
 
 TEST(Stores, RolesFillABoxAndOneStoresIt) {
-  Plan plan = stored(Tiles::one_per_cta, two_stores(1));
-  expect_proven(plan);
-  EXPECT_EQ(words(plan, role_named(plan, "STORE").after),
+  Plan plan = with_stores_of(Tiles::one_per_cta, boxes_of_kinds(1));
+  expect_sound(plan);
+  EXPECT_EQ(steps_in(plan, role_named(plan, "STORE").after),
             "wait store1 of A [t]; wait store1 of B [t]; issue store @ 4:1 [t]; "
             "wait store2 of A [t]; wait store2 of B [t]; issue store @ 5:1 [t]; ");
-  EXPECT_EQ(words(plan, role_named(plan, "STORE").tail), "drain bulk-store to 0; ");
-  EXPECT_EQ(words(plan, role_named(plan, "B").after),
+  EXPECT_EQ(steps_in(plan, role_named(plan, "STORE").tail), "drain bulk-store to 0; ");
+  EXPECT_EQ(steps_in(plan, role_named(plan, "B").after),
             "release Q [t]; stage store @ 4:1 [t]; fence proxy; commit store1 of B [t]; "
             "stage store @ 5:1 [t]; fence proxy; commit store2 of B [t]; ");
   EXPECT_TRUE(role_named(plan, "B").tail.empty());
@@ -111,25 +111,25 @@ TEST(Stores, RolesFillABoxAndOneStoresIt) {
 TEST(Stores, ABoxIsFilledAgainOnceItWasRead) {
   for (const Tiles tiles : {Tiles::one_per_cta, Tiles::program_loop}) {
     const bool walks = tiles != Tiles::one_per_cta;
-    Plan plan = stored(tiles, two_stores(0));
-    expect_proven(plan);
+    Plan plan = with_stores_of(tiles, boxes_of_kinds(0));
+    expect_sound(plan);
     EXPECT_EQ(plan.kernel->per_tile_ops[1].buffers, plan.kernel->per_tile_ops[2].buffers);
     const std::string first = walks ? "acquire store2 of A [t]; " : "";
-    EXPECT_EQ(words(plan, role_named(plan, "A").after),
+    EXPECT_EQ(steps_in(plan, role_named(plan, "A").after),
               "release Q [t]; " + first +
                   "stage store @ 4:1 [t]; fence proxy; commit store1 of A [t]; "
                   "acquire store1 of A [t+1]; stage store @ 5:1 [t]; fence proxy; "
                   "commit store2 of A [t]; ");
-    Plan apart = stored(tiles, two_stores(1));
-    expect_proven(apart);
-    EXPECT_EQ(words(apart, role_named(apart, "A").after).find("acquire store1 of A [t]; ") !=
+    Plan apart = with_stores_of(tiles, boxes_of_kinds(1));
+    expect_sound(apart);
+    EXPECT_EQ(steps_in(apart, role_named(apart, "A").after).find("acquire store1 of A [t]; ") !=
                   std::string::npos,
               walks);
   }
 }
 
 TEST(Stores, NoStepCanBeLeftOut) {
-  const Plan good = stored(Tiles::program_loop, two_stores(0));
+  const Plan good = with_stores_of(Tiles::program_loop, boxes_of_kinds(0));
   for (const char* const name : {"A", "B", "STORE"}) {
     Plan whole = good;
     const std::vector<Step> steps = role_named(whole, name).after;
@@ -158,18 +158,18 @@ TEST(Stores, ABoxLiesWhereAllIsDone) {
   const std::vector<WholeStore> in_place = {{1, 0, 8, {}, BufferId(1)}, {2, 0, 8, {}, BufferId(1)}};
   const Plan base = plan_of_two(Tiles::one_per_cta);
   ASSERT_EQ(base.buffers[1].name, "Q") << to_text(base);
-  Plan plan = stored(Tiles::one_per_cta, in_place);
-  expect_proven(plan);
+  Plan plan = with_stores_of(Tiles::one_per_cta, in_place);
+  expect_sound(plan);
   const BufferId box = plan.kernel->per_tile_ops[1].buffers.front();
   EXPECT_EQ(plan[box].offset, plan.buffers[1].offset);
-  const std::string after = words(plan, role_named(plan, "A").after);
+  const std::string after = steps_in(plan, role_named(plan, "A").after);
   EXPECT_NE(after.find("release Q [t]; acquire Q [t+1]; stage store @ 4:1"), std::string::npos)
       << after;
   std::erase_if(role_named(plan, "A").after, [&](const Step& step) {
     return step.kind == StepKind::acquire && plan[*step.channel].name == "Q";
   });
   EXPECT_EQ(rule_of(plan), "overwrite");
-  plan = stored(Tiles::one_per_cta, in_place);
+  plan = with_stores_of(Tiles::one_per_cta, in_place);
   plan.kernel->tiles = Tiles::program_loop;  // the next tile would come while this one is stored
   EXPECT_NE(rule_of(plan), "");
 }
