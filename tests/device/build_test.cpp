@@ -10,10 +10,10 @@
 
 #include <gtest/gtest.h>
 
-#include "twill/device/fit.h"
-#include "twill/device/pressure.h"
+#include "twill/driver/fit.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/plan_loop.h"
+#include "twill/driver/pressure.h"
 #include "twill/emit/ttgir.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/operands.h"
@@ -22,6 +22,11 @@
 /// own reader takes the TTGIR printed of them.
 namespace twill::device {
 namespace {
+
+using driver::build_within;
+using driver::Pressure;
+using driver::register_pressure;
+using driver::shared_bytes;
 
 /// A bundled kernel, or a file from the top of the project, with its plan: one tile per CTA unless
 /// its text walks tiles.

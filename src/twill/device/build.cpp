@@ -122,32 +122,22 @@ std::optional<plan::ChannelId> tile_below(const plan::Plan& plan, const Memory& 
 
 }  // namespace
 
-Parts with_plan(const Parts& parts, const plan::ProvenPlan& plan) {
-  return {parts.program,       parts.loop, parts.origins, plan, parts.boxes_in_invariant_buffers,
-          parts.parts_of_rings};
-}
-
-Result<std::optional<plan::ProvenPlan>> with_stores(const Parts& parts) {
+Result<plan::ProvenPlan> with_stores(const Parts& parts) {
   TWILL_TRY(const Sketch sketch, Sketch::of(parts));
   TWILL_TRY(const auto stores, whole_stores(sketch, parts));
   if (stores.empty()) return parts.plan;
   TWILL_TRY(plan::Plan plan, plan::with_store_role(parts.plan.plan(), stores));
   auto proven = plan::prove(std::move(plan));
   if (proven) return *std::move(proven);
-  const plan::Finding& why = proven.error().front();
-  if (why.rule == "memory") return std::nullopt;
   return sketch.refuse(sketch.per_tile_op(stores.front().per_tile_op),
-                       "cannot be stored by one role for all: " + why.message);
+                       "cannot be stored by one role for all: " + proven.error().front().message);
 }
 
-Result<Kernel> build(const Parts& parts) {
-  TWILL_TRY(const auto plan, with_stores(parts));
-  if (plan) return build_tree(with_plan(parts, *plan));
-  return fail(ir::text_location(parts.program, parts.loop),
-              "needs more shared memory than there is with the boxes of its stores");
-}
-
-Result<Kernel> build_tree(const Parts& parts) {
+Result<Kernel> build(const Parts& given) {
+  TWILL_TRY(const plan::ProvenPlan stored, with_stores(given));
+  const Parts parts{
+      given.program,       given.loop, given.origins, stored, given.boxes_in_invariant_buffers,
+      given.parts_of_rings};
   TWILL_TRY(const Sketch sketch, Sketch::of(parts));
   if (const auto odd = odd_extent(parts.program)) {
     return sketch.refuse(odd->first,

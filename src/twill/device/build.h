@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <span>
 
 #include "twill/device/kernel.h"
@@ -24,19 +23,13 @@ struct Parts {
                                ///< memory of its own. Triton 3.8 takes no view smaller than that
 };
 
-/// These parts with another plan, which must outlive them.
-Parts with_plan(const Parts& parts, const plan::ProvenPlan& plan);
-
 /// The plan with the role that stores boxes for all that fill them, if the kernel has such stores
-/// (plan/stores.h). nullopt: with boxes, its buffers need more memory than there is.
-Result<std::optional<plan::ProvenPlan>> with_stores(const Parts& parts);
+/// (plan/stores.h).
+Result<plan::ProvenPlan> with_stores(const Parts& parts);
 
 /// The tree of the kernel, of the plan of `with_stores`. Fails, with the line of the operation in
-/// the TTGIR, for what it cannot express, and if the boxes have no room. Deterministic. Cost: about
-/// the size of the tree times the number of values that loops carry, and that plan's proof.
+/// the TTGIR, for what it cannot express. Deterministic. Cost: about the size of the tree times the
+/// number of values that loops carry, and that plan's proof.
 Result<Kernel> build(const Parts& parts);
-
-/// The same, of a plan that is one of `with_stores`.
-Result<Kernel> build_tree(const Parts& parts);
 
 }  // namespace twill::device

@@ -11,13 +11,13 @@
 
 #include <fmt/format.h>
 
-#include "twill/device/fit.h"
-#include "twill/device/pressure.h"
 #include "twill/driver/answers.h"
 #include "twill/driver/candidates.h"
 #include "twill/driver/check_translation.h"
 #include "twill/driver/emit_cuda.h"
+#include "twill/driver/fit.h"
 #include "twill/driver/kernel.h"
+#include "twill/driver/pressure.h"
 #include "twill/driver/propose.h"
 #include "twill/driver/statements.h"
 #include "twill/driver/timing.h"
@@ -58,12 +58,12 @@ bool has_own_tiles(const Kernel& kernel) {
 
 /// The tree of a plan of the outcome's schedule, as the module has it. CTAs share an SM only if a
 /// launch takes no more registers than the plan has. Precondition: the outcome is of a kernel.
-Result<device::Fitted> tree_of(const Reading& reading, const report::Outcome& outcome,
-                               const plan::ProvenPlan& plan, dialect::Spelling spelling) {
+Result<Fitted> tree_of(const Reading& reading, const report::Outcome& outcome,
+                       const plan::ProvenPlan& plan, dialect::Spelling spelling) {
   const Kernel& kernel = *reading.kernel;
   device::Parts parts{kernel.program, kernel.choice.loop, outcome.origins, plan};
   parts.parts_of_rings = spelling == dialect::Spelling::v3_6;
-  TWILL_TRY(device::Fitted fitted, device::build_within(parts, shared_memory(*kernel.machine)));
+  TWILL_TRY(Fitted fitted, build_within(parts, shared_memory(*kernel.machine)));
   if (kernel.machine->ctas_per_sm > 1) {
     fitted.kernel.registers_at_launch = plan.plan().limits.launch_registers;
   }
@@ -163,7 +163,7 @@ constexpr int kMargin = 4;
 /// Notes the roles whose tiles need more registers than the role has, less `margin`.
 void note_missing_registers(const ir::Program& program, const device::Kernel& tree, int margin,
                             Printed& printed) {
-  const std::vector<device::Pressure> pressure = device::register_pressure(program, tree);
+  const std::vector<Pressure> pressure = register_pressure(program, tree);
   for (std::size_t i = 0; i < pressure.size(); ++i) {
     const auto& [needed, available] = pressure[i];
     if (available == 0 || needed + margin <= available) continue;

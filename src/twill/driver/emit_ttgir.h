@@ -30,7 +30,7 @@ using JudgeTtgir = std::function<Result<std::vector<std::string>>(const std::str
 struct TtgirChoice {
   std::optional<dialect::Spelling> spelling = {};  ///< of the text; else that of the input
   /// Compiles each text. Without it, an estimate takes its place: a role whose tiles need more
-  /// registers than it has (device/pressure.h).
+  /// registers than it has (pressure.h).
   JudgeTtgir judge = {};
 };
 

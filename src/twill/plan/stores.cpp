@@ -60,6 +60,7 @@ class StoreRole {
     for (std::size_t i = 0; i < stores_.size(); ++i) write(i);
     learn();
     for (Role& role : plan_.roles) end(role);
+    reserve();
     return std::move(plan_);
   }
 
@@ -185,7 +186,7 @@ class StoreRole {
     } else if (store.place) {
       box.offset = plan_[*store.place].offset;
     } else {
-      box.offset = pack();
+      box.offset = end_of_tiles();
     }
     op.buffers = {BufferId(plan_.buffers.size())};
     boxes_[store.kind] = op.buffers.front();
@@ -200,23 +201,28 @@ class StoreRole {
     return "";
   }
 
-  /// Moves all tiles together, those that share a place as one. Gives the end of them all.
-  Amount pack() {
-    std::vector<Buffer*> shared;
-    for (Buffer& buffer : plan_.buffers) {
-      if (buffer.residence == Residence::shared) shared.push_back(&buffer);
-    }
-    std::stable_sort(shared.begin(), shared.end(),
-                     [](const Buffer* a, const Buffer* b) { return a->offset < b->offset; });
-    Amount old_end = 0, less = 0, end = 0;
-    for (Buffer* const buffer : shared) {
-      // Patterns of swizzles stay where they were.
-      if (buffer->offset >= old_end) less = (buffer->offset - end) / kBoxAlignment * kBoxAlignment;
-      old_end = std::max(old_end, buffer->offset + buffer->size * buffer->depth);
-      buffer->offset -= less;
-      end = std::max(end, buffer->offset + buffer->size * buffer->depth);
+  /// The end of all tiles.
+  Amount end_of_tiles() const {
+    Amount end = 0;
+    for (const Buffer& buffer : plan_.buffers) {
+      if (buffer.residence != Residence::shared) continue;
+      end = std::max(end, buffer.offset + buffer.size * buffer.depth);
     }
     return (end + kBoxAlignment - 1) / kBoxAlignment * kBoxAlignment;
+  }
+
+  /// Counts what boxes take beyond the memory that the plan has.
+  void reserve() {
+    const auto memories = plan_.problem.memories();
+    auto& reserved = plan_.limits.reserved;
+    reserved.resize(memories.size());
+    for (const auto& [kind, id] : boxes_) {
+      const Buffer& box = plan_[id];
+      for (std::size_t m = 0; m < memories.size(); ++m) {
+        if (memories[m].name != box.memory) continue;
+        reserved[m] = std::max(reserved[m], box.offset + box.size - memories[m].capacity);
+      }
+    }
   }
 
   /// The store whose box lay there before: of the same tile, or else of the tile before.
