@@ -168,6 +168,7 @@ Result<Kernel> build(const Parts& given) {
     return sketch.refuse(parts.loop, "has a plan for clusters, which are not printed as TTGIR");
   }
   Kernel kernel;
+  kernel.plan = stored;
   kernel.function = sketch.function();
   for (const ir::ValueId argument : ir::function_arguments(parts.program, kernel.function)) {
     const ir::Value& value = parts.program.value(argument);

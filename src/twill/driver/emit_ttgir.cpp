@@ -147,7 +147,8 @@ struct Printed {
   std::size_t short_roles = 0;            ///< roles of which the estimate says that
   std::vector<std::string> roles = {};    ///< names of the tree's roles
   std::vector<std::pair<std::size_t, plan::ChannelId>> laid = {};  ///< as the tree has it
-  std::optional<plan::ProvenPlan> plan = {};  ///< with fewer copies than the answer's
+  std::optional<plan::ProvenPlan> plan = {};    ///< with fewer copies than the answer's
+  std::optional<plan::ProvenPlan> stored = {};  ///< the tree's
 };
 
 struct Module {
@@ -216,6 +217,7 @@ Result<Printed> print(const Reading& reading, const report::Outcome& outcome,
   Printed out{*std::move(text), tree.notes};
   for (const device::Role& role : tree.roles) out.roles.push_back(role.name);
   out.laid = tree.laid;
+  out.stored = tree.plan;
   out.plan = std::move(fitted->plan);
   if (choice.judge) {
     TWILL_TRY(out.reasons, choice.judge(out.text));
@@ -455,13 +457,14 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
     return tl::unexpected(in_words_of_mapping(given, made.error(), is_made));
   }
   Module module = *std::move(made);
-  if (!module.planned.plan) return EmittedTtgir{std::move(module.planned), {}, {}, {}, {}, {}};
+  if (!module.planned.plan) return EmittedTtgir{std::move(module.planned), {}, {}, {}, {}, {}, {}};
   if (may_share_an_sm(request, module)) {
     TWILL_TRY(module, with_company(request, choice, std::move(module)));
   }
   EmittedTtgir emitted{std::move(module.planned),       std::move(module.printed.text),
                        std::move(module.printed.notes), std::move(module.printed.roles),
-                       std::move(module.printed.laid),  {}};
+                       std::move(module.printed.laid),  std::move(module.printed.stored),
+                       {}};
   if (module.printed.plan) emitted.planned.plan = *std::move(module.printed.plan);
   // The checks need nothing of each other, and may take longer than all before.
   PrintedCheck proof, compared;
