@@ -161,7 +161,7 @@ TEST(RingLoads, NothingOfThemCanBeLeftOut) {
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.alone = true; }), "well-formed");
 }
 
-// A loop of many iterations needs all of its roles at once: no role may wait in front of it for
+// A loop of many iterations needs all of its roles at once. So no role may wait in front of it for
 // what another does behind it. With no iteration nothing would be wrong.
 TEST(RingLoads, NoRoleWaitsInFrontForWhatComesBehind) {
   Plan plan = rings_plan(Tiles::one_per_cta);

@@ -22,13 +22,13 @@ struct WholeStore {
 };
 
 /// The plan with a role that stores these boxes, by name STORE or like that. Each role that fills a
-/// box has a channel to it, which it commits once its rows are there. Where the box is filled
-/// again, by a later store of its kind or in the next tile, the role releases the channel once the
-/// box was read. A box lies in the ring in which the plan stages the store, if that may be; else
-/// in its `place`; else in memory of its own, behind all other tiles.
+/// box has a channel to it, which it commits once its rows are there. A box is filled again by a
+/// later store of its kind, or in the next tile. Then the role releases the channel once the box
+/// was read. A box lies in the ring in which the plan stages the store, if that may be. Else it
+/// lies in its `place`, or in memory of its own, behind all other tiles.
 ///
 /// The result is not proven. Its `limits.reserved` has what the boxes take beyond the memory that
-/// there is: a compiler that places tiles itself may have room where the plan has none, and the
+/// there is. Compilers that place tiles themselves may have room where the plan has none, and the
 /// other way round. A plan without such stores comes back as it is. Fails if the registers of a
 /// launch do not do for one warp more.
 Result<Plan> with_store_role(Plan plan, const std::vector<WholeStore>& stores);
