@@ -108,7 +108,7 @@ TEST(RingLoads, TheLoaderBeginsThemAndTheReadersReleaseThem) {
   }
 }
 
-// What has no ring is loaded by the roles that need it, and all of a loop's boxes have rings or
+// A tile without a ring is loaded by the roles that need it, and all of a loop's boxes have rings or
 // none has.
 TEST(RingLoads, AreThereForWhatALoaderCanBring) {
   const auto rings = [](LoadRequest second, Tiles tiles) {

@@ -105,8 +105,8 @@ Result<void> check_definitions(const Sketch& sketch, ir::OpId loop, const Kernel
   return {};
 }
 
-/// The channel of the tile that lay where a box lies, if one did: whoever fills the box acquires
-/// it.
+/// The channel of the tile that lay where a box lies, if one did: a role that fills the box
+/// acquires it.
 std::optional<plan::ChannelId> tile_below(const plan::Plan& plan, const Memory& memory,
                                           std::size_t index) {
   const auto& steps = plan[plan.kernel->per_tile_ops[index].roles.front()].after;

@@ -9,6 +9,7 @@
 #include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
 #include "twill/plan/buffers.h"
+#include "twill/plan/rings.h"
 
 namespace twill::device {
 namespace {

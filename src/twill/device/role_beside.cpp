@@ -2,6 +2,7 @@
 
 #include "twill/device/role.h"
 #include "twill/ir/operands.h"
+#include "twill/plan/rings.h"
 
 /// Loops beside the planned one, and the rings that go on in them.
 namespace twill::device {

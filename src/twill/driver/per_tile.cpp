@@ -422,11 +422,11 @@ class SettingBuilder {
   // --- What leaves the loop ---------------------------------------------------------------------
 
   Result<void> find_needs() {
+    std::vector<std::vector<extract::Source>> sources;
     for (const extract::OpOrigin& origin : outcome_.origins) {
       setting_.shares.push_back({origin.part, origin.row_begin, origin.row_end});
+      sources.push_back(origin.sources);
     }
-    std::vector<std::vector<extract::Source>> sources;
-    for (const extract::OpOrigin& origin : outcome_.origins) sources.push_back(origin.sources);
     TWILL_TRY(const extract::Body body, extract::straighten(program_, kernel_.choice.loop));
     needs_ = extract::needs_behind(body, sources);
     for (const auto& [op, readers] : extract::needed_beside(body, sources)) {

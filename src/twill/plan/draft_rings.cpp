@@ -2,26 +2,12 @@
 #include <set>
 #include <utility>
 
-#include "twill/plan/buffers.h"
 #include "twill/plan/draft.h"
+#include "twill/plan/rings.h"
 
 /// Loops behind the planned one whose loads come through its rings, which go on there.
 namespace twill::plan {
 namespace {
-
-using BufferSet = std::set<BufferId>;
-
-/// How many of a channel's buffers are among `used`.
-std::ptrdiff_t count_of(const Channel& channel, const BufferSet& used) {
-  return std::count_if(channel.buffers.begin(), channel.buffers.end(),
-                       [&](BufferId buffer) { return used.contains(buffer); });
-}
-
-BufferSet homes_of(const Plan& plan, const std::vector<RingLoad>& loads) {
-  BufferSet homes;
-  for (const RingLoad& load : loads) homes.insert(*plan.values[load.copy.index()].home);
-  return homes;
-}
 
 /// Whether the roles of a loop read the channel as the planned loop does: they are its consumers,
 /// and each releases once an iteration.
@@ -49,9 +35,8 @@ std::vector<RingLoad> rings_for(const Plan& plan, const PerTileOp& loop,
       return {};
     }
   }
-  const BufferSet used = homes_of(plan, loads);
   for (std::size_t i = 0; i < plan.channels.size(); ++i) {
-    const std::ptrdiff_t count = count_of(plan.channels[i], used);
+    const std::ptrdiff_t count = filled_by(plan, plan.channels[i], loads);
     if (count == 0) continue;
     const bool all = count == std::ssize(plan.channels[i].buffers);
     if (!all || !reads_alike(plan, loop.roles, ChannelId(i))) return {};
@@ -60,16 +45,6 @@ std::vector<RingLoad> rings_for(const Plan& plan, const PerTileOp& loop,
 }
 
 }  // namespace
-
-bool leaves_rings_behind(const Plan& plan, const std::vector<RingLoad>& loads) {
-  const BufferSet used = homes_of(plan, loads);
-  std::set<int> depths;
-  for (const BufferId buffer : used) depths.insert(plan[buffer].depth);
-  return std::any_of(plan.channels.begin(), plan.channels.end(), [&](const Channel& channel) {
-    return channel.kind != ChannelKind::token && depths.contains(channel.depth) &&
-           channel.counts == Channel::Counts::iterations && count_of(channel, used) == 0;
-  });
-}
 
 void continue_rings(Draft& draft, const Setting& setting) {
   if (!draft.plan.kernel) return;

@@ -10,6 +10,7 @@
 
 #include "twill/plan/draft.h"
 #include "twill/plan/draft_scalar_effects.h"
+#include "twill/plan/rings.h"
 
 namespace twill::plan {
 namespace {

@@ -48,31 +48,6 @@ Amount bytes_brought(const Plan& plan, OpId load) {
   return footprint.empty() ? plan[*home].size : footprint.front().amount;
 }
 
-std::optional<ChannelId> ring_of(const Plan& plan, OpId copy) {
-  const auto home = plan.values[copy.index()].home;
-  for (std::size_t i = 0; i < plan.channels.size() && home; ++i) {
-    const Channel& channel = plan.channels[i];
-    const auto& buffers = channel.buffers;
-    const bool guards = std::find(buffers.begin(), buffers.end(), *home) != buffers.end();
-    if (guards && channel.kind == ChannelKind::pipeline) return ChannelId(i);
-  }
-  return std::nullopt;
-}
-
-std::optional<RoleId> loader_of(const Plan& plan, const PerTileOp& loop) {
-  if (loop.loads.empty()) return std::nullopt;
-  const auto ring = ring_of(plan, loop.loads.front().copy);
-  return ring ? std::optional(plan[*ring].producer) : std::nullopt;
-}
-
-std::ptrdiff_t releases(const Plan& plan, RoleId role, ChannelId channel) {
-  const bool by_tile = plan[channel].counts == Channel::Counts::tiles;
-  const auto& steps = by_tile ? plan[role].after : plan[role].sections.steady;
-  return std::count_if(steps.begin(), steps.end(), [&](const Step& step) {
-    return step.kind == StepKind::release && step.channel == channel;
-  });
-}
-
 int cluster_size(const Plan& plan) { return plan.kernel ? plan.kernel->cluster : 1; }
 
 std::optional<RoleId> role_of(const Plan& plan, OpId op) {

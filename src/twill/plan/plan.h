@@ -475,18 +475,6 @@ bool is_copy(Mechanism mechanism);
 /// alignment. 0 if it has no buffer.
 Amount bytes_brought(const Plan& plan, OpId load);
 
-/// The channel by which copies of that op of the loop become known, and their places free; empty if
-/// it has none.
-std::optional<ChannelId> ring_of(const Plan& plan, OpId copy);
-
-/// The role that begins the loads of a loop behind the planned one through rings; empty if none
-/// does.
-std::optional<RoleId> loader_of(const Plan& plan, const PerTileOp& loop);
-
-/// Steps by which a role releases a copy of the channel in a window, or in a tile. A consumer has
-/// none where what it releases of another channel says the same.
-std::ptrdiff_t releases(const Plan& plan, RoleId role, ChannelId channel);
-
 /// CTAs of a cluster; 1 without a kernel.
 int cluster_size(const Plan& plan);
 

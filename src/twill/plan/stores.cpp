@@ -292,7 +292,7 @@ class StoreRole {
                                   std::make_reverse_iterator(at), is_of_store)
                          .base();
     auto place = after.erase(at, end);
-    // What it waited for before: that its own staging is read.
+    // It waited for its own staging to be read.
     const auto meets = [](const Step& step) { return step.kind == StepKind::rendezvous; };
     auto waited = place;
     if (waited != after.begin() && meets(*(waited - 1))) --waited;
@@ -360,7 +360,7 @@ class StoreRole {
     });
   }
 
-  /// Nobody waits for stores but those who start them, and these do so before they exit.
+  /// Only roles that start stores wait for them, and they do so before they exit.
   void end(Role& role) const {
     const auto drains = [](const Step& step) {
       return step.kind == StepKind::drain_groups && step.queue == Mechanism::bulk_store;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/proof/run.h"
+#include "twill/plan/rings.h"
 
 namespace twill::plan::proof {
 namespace {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/proof/rules.h"
+#include "twill/plan/rings.h"
 
 /// Rings that go on in loops behind the planned one.
 ///
@@ -57,14 +58,9 @@ class RingLoadCheck {
   /// An instance of the channel in the loop is like one in the planned loop.
   void check_channel(const PerTileOp& loop, ChannelId id) {
     const Channel& channel = plan_[id];
-    const auto is_loaded = [&](BufferId buffer) {
-      return std::any_of(loop.loads.begin(), loop.loads.end(), [&](const RingLoad& load) {
-        return plan_.values[load.copy.index()].home == buffer;
-      });
-    };
-    const auto& buffers = channel.buffers;
-    if (std::none_of(buffers.begin(), buffers.end(), is_loaded)) return;
-    if (!std::all_of(buffers.begin(), buffers.end(), is_loaded)) {
+    const std::ptrdiff_t filled = filled_by(plan_, channel, loop.loads);
+    if (filled == 0) return;
+    if (filled < std::ssize(channel.buffers)) {
       wrong(loop, "fills a part of what " + channel.name + " brings");
     }
     if (channel.counts != Channel::Counts::iterations || channel.kind != ChannelKind::pipeline) {
@@ -81,7 +77,7 @@ class RingLoadCheck {
     }
   }
 
-  /// What is stored before the loop may not lie where the loop loads: the loader runs ahead.
+  /// No store before the loop lies where the loop loads: the loader runs ahead.
   void check_staging(const PerTileOp& loop) {
     for (const PerTileOp& other : plan_.kernel->per_tile_ops) {
       if (&other == &loop) return;

@@ -442,7 +442,7 @@ void Run::meet_in_loops() {
     shares[{*event.step->per_tile_op, event.iteration}].push_back(id);
   }
   for (const auto& [loop, begun] : shares) {
-    // What comes next in a strand waits until all others have begun.
+    // The next event of a strand waits until all others have begun.
     for (const EventId own : begun) {
       const Place at = places_[own];
       for (EventId next = own + 1; next < events_.size(); ++next) {

@@ -428,7 +428,7 @@ class Checker {
     const RoleId id(static_cast<std::size_t>(&role - plan_.roles.data()));
     const bool produces = step.kind == StepKind::acquire || step.kind == StepKind::expect ||
                           step.kind == StepKind::commit || step.kind == StepKind::pass;
-    // Whoever fills a place waits until it is free: also where others filled it before.
+    // A role that fills a place waits until it is free: also where others filled it before.
     const bool waits = step.kind == StepKind::acquire && channel.counts == Channel::Counts::tiles;
     if (waits) return;
     const bool its = produces ? channel.producer == id
