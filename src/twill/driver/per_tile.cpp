@@ -245,14 +245,13 @@ class SettingBuilder {
     request.what.alone = !works_on_tiles(id);
     request.brings = request.what.alone && extract::is_read(program_, op);
     decide_mechanism(id, request);
-    const auto needs = needs_.find(id);
-    if (when == When::after && needs != needs_.end()) {
-      request.uses = {needs->second.begin(), needs->second.end()};
+    if (when == When::after) {
+      for (const std::size_t maker : needs_[id]) request.uses.emplace_back(maker);
+      request.loads = loads_beside(kernel_, outcome_, id);
     }
     for (const auto& [copy, sources] : for_copies_) {
       if (sources.contains(id)) request.copies.push_back(copy);
     }
-    if (when == When::after) request.loads = loads_beside(kernel_, outcome_, id);
     request.only_copies = !request.copies.empty() && !for_others_.contains(id);
     setting_.per_tile_ops.push_back(std::move(request));
   }
@@ -389,8 +388,6 @@ class SettingBuilder {
     }
     for_others_.merge(behind(others, loads));
   }
-
-  // --- Row sums ---------------------------------------------------------------------------------
 
   plan::Place place_of(ir::OpId op) const {
     return {ir::op_words(program_, op), program_.op(op).line, program_.op(op).column};

@@ -1,6 +1,8 @@
 #include <cstdint>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "twill/plan/json.h"
 #include "twill/plan/json_node.h"
 #include "twill/schedule/loop_text.h"
@@ -8,11 +10,12 @@
 namespace twill::plan {
 namespace {
 
-using json::Json;
-using json::Names;
-using json::Node;
+using Json = nlohmann::json;
+using Names = PlanNames;
+using Node = PlanJson;
 
 constexpr const char* kFormat = "twill-plan";
+
 template <class Items>
 Names index_of(const Items& items) {
   Names names;
