@@ -4,11 +4,10 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "twill/plan/plan.h"
 #include "twill/support/diagnostic.h"
@@ -22,8 +21,8 @@ using PlanNames = std::map<std::string, std::size_t, std::less<>>;
 /// A value of the JSON with its path. Every accessor fails with that path.
 class PlanJson {
  public:
-  PlanJson(const nlohmann::json& json, std::string path, const std::string& file)
-      : json_(&json), path_(std::move(path)), file_(&file) {}
+  /// Reads a whole text. Fails, with the place in `file`, if that is no JSON.
+  static Result<PlanJson> parse(std::string_view text, const std::string& file);
 
   tl::unexpected<Diagnostic> wrong(const std::string& message) const;
   bool has(const char* name) const;
@@ -56,9 +55,11 @@ class PlanJson {
   Result<std::size_t> reference(const PlanNames& known) const;
 
  private:
-  const nlohmann::json* json_;
-  std::string path_;
-  const std::string* file_;
+  struct Value;
+  PlanJson(std::shared_ptr<const Value> value, std::string path, const std::string& file);
+
+  std::shared_ptr<const Value> value_;
+  std::string path_, file_;
 };
 
 }  // namespace twill::plan

@@ -1,8 +1,6 @@
 #include <cstdint>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "twill/plan/json.h"
 #include "twill/plan/json_node.h"
 #include "twill/schedule/loop_text.h"
@@ -10,7 +8,6 @@
 namespace twill::plan {
 namespace {
 
-using Json = nlohmann::json;
 using Names = PlanNames;
 using Node = PlanJson;
 
@@ -377,26 +374,15 @@ Result<problem::Problem> read_problem(const Node& root, const std::string& file)
   return std::move(loop.problem);
 }
 
-Result<Json> parse(std::string_view text, const std::string& file) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    return fail_at(text, error.byte == 0 ? 0 : error.byte - 1, file, "not valid JSON");
-  } catch (const Json::exception&) {  // a number beyond every type
-    return fail({file}, "not valid JSON: a number in it is out of range");
-  }
-}
-
 }  // namespace
 
 bool is_plan_json(std::string_view text) {
-  const auto json = parse(text, "");
-  return json && json->is_object() && json->value("format", Json()) == kFormat;
+  const auto root = Node::parse(text, "");
+  return root && root->text("format").value_or("") == kFormat;
 }
 
 Result<Plan> read_plan_json(std::string_view text, const std::string& file) {
-  TWILL_TRY(const Json json, parse(text, file));
-  const Node root(json, "", file);
+  TWILL_TRY(const Node root, Node::parse(text, file));
   TWILL_TRY(const std::string format, root.text("format"));
   if (format != kFormat) return root.wrong("is none: /format is '" + format + "'");
   TWILL_TRY(const std::int64_t version, root.number("version"));
