@@ -105,21 +105,6 @@ Result<void> check_definitions(const Sketch& sketch, ir::OpId loop, const Kernel
   return {};
 }
 
-/// The channel of the tile that lay where a box lies, if one did: a role that fills the box
-/// acquires it.
-std::optional<plan::ChannelId> tile_below(const plan::Plan& plan, const Memory& memory,
-                                          std::size_t index) {
-  const auto& steps = plan[plan.kernel->per_tile_ops[index].roles.front()].after;
-  std::optional<plan::ChannelId> found;
-  for (const plan::Step& step : steps) {
-    if (step.kind == plan::StepKind::stage && step.per_tile_op == index) return found;
-    const bool acquires = step.kind == plan::StepKind::acquire && step.instance.offset == 1;
-    if (step.kind != plan::StepKind::acquire) found.reset();
-    if (acquires && !memory.to_sender.contains(*step.channel)) found = step.channel;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 Result<plan::ProvenPlan> with_stores(const Parts& parts) {
@@ -176,9 +161,6 @@ Result<Kernel> build(const Parts& given) {
     kernel.values.push_back({value.name, value.type});
   }
   TWILL_TRY(Memory memory, lay_out(sketch, kernel));
-  for (const auto& [index, box] : memory.boxes) {
-    if (const auto tile = tile_below(plan, memory, index)) kernel.laid.emplace_back(index, *tile);
-  }
   TWILL_TRY(const std::vector<const plan::Role*> order, order_of_roles(sketch));
   const int launch_warps = order.front()->warps;
   {

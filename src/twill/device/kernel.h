@@ -135,9 +135,6 @@ struct Kernel {
   std::vector<std::string> notes;  ///< what was decided here and is not in the plan
   /// The plan that it is made from, with the role that stores boxes.
   std::optional<plan::ProvenPlan> plan;
-  /// Per-tile ops whose boxes lie where a tile of that channel lay. A role that fills one waits
-  /// until all roles have released the tile.
-  std::vector<std::pair<std::size_t, plan::ChannelId>> laid;
 
   const Value& operator[](ValueId id) const { return values[id.index()]; }
 };

@@ -140,14 +140,13 @@ constexpr std::uint64_t kLeastWork = 20'000'000;
 
 /// The text of a plan, and what is known of it.
 struct Printed {
-  std::string text;                       ///< without the story; empty without a plan
-  std::vector<std::string> notes = {};    ///< for people
-  std::vector<std::string> reasons = {};  ///< why its code would not be good
-  int missing = 0;                        ///< registers that roles need beyond those they have
-  std::size_t short_roles = 0;            ///< roles of which the estimate says that
-  std::vector<std::string> roles = {};    ///< names of the tree's roles
-  std::vector<std::pair<std::size_t, plan::ChannelId>> laid = {};  ///< as the tree has it
-  std::optional<plan::ProvenPlan> plan = {};    ///< with fewer copies than the answer's
+  std::string text;                           ///< without the story; empty without a plan
+  std::vector<std::string> notes = {};        ///< for people
+  std::vector<std::string> reasons = {};      ///< why its code would not be good
+  int missing = 0;                            ///< registers that roles need beyond those they have
+  std::size_t short_roles = 0;                ///< roles of which the estimate says that
+  std::vector<std::string> roles = {};        ///< names of the tree's roles
+  std::optional<plan::ProvenPlan> plan = {};  ///< with fewer copies than the answer's
   std::optional<plan::ProvenPlan> stored = {};  ///< the tree's
 };
 
@@ -216,7 +215,6 @@ Result<Printed> print(const Reading& reading, const report::Outcome& outcome,
   if (!text) return tl::unexpected(with_page(text.error()));
   Printed out{*std::move(text), tree.notes};
   for (const device::Role& role : tree.roles) out.roles.push_back(role.name);
-  out.laid = tree.laid;
   out.stored = tree.plan;
   out.plan = std::move(fitted->plan);
   if (choice.judge) {
@@ -457,14 +455,13 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
     return tl::unexpected(in_words_of_mapping(given, made.error(), is_made));
   }
   Module module = *std::move(made);
-  if (!module.planned.plan) return EmittedTtgir{std::move(module.planned), {}, {}, {}, {}, {}, {}};
+  if (!module.planned.plan) return EmittedTtgir{std::move(module.planned), {}, {}, {}, {}, {}};
   if (may_share_an_sm(request, module)) {
     TWILL_TRY(module, with_company(request, choice, std::move(module)));
   }
-  EmittedTtgir emitted{std::move(module.planned),       std::move(module.printed.text),
-                       std::move(module.printed.notes), std::move(module.printed.roles),
-                       std::move(module.printed.laid),  std::move(module.printed.stored),
-                       {}};
+  EmittedTtgir emitted{std::move(module.planned),        std::move(module.printed.text),
+                       std::move(module.printed.notes),  std::move(module.printed.roles),
+                       std::move(module.printed.stored), {}};
   if (module.printed.plan) emitted.planned.plan = *std::move(module.printed.plan);
   // The checks need nothing of each other, and may take longer than all before.
   PrintedCheck proof, compared;

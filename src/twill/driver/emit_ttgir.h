@@ -17,8 +17,6 @@ struct EmittedTtgir {
   std::string text;                ///< the module; empty without a plan
   std::vector<std::string> notes;  ///< on the module, for people; they stand in the text, too
   std::vector<std::string> roles;  ///< of the module: of which of the plan each is, or a helper
-  /// Per-tile ops whose boxes lie where a tile of that channel lay (`device::Kernel`).
-  std::vector<std::pair<std::size_t, plan::ChannelId>> laid;
   /// The plan as the module has it: with a role that stores the boxes which others fill.
   std::optional<plan::ProvenPlan> stored;
   /// Report of a rule that the module's roles break when they are run: a bug of ours, and the text

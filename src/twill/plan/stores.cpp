@@ -403,4 +403,24 @@ std::vector<ChannelId> channels_to_sender(const Plan& plan, std::size_t per_tile
   return channels;
 }
 
+ChannelId first_to_sender(const Plan& plan, ChannelId channel) {
+  const std::size_t ops = plan.kernel ? plan.kernel->per_tile_ops.size() : 0;
+  for (std::size_t i = 0; i < ops; ++i) {
+    const auto channels = channels_to_sender(plan, i);
+    if (std::find(channels.begin(), channels.end(), channel) != channels.end()) {
+      return channels.front();
+    }
+  }
+  return channel;
+}
+
+bool gives_place_to_box(const Plan& plan, ChannelId channel) {
+  if (plan[channel].buffers.empty() || plan[plan[channel].buffers.front()].staging) return false;
+  return std::any_of(plan.roles.begin(), plan.roles.end(), [&](const Role& role) {
+    return std::any_of(role.after.begin(), role.after.end(), [&](const Step& step) {
+      return step.kind == StepKind::acquire && step.channel == channel && step.instance.offset == 1;
+    });
+  });
+}
+
 }  // namespace twill::plan

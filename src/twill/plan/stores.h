@@ -37,4 +37,11 @@ Result<Plan> with_store_role(Plan plan, const std::vector<WholeStore>& stores);
 /// for them.
 std::vector<ChannelId> channels_to_sender(const Plan& plan, std::size_t per_tile_op);
 
+/// The first of the channels that fill the same box; of all others, the channel itself. A printer
+/// may give these the same barriers, as their consumer waits for all of them, and releases all.
+ChannelId first_to_sender(const Plan& plan, ChannelId channel);
+
+/// Whether a box lies where the channel's tile lay, and is filled once that is released.
+bool gives_place_to_box(const Plan& plan, ChannelId channel);
+
 }  // namespace twill::plan
