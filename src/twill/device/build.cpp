@@ -105,10 +105,45 @@ Result<void> check_definitions(const Sketch& sketch, ir::OpId loop, const Kernel
   return {};
 }
 
-}  // namespace
+/// Refuses kernels and plans that Triton's text has no words for.
+Result<void> check_printable(const Sketch& sketch) {
+  const ir::Program& program = sketch.program();
+  const ir::OpId loop = sketch.loop().op;
+  if (const auto odd = odd_extent(program)) {
+    return sketch.refuse(odd->first,
+                         fmt::format("makes a tile with an extent of {}, and Triton's tiles have "
+                                     "powers of two",
+                                     odd->second),
+                         "`twill emit cuda` takes any tile");
+  }
+  for (const ir::OpId id : ir::walk(program, sketch.function())) {
+    const auto user = ir::user_function(program.op(id));
+    if (!user) continue;
+    return sketch.refuse(
+        id, fmt::format("calls '{}' of CUDA C++, which Triton does not compile", user->name),
+        "let the mapping take the leaf that says what it means");
+  }
+  const plan::Plan& plan = sketch.plan();
+  if (plan.kernel->tiles == plan::Tiles::persistent) {
+    return sketch.refuse(loop,
+                         "has a plan whose CTAs walk the grid, and Triton launches a CTA for "
+                         "each tile",
+                         "plan one tile per CTA (--tiles one)");
+  }
+  const auto& how = plan.mechanisms;
+  if (std::find(how.begin(), how.end(), plan::Mechanism::tcgen05) != how.end()) {
+    return sketch.refuse(loop, "has products of tcgen05, which are not printed as TTGIR yet");
+  }
+  if (plan.kernel->cluster > 1) {
+    return sketch.refuse(loop, "has a plan for clusters, which are not printed as TTGIR");
+  }
+  return {};
+}
 
+/// The plan with a role that stores boxes for all that fill them, if the kernel has such stores.
 Result<plan::ProvenPlan> with_stores(const Parts& parts) {
   TWILL_TRY(const Sketch sketch, Sketch::of(parts));
+  TWILL_TRY_VOID(check_printable(sketch));
   TWILL_TRY(const auto stores, whole_stores(sketch, parts));
   if (stores.empty()) return parts.plan;
   TWILL_TRY(plan::Plan plan, plan::with_store_role(parts.plan.plan(), stores));
@@ -118,40 +153,13 @@ Result<plan::ProvenPlan> with_stores(const Parts& parts) {
                        "cannot be stored by one role for all: " + proven.error().front().message);
 }
 
+}  // namespace
+
 Result<Kernel> build(const Parts& given) {
   TWILL_TRY(const plan::ProvenPlan stored, with_stores(given));
-  const Parts parts{
-      given.program,       given.loop, given.origins, stored, given.boxes_in_invariant_buffers,
-      given.parts_of_rings};
+  const Parts parts{given.program, given.loop, given.origins, stored};
   TWILL_TRY(const Sketch sketch, Sketch::of(parts));
-  if (const auto odd = odd_extent(parts.program)) {
-    return sketch.refuse(odd->first,
-                         fmt::format("makes a tile with an extent of {}, and Triton's tiles have "
-                                     "powers of two",
-                                     odd->second),
-                         "`twill emit cuda` takes any tile");
-  }
-  for (const ir::OpId id : ir::walk(parts.program, sketch.function())) {
-    const auto user = ir::user_function(parts.program.op(id));
-    if (!user) continue;
-    return sketch.refuse(
-        id, fmt::format("calls '{}' of CUDA C++, which Triton does not compile", user->name),
-        "let the mapping take the leaf that says what it means");
-  }
   const plan::Plan& plan = sketch.plan();
-  if (plan.kernel->tiles == plan::Tiles::persistent) {
-    return sketch.refuse(parts.loop,
-                         "has a plan whose CTAs walk the grid, and Triton launches a CTA for "
-                         "each tile",
-                         "plan one tile per CTA (--tiles one)");
-  }
-  const auto& how = plan.mechanisms;
-  if (std::find(how.begin(), how.end(), plan::Mechanism::tcgen05) != how.end()) {
-    return sketch.refuse(parts.loop, "has products of tcgen05, which are not printed as TTGIR yet");
-  }
-  if (plan.kernel->cluster > 1) {
-    return sketch.refuse(parts.loop, "has a plan for clusters, which are not printed as TTGIR");
-  }
   Kernel kernel;
   kernel.plan = stored;
   kernel.function = sketch.function();

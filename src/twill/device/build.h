@@ -23,13 +23,10 @@ struct Parts {
                                ///< memory of its own. Triton 3.8 takes no view smaller than that
 };
 
-/// The plan with the role that stores boxes for all that fill them, if the kernel has such stores
-/// (plan/stores.h).
-Result<plan::ProvenPlan> with_stores(const Parts& parts);
-
-/// The tree of the kernel, of the plan of `with_stores`. Fails, with the line of the operation in
+/// The tree of the kernel. Stores by descriptors of whole tiles are done by a role of their own
+/// (plan/stores.h), with which the plan is proven again. Fails, with the line of the operation in
 /// the TTGIR, for what it cannot express. Deterministic. Cost: about the size of the tree times the
-/// number of values that loops carry, and that plan's proof.
+/// number of values that loops carry, and that proof.
 Result<Kernel> build(const Parts& parts);
 
 }  // namespace twill::device
