@@ -229,7 +229,7 @@ class PerTileCheck {
     }
   }
 
-  /// All accesses of the loop to a buffer.
+  /// All accesses of the loop to a buffer, and loops behind it that go on with it.
   std::vector<Doing> accesses_to(BufferId buffer) const {
     std::set<OpId> ops, stagings;
     for (std::size_t v = 0; v < plan_.values.size(); ++v) {
@@ -245,6 +245,14 @@ class PerTileCheck {
     for (std::int64_t n = 0; n < run_.iterations(); ++n) {
       for (const OpId op : ops) accesses.push_back(doing(op, n));
       for (const OpId op : stagings) accesses.push_back({&run_.staging(op, n), n, op, 0, true});
+    }
+    for (std::size_t i = 0; i < per_tile_ops_.size(); ++i) {
+      const auto& loads = per_tile_ops_[i].loads;
+      const bool fills = std::any_of(loads.begin(), loads.end(), [&](const RingLoad& load) {
+        return plan_.values[load.copy.index()].home == buffer;
+      });
+      if (!fills) continue;
+      for (const RoleId role : per_tile_ops_[i].roles) accesses.push_back(doing(i, role, 0));
     }
     return accesses;
   }
