@@ -144,7 +144,6 @@ TEST(Stores, NoStepCanBeLeftOut) {
       Plan plan = good;
       auto& after = role_named(plan, name).after;
       after.erase(after.begin() + static_cast<std::ptrdiff_t>(i));
-      // The roles meet in front of the box: each waits for what both have filled.
       EXPECT_NE(rule_of(plan), "") << name << " without " << to_text(good, steps[i]);
     }
   }
