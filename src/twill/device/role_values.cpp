@@ -273,7 +273,7 @@ RoleBuilder::Want RoleBuilder::argument(const ir::Carried& carried_value, Rows r
 
 /// Results of the loop, for operations behind it.
 RoleBuilder::Want RoleBuilder::result(const ir::Carried& carried_value, Rows rows, ir::Type type) {
-  if (!behind_loop_ || role_ == nullptr) {
+  if (!behind_loop_ || role_ == nullptr || role_->sections.steady.empty()) {
     return sketch_.refuse(sketch_.loop().op, "has results that are wanted before they are there");
   }
   const Thing thing(carried_value.argument, rows);
