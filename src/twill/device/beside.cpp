@@ -36,7 +36,9 @@ bool Sketch::fits_cp_async(ir::OpId load) const {
   const std::int64_t elements = kFewestBits / std::max(1, ir::element_bits(tile));
   if (elements <= 1) return true;
   const auto near = dialect::neighbours_of(tile->encoding);
-  return near && access && near->count >= elements &&
+  const auto memory = memory_type(load);
+  return near && access && near->count >= elements && memory &&
+         ir::fastest_dimension(*memory) == near->dimension &&
          ir::in_one_piece(*program_, *access, near->dimension, elements);
 }
 

@@ -102,8 +102,9 @@ class Sketch {
   /// does, without these loads.
   std::set<ir::ValueId> made_for_loads(const ir::Loop& loop) const;
   std::set<ir::ValueId> made_for_others(const ir::Loop& loop) const;
-  /// Whether cp.async can bring a tile. It copies at least four bytes in a piece, and leaves zeros
-  /// where the mask is false; Triton drops another value in silence.
+  /// Whether cp.async can bring a tile. It copies at least four bytes in a piece, which lie together
+  /// in both memories, and leaves zeros where the mask is false; Triton drops another value in
+  /// silence.
   bool fits_cp_async(ir::OpId load) const;
   /// The channel by which the copies of an op become known.
   Result<plan::ChannelId> channel_of(OpId copy) const;

@@ -37,6 +37,17 @@ std::optional<TensorMemoryEncoding> tensor_memory_encoding(Attribute encoding) {
   return encoding_as<TensorMemoryEncoding>(encoding);
 }
 
+std::optional<std::size_t> fastest_dimension(Type memdesc) {
+  if (!is_memdesc(memdesc, MemorySpace::shared) || memdesc->shape.empty()) return std::nullopt;
+  const std::size_t last = memdesc->shape.size() - 1;
+  if (const auto layout = nvmma_shared_encoding(memdesc->encoding)) {
+    return layout->transposed ? 0 : last;
+  }
+  const auto layout = swizzled_shared_encoding(memdesc->encoding);
+  if (!layout || layout->order.size() != memdesc->shape.size()) return std::nullopt;
+  return static_cast<std::size_t>(layout->order.front());
+}
+
 std::int64_t tensor_memory_columns(Type memdesc) {
   if (!is_memdesc(memdesc, MemorySpace::tensor) || memdesc->shape.size() < 2) return 0;
   const auto layout = tensor_memory_encoding(memdesc->encoding);
