@@ -390,6 +390,10 @@ RoleBuilder::Want RoleBuilder::begin_product(ir::OpId id, Rows rows, At at, cons
   for (int i = 0; i < 3; ++i) {
     TWILL_TRY(values.emplace_back(), want(inputs[i], {cuts[i], rows.part}, at));
   }
+  if (type_of(values[0])->shape.back() != type_of(values[1])->shape.front()) {
+    return sketch_.refuse(id, "adds up what several groups hold",
+                          "plan it with tiles that are not cut: --subtile 0");
+  }
   TWILL_TRY(values.emplace_back(), adds());
   TWILL_TRY(const ir::Type type, own_type(*operands.result, rows));
   const ValueId made = add_value(name, type);

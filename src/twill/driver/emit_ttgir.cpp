@@ -355,6 +355,20 @@ Result<Module> best_module(const Request& request, const TtgirChoice& choice) {
   return module;
 }
 
+/// The module of the request; where no plan can be printed whose tiles are cut, of one whose tiles
+/// are whole. From there on, the request asks for that.
+Result<Module> printable_module(Request& request, const TtgirChoice& choice) {
+  auto cut = best_module(request, choice);
+  if (cut || request.subtile || request.names_schedule()) return cut;
+  Request whole = request;
+  whole.subtile = 0;
+  auto module = best_module(whole, choice);
+  if (!module || !module->planned.plan) return cut;
+  module->printed.notes.push_back("tiles are not cut, since else " + in_one_line(cut.error()));
+  request.subtile = 0;
+  return module;
+}
+
 /// CTAs that share an SM, where each had one. With more, no pool has the registers.
 constexpr int kCtasTogether = 2;
 
@@ -441,7 +455,7 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
   if (request.answers == nullptr) request.answers = &answers;
   TtgirChoice choice = wanted;
   if (!choice.spelling) choice.spelling = dialect::spelling_of(request.input.text);
-  auto made = best_module(request, choice);
+  auto made = printable_module(request, choice);
   if (!made) {
     const auto is_made = [&](const Request& smaller) {
       const auto other = module_of(smaller, choice, 0);
