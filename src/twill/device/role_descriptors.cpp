@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::int64_t kMapBytes = 128;
 
-/// What tensormap.replace calls the type, by the element's name (PTX ISA, "elemtype"); -1 if there
-/// is none. The host's CUtensorMapDataType has no f32.ftz, so its f64 and bf16 are one less.
+/// The number of the element's type in tensormap.replace (PTX ISA, "elemtype"); -1 if there is
+/// none. CUtensorMapDataType, the host's, has no f32.ftz: there, f64 and bf16 are one less.
 std::int64_t map_type(ir::Type element) {
   static const std::map<std::string, std::int64_t, std::less<>> kTypes = {
-      {"i8", 0},  {"si8", 0},  {"ui8", 0},  {"i16", 1}, {"si16", 1}, {"ui16", 1},
-      {"i32", 3}, {"si32", 3}, {"ui32", 2}, {"i64", 5}, {"si64", 5}, {"ui64", 4},
+      {"i8", 0},  {"si8", 0},  {"ui8", 0},  {"i16", 1},  {"si16", 1}, {"ui16", 1},
+      {"i32", 3}, {"si32", 3}, {"ui32", 2}, {"i64", 5},  {"si64", 5}, {"ui64", 4},
       {"f16", 6}, {"f32", 7},  {"f64", 9},  {"bf16", 10}};
   const auto found = kTypes.find(element->name);
   if (found != kTypes.end()) return found->second;

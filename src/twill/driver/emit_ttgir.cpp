@@ -178,15 +178,6 @@ void note_missing_registers(const ir::Program& program, const device::Kernel& tr
 /// wants 154 at launch (C7602, the ptxas of Triton 3.6). What setmaxnreg adds does not count.
 constexpr int kBesideInstruction = 26;
 
-/// Registers of a thread that an instruction of the product leaves its result in; 0: not known.
-int instruction_registers(ir::Type result) {
-  const auto layout = ir::mma_encoding(result->encoding);
-  if (!layout || layout->instr_shape.size() < 2) return 0;
-  constexpr std::int64_t kRows = 64, kThreads = 128;
-  const std::int64_t bits = layout->instr_shape[1] * ir::element_bits(result);
-  return static_cast<int>(kRows * bits / (32 * kThreads));
-}
-
 /// Notes a product whose instruction needs more registers than a launch has.
 void note_large_product(const device::Kernel& tree, Printed& printed) {
   if (tree.registers_at_launch == 0) return;
@@ -194,7 +185,7 @@ void note_large_product(const device::Kernel& tree, Printed& printed) {
   for (const device::Role& role : tree.roles) {
     device::walk(role.body.nodes, [&](const device::Node& node) {
       if (node.kind != device::NodeKind::product) return;
-      most = std::max(most, instruction_registers(tree[node.results[0]].type));
+      most = std::max(most, device::instruction_registers(tree[node.results[0]].type));
     });
   }
   if (most + kBesideInstruction <= tree.registers_at_launch) return;
@@ -355,8 +346,8 @@ Result<Module> best_module(const Request& request, const TtgirChoice& choice) {
   return module;
 }
 
-/// The module of the request; where no plan can be printed whose tiles are cut, of one whose tiles
-/// are whole. From there on, the request asks for that.
+/// The module of the request; where no plan of cut tiles can be printed, of one with whole tiles,
+/// for which the request asks from there on.
 Result<Module> printable_module(Request& request, const TtgirChoice& choice) {
   auto cut = best_module(request, choice);
   if (cut || request.subtile || request.names_schedule()) return cut;

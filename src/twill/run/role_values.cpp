@@ -114,7 +114,7 @@ bool RoleSteps::is_made_of(plan::OpId op, std::int64_t iteration,
   return made == latest_in(op, iteration, false) || made == latest_in(op, iteration, true);
 }
 
-/// The same for one of the ops that a step stands for, which may take less than all that the step
+/// The same for one op of those that a step stands for. An op may take less than all that the step
 /// is handed, and then of earlier iterations.
 bool RoleSteps::is_made_of(plan::OpId op, ir::OpId source, std::int64_t iteration,
                            std::optional<std::int64_t> made) {
