@@ -18,6 +18,7 @@
 #include "twill/emit/ttgir.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/operands.h"
+#include "twill/problem/problem.h"
 
 /// Protects: trees of kernels are well-formed and do each effect of the text once for each row. Our
 /// own reader takes the TTGIR printed of them.
