@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "twill/driver/propose.h"
+#include "twill/problem/problem.h"
 #include "twill/tasks/values.h"
 
 namespace twill::driver {
