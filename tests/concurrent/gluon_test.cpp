@@ -29,11 +29,14 @@ driver::VerifiedModule verified(const std::string& text, std::int64_t at_least =
 
 TEST(Gluon, GoodKernelsAreProven) {
   for (const char* name : {"turns", "copies", "stream", "groups", "late", "halves", "added",
-                           "gather", "dequant", "whiles", "causal", "grouped", "drawn"}) {
+                           "gather", "dequant", "whiles", "causal", "grouped", "drawn",
+                           "blockscale", "cpasync", "named", "paged", "reduced", "split2",
+                           "streamk", "tickets", "twice"}) {
     const auto made = verified(gluon(name));
     EXPECT_TRUE(run::is_proven(made.proof)) << run::to_text(made.proof, made.program);
   }
-  for (const char* name : {"persist", "scaled", "splitk", "attend", "dynamic"}) {
+  for (const char* name :
+       {"persist", "scaled", "splitk", "attend", "dynamic", "pingpong", "silu"}) {
     const auto made = verified(gluon(name), 1);
     EXPECT_TRUE(run::is_proven(made.proof)) << run::to_text(made.proof, made.program);
   }
@@ -54,7 +57,9 @@ TEST(Gluon, IterationsThatAreTakenForGrantedAreCounted) {
 
 /// Gathered rows, copies to tensor memory and block scales: no alarm in any order.
 TEST(Gluon, GoodKernelsRunWithoutAlarm) {
-  for (const char* name : {"gather", "dequant", "scaled", "splitk", "attend", "whiles"}) {
+  for (const char* name : {"gather", "dequant", "scaled", "splitk", "attend", "whiles", "blockscale",
+                           "cpasync", "named", "paged", "pingpong", "ppgemm", "reduced", "silu",
+                           "split2", "streamk", "tickets", "twice"}) {
     driver::RunModuleRequest request;
     request.module = {name, gluon(name)};
     request.trips = {1, 2, 7};

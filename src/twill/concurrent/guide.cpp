@@ -73,9 +73,11 @@ class Maker {
     guide_.drawn_form = forms_.number(forms_.drawn());
     for (const auto& [op, loop] : guide_.loops) {
       if (guide_.idle.contains(op)) continue;
-      const std::pair key(loop.form, loop.occurrence);
-      guide_.roles[key] |= std::uint64_t{1} << loop.role;
-      note_threshold(key, loop.first);
+      for (std::size_t i = 0; i < loop.times; ++i) {
+        const std::pair key(loop.form, loop.occurrence + i * loop.stride);
+        guide_.roles[key] |= std::uint64_t{1} << loop.role;
+        note_threshold(key, loop.first);
+      }
     }
     for (const auto& [op, loop] : guide_.drawn_loops) {
       const std::pair key(loop.form, loop.occurrence);
@@ -271,8 +273,17 @@ class Maker {
       if (at_least > 0) is_more_than(form, first + (at_least - 1) * step);
       if (forms_.varies(forms_.form(form))) continue;
       guide_.steady[form] = first + told_apart * step;
+      if (has_several(form)) guide_.recurs.insert(form);
       note_threshold({form, kEverywhere}, first + told_apart * step);
     }
+  }
+
+  /// Whether a role has more than one loop of that form.
+  bool has_several(std::size_t form) const {
+    return std::ranges::any_of(guide_.loops, [&](const auto& it) {
+      return it.second.form == form && !guide_.idle.contains(it.first) &&
+             (it.second.occurrence > 0 || it.second.times > 1);
+    });
   }
 
   void is_more_than(std::size_t form, std::int64_t threshold) {
@@ -358,7 +369,7 @@ class Maker {
             known.op ? guide_.drawn_conditions.find(*known.op) : guide_.drawn_conditions.end();
         if (found == guide_.drawn_conditions.end()) continue;
         const Condition& it = found->second;
-        if (!it.exact && !it.negated) guide_.going_on.emplace_back(it.form, it.threshold);
+        if (!it.exact && !it.negated) guide_.going_on.emplace(op, std::pair(it.form, it.threshold));
       }
     }
   }

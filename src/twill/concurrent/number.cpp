@@ -76,8 +76,8 @@ Number Machine::draw_number(bool counted) {
   const auto number = static_cast<std::int64_t>(draw);
   const Scope scope = std::pair(kDrawn, number);
   if (counted) assume(number_of(guide.drawn_form, 0, scope), -1, true);
-  for (const auto& [form, threshold] : guide.going_on) {
-    if (number < guide.at_least) assume(number_of(form, 0, scope), threshold, true);
+  for (const auto& [loop, least] : guide.going_on) {
+    if (number < guide.at_least) assume(number_of(least.first, 0, scope), least.second, true);
   }
   return {draw, 0};
 }
