@@ -93,8 +93,8 @@ class Follower {
         const CountedLoop& loop = it->second;
         const bool behind = step.occurrence < loop.occurrence ||
                             step.occurrence >= loop.occurrence + loop.stride * loop.times;
-        const bool same = step.occurrence == loop.occurrence || step.occurrence == kEverywhere ||
-                          !behind;
+        const bool same =
+            step.occurrence == loop.occurrence || step.occurrence == kEverywhere || !behind;
         if (loop.form != step.form || !same) continue;
         if (best == loops->end() || loop.step < best->second.step) best = it;
       }

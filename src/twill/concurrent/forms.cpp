@@ -12,7 +12,7 @@ namespace {
 
 using ir::OpKind;
 
-constexpr std::size_t kDeepest = 500;       ///< values that a form is looked for through
+constexpr std::size_t kDeepest = 500;      ///< values that a form is looked for through
 constexpr std::int64_t kMostUnrolled = 8;  ///< iterations of a loop around others
 
 bool is_integer(ir::Type type) {
@@ -165,9 +165,9 @@ std::optional<ir::OpId> Forms::loop_of(std::size_t position) const {
   return found == positions_.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The quantity of a loop with a step that is not known, such as the number of programs: how many
-/// units of the step lie between its bounds. So loops over every tile and over every second one, from
-/// the first or from the second, have the same quantity.
+/// The quantity of a loop whose step is not known, such as the number of programs. It is the number
+/// of units of the step between the bounds. Loops over every tile and over every second one have
+/// the same quantity, wherever they begin.
 LinearForm Forms::in_units(const LinearForm& lower, const LinearForm& upper, const LinearForm& step,
                            CountedLoop& made) {
   std::int64_t times = std::abs(step.constant);
@@ -222,13 +222,14 @@ void Forms::add_loop(const ir::Loop& loop) {
   loops_.emplace(loop.op, made);
 }
 
-/// Numbers occurrences anew where loops stand in loops of a few iterations: a role that goes twice
-/// over the same blocks may do so in one loop or in two.
+/// Numbers occurrences anew where loops stand in loops of a few iterations. A role may go over the
+/// same blocks twice in one loop or in two.
 void Forms::unroll_loops() {
   std::map<ir::OpId, std::vector<CountedLoop*>> inside;
   for (auto& [op, loop] : loops_) {
     auto around = ir::parent(program_, op);
-    while (around && !ir::is_loop(program_.op(*around).kind)) around = ir::parent(program_, *around);
+    while (around && !ir::is_loop(program_.op(*around).kind))
+      around = ir::parent(program_, *around);
     const auto found = around ? loops_.find(*around) : loops_.end();
     const bool is_known = found != loops_.end() && form(found->second.form).is_constant();
     const std::int64_t times =

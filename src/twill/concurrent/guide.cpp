@@ -71,24 +71,8 @@ class Maker {
     find_going_on(at_least);
     for (const auto& [op, loop] : guide_.loops) add_drawn_loop(op);
     guide_.drawn_form = forms_.number(forms_.drawn());
-    for (const auto& [op, loop] : guide_.loops) {
-      if (guide_.idle.contains(op)) continue;
-      for (std::size_t i = 0; i < loop.times; ++i) {
-        const std::pair key(loop.form, loop.occurrence + i * loop.stride);
-        guide_.roles[key] |= std::uint64_t{1} << loop.role;
-        note_threshold(key, loop.first);
-      }
-    }
-    for (const auto& [op, loop] : guide_.drawn_loops) {
-      const std::pair key(loop.form, loop.occurrence);
-      guide_.roles[key] |= std::uint64_t{1} << loop.role;
-      note_threshold(key, loop.first);
-    }
-    for (const auto& [op, loop] : guide_.whiles) {
-      if (guide_.idle.contains(op)) continue;
-      const std::pair key(loop.form, loop.occurrence);
-      guide_.roles[key] |= std::uint64_t{1} << loop.role;
-      note_threshold(key, loop.first);
+    for (const auto* loops : {&guide_.loops, &guide_.drawn_loops, &guide_.whiles}) {
+      note_loops(*loops);
     }
     add_bounds(at_least);
     find_valued();
@@ -273,22 +257,26 @@ class Maker {
       if (at_least > 0) is_more_than(form, first + (at_least - 1) * step);
       if (forms_.varies(forms_.form(form))) continue;
       guide_.steady[form] = first + told_apart * step;
-      if (has_several(form)) guide_.recurs.insert(form);
       note_threshold({form, kEverywhere}, first + told_apart * step);
     }
-  }
-
-  /// Whether a role has more than one loop of that form.
-  bool has_several(std::size_t form) const {
-    return std::ranges::any_of(guide_.loops, [&](const auto& it) {
-      return it.second.form == form && !guide_.idle.contains(it.first) &&
-             (it.second.occurrence > 0 || it.second.times > 1);
-    });
   }
 
   void is_more_than(std::size_t form, std::int64_t threshold) {
     std::int64_t& known = guide_.more_than.try_emplace(form, threshold).first->second;
     known = std::max(known, threshold);
+  }
+
+  /// Notes the roles that have loops of a quantity, and the number that a loop begins with.
+  void note_loops(const std::map<ir::OpId, CountedLoop>& loops) {
+    for (const auto& [op, loop] : loops) {
+      if (guide_.idle.contains(op)) continue;
+      if (loop.occurrence > 0 || loop.times > 1) guide_.recurs.insert(loop.form);
+      for (std::size_t i = 0; i < loop.times; ++i) {
+        const std::pair key(loop.form, loop.occurrence + i * loop.stride);
+        guide_.roles[key] |= std::uint64_t{1} << loop.role;
+        note_threshold(key, loop.first);
+      }
+    }
   }
 
   /// Bounds a quantity that cannot be negative.
@@ -391,6 +379,9 @@ class Maker {
     quantity.constant = 0;
     made.form = forms_.number(quantity);
     made.occurrence = drawn_counts_[{made.role, made.form}]++;
+    made.unrolled.reset();
+    made.stride = 0;
+    made.times = 1;
     made.drawn = drawn[0];
     guide_.drawn_loops.emplace(id, made);
   }

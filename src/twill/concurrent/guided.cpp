@@ -85,7 +85,8 @@ void Machine::answer(const Question& question, bool more) {
 /// `through`: a loop that is no scope.
 Scope Machine::scope_of(const Role& role, const std::optional<ir::OpId>& through) const {
   for (auto frame = role.frames.rbegin(); frame != role.frames.rend(); ++frame) {
-    if (frame->quantity && frame->op != through) return std::pair(*frame->quantity, frame->position);
+    if (frame->quantity && frame->op != through)
+      return std::pair(*frame->quantity, frame->position);
   }
   return std::nullopt;
 }

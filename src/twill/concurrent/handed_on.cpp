@@ -24,8 +24,8 @@ bool is_of_integers(ir::Type type) {
 
 bool reads_changing(const ir::Program& program, ir::ValueId value) {
   const ir::Op* const op = ir::defining_op(program, value);
-  return op != nullptr && (op->kind == OpKind::shared_load ||
-                           ir::class_of(op->kind) == ir::OpClass::update);
+  return op != nullptr &&
+         (op->kind == OpKind::shared_load || ir::class_of(op->kind) == ir::OpClass::update);
 }
 
 HandedOn::HandedOn(const ir::Program& program, const std::vector<ir::OpId>& ops)
@@ -85,8 +85,8 @@ void HandedOn::follow_all(const ir::Program& program, const std::vector<bool>& n
     const bool scalar =
         needed[i] && !is_tile(program, value) && is_of_integers(ir::type_of(program, value));
     if (!scalar || followed_[i]) continue;
-    followed_[i] = std::ranges::any_of(
-        origins(program, value), [&](ir::ValueId it) { return reads_changing(program, it); });
+    followed_[i] = std::ranges::any_of(origins(program, value),
+                                       [&](ir::ValueId it) { return reads_changing(program, it); });
   }
 }
 

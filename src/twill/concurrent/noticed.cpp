@@ -115,8 +115,7 @@ std::set<ir::OpId> idle_ops(const ir::Program& program, ir::OpId function) {
 bool is_read_from_changing(const ir::Program& program, ir::ValueId value) {
   const auto behind =
       reached_from(value, [&](ir::ValueId next) { return sources_of(program, next); });
-  return std::ranges::any_of(behind,
-                             [&](ir::ValueId it) { return reads_changing(program, it); });
+  return std::ranges::any_of(behind, [&](ir::ValueId it) { return reads_changing(program, it); });
 }
 
 /// Whether the loop makes k * m iterations, and carries a counter that is 0 behind k - 1.

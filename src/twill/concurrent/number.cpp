@@ -89,6 +89,10 @@ void Machine::follow_number(Role& role, ir::OpId id) {
   const ir::ValueId result = op.results[0];
   role.numbers.erase(result);
   if (!options_.guide->handed_on.is_followed(result)) return;
+  if (const auto constant = ir::constant_integer(program_, result)) {
+    role.numbers[result] = {std::nullopt, *constant};
+    return;
+  }
   auto from = handed_on_by(program_, id);
   if (op.kind == OpKind::select) {
     const auto first = number_in(role, op.operands[0]);

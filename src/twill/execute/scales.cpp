@@ -36,7 +36,7 @@ bool has_e2m1(const ir::Op& op, ScaledSide side) {
 }
 
 /// Bytes of two numbers each, as numbers.
-Tile unpacked(const Tile& bytes, ScaledSide side) {
+Tile numbers_in(const Tile& bytes, ScaledSide side) {
   const auto width = static_cast<std::size_t>(bytes.shape[1]);
   Tile made{bytes.shape, Numbers(2 * bytes.size())};
   made.shape[side == ScaledSide::left ? 1 : 0] *= 2;
@@ -58,7 +58,7 @@ Result<TilePtr> scaled_operand(const ir::Program& program, ir::OpId id, const Ti
   if (!operand.is_floating() && !has_e2m1(program.op(id), side)) {
     return cannot(program, id, "has packed elements other than e2m1");
   }
-  Tile made = operand.is_floating() ? operand : unpacked(operand, side);
+  Tile made = operand.is_floating() ? operand : numbers_in(operand, side);
   const bool left = side == ScaledSide::left;
   const std::int64_t depth = made.shape[left ? 1 : 0], blocks = scales.shape[1];
   if (scales.shape[0] != made.shape[left ? 0 : 1] || blocks < 1 || depth % blocks != 0) {
@@ -69,8 +69,7 @@ Result<TilePtr> scaled_operand(const ir::Program& program, ir::OpId id, const Ti
     for (std::int64_t column = 0; column < width; ++column) {
       const std::int64_t outer = left ? row : column, inner = left ? column : row;
       const auto at = static_cast<std::size_t>(outer * blocks + inner / block);
-      const float scale =
-          scales.is_floating() ? scales.numbers()[at] : e8m0(scales.integers()[at]);
+      const float scale = scales.is_floating() ? scales.numbers()[at] : e8m0(scales.integers()[at]);
       made.numbers()[static_cast<std::size_t>(row * width + column)] *= scale;
     }
   }

@@ -176,13 +176,13 @@ class Comparer {
     return found;
   }
 
-  /// Fails where the module has a loop that ends by a number which a role draws, other than when it
-  /// is too large.
+  /// Fails where the module has a loop that ends by a number which a role draws. The plan's steps
+  /// are those of tiles, and the first number is drawn in front of all.
   Result<void> check_ends() const {
     for (const auto& [op, loop] : guide_.whiles) {
       const auto end = concurrent::condition_of(program_, op);
       const bool asked = end && guide_.asked_ends.contains(*end);
-      if (asked || guide_.idle.contains(op) || guide_.going_on.contains(op)) continue;
+      if (asked || guide_.idle.contains(op)) continue;
       return fail(ir::text_location(program_, op),
                   "cannot be compared: " + program_.op(op).name + " ends by a number that is drawn",
                   "`twill verify` follows it");
@@ -270,12 +270,9 @@ class Comparer {
     while (difference.empty()) {
       TWILL_TRY(const auto question, machine.follow());
       if (!question) break;
-      const concurrent::OpenNumber& asked = machine.quantity(*question);
-      const auto planned = counted.find(asked.form);
-      const bool drawn = asked.scope && asked.scope->first == concurrent::kDrawn;
-      const std::int64_t begun = drawn ? asked.scope->second : question->threshold;
+      const auto planned = counted.find(machine.quantity(*question).form);
       const bool more = planned != counted.end() ? trips - planned->second > question->threshold
-                                                 : others && begun < kOtherTrips;
+                                                 : others && question->threshold < kOtherTrips;
       machine.answer(*question, more);
     }
     compared_ = !roles.empty();
