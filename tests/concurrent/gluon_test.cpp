@@ -9,6 +9,7 @@
 #include "twill/driver/emit_ttgir.h"
 #include "twill/driver/run_module.h"
 #include "twill/driver/verify_module.h"
+#include "twill/problem/problem.h"
 
 namespace twill::tests {
 namespace {
