@@ -231,7 +231,7 @@ Result<Frames> Lowering::lanes_of(const Frame& leaf, const Where& where) {
     }
     lanes = std::move(next);
   }
-  // What all parts of a size share is changed by the last of them, behind all reads.
+  // An argument that all parts of a size share is changed by the last of them, behind all reads.
   for (Frame& lane : lanes) {
     for (const auto& [name, count] : counts) {
       const std::int64_t size = lane.sizes.at(name).constant().value_or(1);
