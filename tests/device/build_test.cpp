@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -17,6 +18,7 @@
 #include "twill/emit/ttgir.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/operands.h"
+#include "twill/problem/problem.h"
 
 /// Protects: trees of kernels are well-formed and do each effect of the text once for each row. Our
 /// own reader takes the TTGIR printed of them.
@@ -461,6 +463,25 @@ TEST(Device, BoxesTakeThePlaceOfTilesThatAreDoneWith) {
   EXPECT_FALSE(together->plan);
   constexpr std::int64_t kBox = 128 * 128 * 2, kBarriers = 8;
   EXPECT_EQ(shared_bytes(together->kernel), shared_bytes(*apart) - kBox + kBarriers);
+}
+
+/// Maps that kernels make have the element types of tensormap.replace, as Triton's own have. With
+/// the host's number for bf16, an H100 stopped at an illegal instruction.
+TEST(Device, MapsSayTheirElements) {
+  for (const auto& [element, number] : {std::pair{"f16", 6}, std::pair{"bf16", 10}}) {
+    driver::Request request = Planned::request_for("fa_fwd/sm_90/dev_d64_ws");
+    request.input.text = std::regex_replace(request.input.text, std::regex("\\bf16"), element);
+    const Planned planned(request);
+    const auto kernel = build(planned.parts());
+    ASSERT_TRUE(kernel) << kernel.error().message;
+    int maps = 0;
+    for (const Node& node : kernel->setup) {
+      if (node.kind != NodeKind::create_map) continue;
+      EXPECT_EQ(node.numbers.at(1), number) << element;
+      ++maps;
+    }
+    EXPECT_GT(maps, 0);
+  }
 }
 
 /// A box lies in the ring in which the plan stages the tile, and takes no memory of its own. With

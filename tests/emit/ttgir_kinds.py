@@ -1,4 +1,4 @@
-"""Kernels of kinds that no bundled kernel is: those in kinds/, which Triton 3.9 made, and edits of a bundled product's text for what
+"""Kernels of kinds that no bundled kernel is: those in kinds/, which Triton 3.6 or 3.9 made, and edits of a bundled product's text for what
 users write around and in the main loop. Used by tests of printed TTGIR.
 """
 import pathlib

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "twill/device/role.h"
-#include "twill/dialect/copies.h"
+#include "twill/device/thread_copies.h"
 #include "twill/dialect/register_layouts.h"
 
 /// One step of the plan after the other.
@@ -348,7 +348,7 @@ Result<void> RoleBuilder::copy_by_threads(ir::OpId load, const Ring& ring, const
                                           const std::string& name) {
   const At iteration = at.from == At::From::tile ? At{} : at;
   TWILL_TRY(const std::optional<ValueId> condition, condition_of(load, iteration));
-  if (!dialect::fits_cp_async(program_, load)) {
+  if (!fits_cp_async(program_, load)) {
     if (condition)
       return sketch_.refuse(load, "is loaded under a condition, and not as cp.async copies");
     TWILL_TRY(const ValueId tile, clone(load, {}, iteration));
@@ -392,6 +392,10 @@ RoleBuilder::Want RoleBuilder::begin_product(ir::OpId id, Rows rows, At at, cons
   const int cuts[] = {rows.cut == 0 ? 0 : -1, rows.cut == 1 ? 1 : -1, rows.cut};
   for (int i = 0; i < 3; ++i) {
     TWILL_TRY(values.emplace_back(), want(inputs[i], {cuts[i], rows.part}, at));
+  }
+  if (type_of(values[0])->shape.back() != type_of(values[1])->shape.front()) {
+    return sketch_.refuse(id, "adds up what several groups hold",
+                          "plan it with tiles that are not cut: --subtile 0");
   }
   TWILL_TRY(values.emplace_back(), adds());
   TWILL_TRY(const ir::Type type, own_type(*operands.result, rows));

@@ -178,15 +178,6 @@ void note_missing_registers(const ir::Program& program, const device::Kernel& tr
 /// wants 154 at launch (C7602, the ptxas of Triton 3.6). What setmaxnreg adds does not count.
 constexpr int kBesideInstruction = 26;
 
-/// Registers of a thread that an instruction of the product leaves its result in; 0: not known.
-int instruction_registers(ir::Type result) {
-  const auto layout = ir::mma_encoding(result->encoding);
-  if (!layout || layout->instr_shape.size() < 2) return 0;
-  constexpr std::int64_t kRows = 64, kThreads = 128;
-  const std::int64_t bits = layout->instr_shape[1] * ir::element_bits(result);
-  return static_cast<int>(kRows * bits / (32 * kThreads));
-}
-
 /// Notes a product whose instruction needs more registers than a launch has.
 void note_large_product(const device::Kernel& tree, Printed& printed) {
   if (tree.registers_at_launch == 0) return;
@@ -360,6 +351,20 @@ Result<Module> best_module(const Request& request, const TtgirChoice& choice) {
   return module;
 }
 
+/// The module of the request; where no plan of cut tiles can be printed, of one with whole tiles,
+/// for which the request asks from there on.
+Result<Module> printable_module(Request& request, const TtgirChoice& choice) {
+  auto cut = best_module(request, choice);
+  if (cut || request.subtile || request.names_schedule()) return cut;
+  Request whole = request;
+  whole.subtile = 0;
+  auto module = best_module(whole, choice);
+  if (!module || !module->planned.plan) return cut;
+  module->printed.notes.push_back("tiles are not cut, since else " + in_one_line(cut.error()));
+  request.subtile = 0;
+  return module;
+}
+
 /// CTAs that share an SM, where each had one. With more, no pool has the registers.
 constexpr int kCtasTogether = 2;
 
@@ -446,7 +451,7 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
   if (request.answers == nullptr) request.answers = &answers;
   TtgirChoice choice = wanted;
   if (!choice.spelling) choice.spelling = dialect::spelling_of(request.input.text);
-  auto made = best_module(request, choice);
+  auto made = printable_module(request, choice);
   if (!made) {
     const auto is_made = [&](const Request& smaller) {
       const auto other = module_of(smaller, choice, 0);

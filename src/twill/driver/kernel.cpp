@@ -12,6 +12,7 @@
 #include "twill/driver/stated.h"
 #include "twill/extract/extract.h"
 #include "twill/extract/memory_order.h"
+#include "twill/frontend/ttgir/counted_whiles.h"
 #include "twill/frontend/ttgir/merge_equal.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/frontend/ttgir/source_of_line.h"
@@ -20,6 +21,7 @@
 #include "twill/ir/operands.h"
 #include "twill/ir/source_words.h"
 #include "twill/plan/json.h"
+#include "twill/problem/problem.h"
 
 namespace twill::driver {
 namespace {
@@ -278,6 +280,9 @@ Result<Kernel> read_kernel(const Request& request) {
   if (auto nested = frontend::ttgir::unflatten(program)) {
     for (const int line : nested->lines) notes.push_back(nest_in_words(line));
     program = std::move(nested->program);
+  }
+  if (auto counted = frontend::ttgir::counted_whiles(program, frontend::ttgir::Whiles::innermost)) {
+    program = *std::move(counted);
   }
   if (auto merged = frontend::ttgir::merge_equal(program)) {
     if (!merged->ops.empty()) notes.push_back(merged_in_words(program, merged->ops));

@@ -315,4 +315,12 @@ std::vector<Pressure> register_pressure(const ir::Program& program, const device
   return found;
 }
 
+int instruction_registers(ir::Type result) {
+  const auto layout = ir::mma_encoding(result->encoding);
+  if (!layout || layout->instr_shape.size() < 2) return 0;
+  constexpr std::int64_t kRows = 64, kThreads = 128;
+  const std::int64_t bits = layout->instr_shape[1] * ir::element_bits(result);
+  return static_cast<int>(kRows * bits / (32 * kThreads));
+}
+
 }  // namespace twill::driver

@@ -17,4 +17,7 @@ struct Pressure {
 /// layouts, and what addresses take. Linear in the tree times the values that live together.
 std::vector<Pressure> register_pressure(const ir::Program& program, const device::Kernel& kernel);
 
+/// Registers of a thread that an instruction of the product leaves its result in; 0: not known.
+int instruction_registers(ir::Type result);
+
 }  // namespace twill::driver

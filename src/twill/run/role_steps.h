@@ -125,7 +125,11 @@ class RoleSteps {
   void forward(std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);
   std::optional<std::int64_t> iteration_of(const ir::Op& op) const;
   std::optional<std::int64_t> latest_in(plan::OpId op, std::int64_t iteration, bool held);
+  std::optional<std::int64_t> made_by(const problem::Dependence& it, std::int64_t iteration,
+                                      bool held);
   bool is_made_of(plan::OpId op, std::int64_t iteration, std::optional<std::int64_t> made);
+  bool is_made_of(plan::OpId op, ir::OpId source, std::int64_t iteration,
+                  std::optional<std::int64_t> made);
 
   Comparison& all_;
   const plan::Plan& plan_;

@@ -76,8 +76,9 @@ class Search {
     const std::vector<Grid> grids =
         given_.grid ? std::vector<Grid>{*given_.grid} : grids_of(axes_of(kernel_));
     for (const Sizes& sizes : all_sizes()) {
-      TWILL_TRY(auto chosen, with_sizes(sizes, grids));
-      if (chosen) return chosen;
+      auto chosen = with_sizes(sizes, grids);
+      if (!chosen && sizes.pattern != 0) continue;  // such as more groups of heads than heads
+      if (!chosen || *chosen) return chosen;
     }
     return std::move(last_resort_);
   }
