@@ -11,18 +11,24 @@
 
 #include <gtest/gtest.h>
 
-#include "twill/device/fit.h"
-#include "twill/device/pressure.h"
+#include "twill/driver/fit.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/plan_loop.h"
+#include "twill/driver/pressure.h"
 #include "twill/emit/ttgir.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/operands.h"
+#include "twill/problem/problem.h"
 
 /// Protects: trees of kernels are well-formed and do each effect of the text once for each row. Our
 /// own reader takes the TTGIR printed of them.
 namespace twill::device {
 namespace {
+
+using driver::build_within;
+using driver::Pressure;
+using driver::register_pressure;
+using driver::shared_bytes;
 
 /// A bundled kernel, or a file from the top of the project, with its plan: one tile per CTA unless
 /// its text walks tiles.
@@ -285,6 +291,33 @@ TEST(Device, LoadsOfOtherLoopsComeThroughRings) {
     }
     EXPECT_EQ(copies, expected);
   }
+}
+
+/// Pointers that a first loop hands to a second one are made of indices, by each role that needs
+/// them. So they give no role a share of the second loop, whose loads come through rings.
+TEST(Device, PointersGoFromLoopToLoop) {
+  driver::Request request = Planned::request_for("tests/emit/kinds/causal_pointers.ttgir");
+  std::string& text = request.input.text;
+  for (const auto& [apart, handed] : {std::pair("%k_ptrs_61 = %k_ptrs_51", "%v_ptrs_44#3"),
+                                      std::pair("%v_ptrs_62 = %v_ptrs_54", "%v_ptrs_44#4")}) {
+    const std::string old = apart;
+    const std::size_t at = text.find(old);
+    ASSERT_NE(at, std::string::npos);
+    text.replace(at, old.size(), old.substr(0, old.find('=') + 2) + handed);
+  }
+  request.pool = "2x64";
+  const Planned planned(request);
+  for (const std::string& note : planned.loop.plan->plan().notes) {
+    EXPECT_EQ(note.find("what leaves the loop"), std::string::npos) << note;
+  }
+  std::size_t loads = 0;
+  for (const plan::PerTileOp& op : planned.loop.plan->plan().kernel->per_tile_ops) {
+    loads += op.loads.size();
+  }
+  EXPECT_EQ(loads, 2U);
+  const auto kernel = build(planned.parts());
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  const Checker checked(*kernel);
 }
 
 /// Copies by threads leave zeros where a mask is false, whatever the text wants there, and no

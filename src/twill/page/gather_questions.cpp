@@ -194,7 +194,7 @@ void add_comparison(const Material& material, Facts& facts) {
       memory.push_back(fmt::format("{} {}", name, amount));
     Strategy strategy{row.strategy,
                       row.pool,
-                      "",
+                      row.what,
                       std::nullopt,
                       row.simulated,
                       report::ratio_to_twill(comparison, row),

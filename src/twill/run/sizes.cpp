@@ -262,7 +262,7 @@ class Search {
     for (const emit::Parameter& it : kernel_.description.parameters) {
       if (it.kind != Kind::pointer && it.kind != Kind::descriptor) continue;
       const std::int64_t number = array++;
-      if (it.kind != Kind::descriptor) continue;
+      if (it.kind != Kind::descriptor || it.sizes.empty()) continue;
       const execute::Accesses::Reach reach = accesses.reach(number);
       const auto file = launch.arrays.find(it.name);
       const bool from_file =
