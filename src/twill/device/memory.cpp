@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "twill/dialect/copies.h"
+#include "twill/device/thread_copies.h"
 #include "twill/dialect/register_layouts.h"
 #include "twill/extract/copied.h"
 #include "twill/ir/encoding.h"
@@ -261,7 +261,7 @@ class Layout {
         } else {
           load = *sketch_.definition(memory_.invariant_buffers.at(*step.per_tile_op));
         }
-        arrivals += dialect::fits_cp_async(sketch_.program(), load) ? 32 * producer.warps : 1;
+        arrivals += fits_cp_async(sketch_.program(), load) ? 32 * producer.warps : 1;
       }
     }
     return arrivals > 0 ? arrivals : 1;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "twill/device/role.h"
-#include "twill/dialect/copies.h"
+#include "twill/device/thread_copies.h"
 #include "twill/dialect/register_layouts.h"
 
 /// One step of the plan after the other.
@@ -348,7 +348,7 @@ Result<void> RoleBuilder::copy_by_threads(ir::OpId load, const Ring& ring, const
                                           const std::string& name) {
   const At iteration = at.from == At::From::tile ? At{} : at;
   TWILL_TRY(const std::optional<ValueId> condition, condition_of(load, iteration));
-  if (!dialect::fits_cp_async(program_, load)) {
+  if (!fits_cp_async(program_, load)) {
     if (condition)
       return sketch_.refuse(load, "is loaded under a condition, and not as cp.async copies");
     TWILL_TRY(const ValueId tile, clone(load, {}, iteration));

@@ -21,6 +21,7 @@
 #include "twill/ir/operands.h"
 #include "twill/ir/source_words.h"
 #include "twill/plan/json.h"
+#include "twill/problem/problem.h"
 
 namespace twill::driver {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "twill/dialect/copies.h"
+#include "twill/device/thread_copies.h"
 #include "twill/extract/copied.h"
 #include "twill/ir/effects.h"
 #include "twill/ir/operands.h"
@@ -36,7 +36,7 @@ bool is_alike(const ir::Program& program, ir::OpId load, ir::OpId planned) {
   if (a.kind != b.kind) return false;
   if (a.kind == OpKind::block_load && a.operands.front() != b.operands.front()) return false;
   if (a.kind == OpKind::load &&
-      dialect::fits_cp_async(program, load) != dialect::fits_cp_async(program, planned)) {
+      device::fits_cp_async(program, load) != device::fits_cp_async(program, planned)) {
     return false;
   }
   const ir::Type tile = ir::type_of(program, a.results.front());

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/proof.h"
+#include "twill/problem/problem.h"
 
 namespace twill::plan {
 namespace {

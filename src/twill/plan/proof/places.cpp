@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/proof/rules.h"
+#include "twill/problem/problem.h"
 
 namespace twill::plan::proof {
 namespace {

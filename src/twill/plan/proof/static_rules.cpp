@@ -7,6 +7,7 @@
 #include "twill/machine/machine.h"
 #include "twill/plan/proof/rules.h"
 #include "twill/plan/rings.h"
+#include "twill/problem/problem.h"
 
 namespace twill::plan::proof {
 namespace {
