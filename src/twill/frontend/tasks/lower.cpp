@@ -71,7 +71,7 @@ Result<tasks::Mapping> mapping_of(const TaskSource& source, const tasks::TaskTex
   if (source.mapping.empty()) return derived_for(text.library.tasks[0]);
   return fail({apart ? source.map_file : source.file},
               "there is no mapping " + in_quotes(source.mapping),
-              names_like(source.mapping, names));
+              tasks::names_like(source.mapping, names));
 }
 
 Result<MappedTasks> program_of(const TaskSource& source) {
