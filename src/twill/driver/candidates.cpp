@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/problem/problem.h"
 #include "twill/report/alternatives.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/loop_text.h"

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "twill/driver/propose.h"
+#include "twill/problem/problem.h"
 #include "twill/tasks/values.h"
 
 namespace twill::driver {

@@ -423,8 +423,7 @@ class Walk {
   Diagnostic refused() const {
     Diagnostic why = refusal_.value_or(Diagnostic{});
     why.message = "the schedule cannot be carried out: " + why.message;
-    if (why.location.file.empty()) why.location.file = request_.input.name;
-    return why;
+    return why.location.file.empty() ? at_loop(request_, *reading_, std::move(why)) : why;
   }
 
   Result<report::Built> built(const report::Outcome& outcome, const std::optional<Trial>& trial,

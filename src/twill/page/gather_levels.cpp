@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "twill/page/loop_view.h"
+#include "twill/problem/problem.h"
 #include "twill/report/buffers.h"
 #include "twill/schedule/analysis.h"
 

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "twill/page/loop_view.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/pool_class.h"
 
 /// Findings of `explain` and `compare`.
