@@ -10,6 +10,7 @@
 
 #include "twill/machine/machine.h"
 #include "twill/plan/buffers.h"
+#include "twill/problem/problem.h"
 
 namespace twill::plan {
 namespace {
