@@ -264,6 +264,10 @@ std::string RoleSteps::match(const concurrent::Role& state, ir::OpId id) {
     if (fit) return {};
     return "the copies of \"" + words(placed) + "\" arrive elsewhere";
   }
+  // A role that holds several parts of a tile writes each into the box.
+  const bool filled = op.kind == OpKind::shared_store && next_ > 0 &&
+                      box_of(*steps_[next_ - 1].step) && fits(state, id, steps_[next_ - 1]);
+  if (filled) return {};
   std::string difference = to_next();
   while (difference.empty() && next_ < steps_.size() && op.kind != OpKind::wgmma_wait &&
          steps_[next_].step->kind == StepKind::drain_groups &&
