@@ -26,7 +26,8 @@ using problem::Problem;
 using schedule::Schedule;
 
 constexpr int kKernels = 5;
-constexpr int kMutants = 60;  ///< of each kernel, that break an order through memory
+constexpr int kMutants = 60;      ///< of each kernel, that break an order through memory
+constexpr Cycles kFarthest = 16;  ///< intervals by which an op is moved at most
 
 Request random_request(unsigned number) {
   std::mt19937 random(number);
@@ -112,8 +113,8 @@ TEST(MemoryMutants, SchedulesThatBreakAnOrderAreRefusedTwice) {
       const Dependence& edge = problem.dependences()[edges[random() % edges.size()]];
       Schedule mutant = *kernel.loop.schedule;
       const bool late = random() % 2 == 0;
-      const auto by =
-          static_cast<Cycles>(1 + random() % static_cast<unsigned>(2 * mutant.initiation_interval));
+      const auto by = static_cast<Cycles>(
+          1 + random() % static_cast<unsigned>(kFarthest * mutant.initiation_interval));
       Cycles& issue = mutant.ops[(late ? edge.from : edge.to).index()].issue;
       issue += late ? by : -by;
       if (issue < 0) continue;
