@@ -30,7 +30,6 @@ bool is_product(const plan::Plan& plan, const plan::Step& step) {
 
 constexpr std::int64_t kLanes = 32;
 constexpr std::size_t kMostReads = 64;  ///< that are remembered
-
 /// Whether roles notice it, or do something in shared memory by it.
 bool is_shown(OpKind kind) {
   switch (kind) {
@@ -133,7 +132,7 @@ bool RoleSteps::shows(const Placed& placed) const {
   const plan::Step& step = *placed.step;
   const bool once = step.instance.from == plan::Instance::From::tile && all_.walks == 0;
   const bool boxed = step.op && plan_.mechanisms[step.op->index()] == Mechanism::bulk_store;
-  if (boxed && step.kind == StepKind::stage) return false;  // into a box, for a helper
+  if (boxed && step.kind == StepKind::stage) return false;
   const bool waits = step.kind == StepKind::wait || step.kind == StepKind::release;
   if (waits && barriers_of(*step.channel) != *step.channel) return false;  // with the first of them
   switch (step.kind) {
