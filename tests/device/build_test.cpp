@@ -465,7 +465,8 @@ TEST(Device, BoxesTakeThePlaceOfTilesThatAreDoneWith) {
 TEST(Device, MapsSayTheirElements) {
   for (const auto& [element, number] : {std::pair{"f16", 6}, std::pair{"bf16", 10}}) {
     driver::Request request = Planned::request_for("fa_fwd/sm_90/dev_d64_ws");
-    request.input.text = std::regex_replace(request.input.text, std::regex("\\bf16"), element);
+    request.input.text =
+        std::regex_replace(request.input.text, std::regex("([x<])f16"), std::string("$1") + element);
     const Planned planned(request);
     const auto kernel = build(planned.parts());
     ASSERT_TRUE(kernel) << kernel.error().message;
