@@ -293,7 +293,7 @@ TEST(Device, LoadsOfOtherLoopsComeThroughRings) {
   }
 }
 
-/// A load does not make the pointers that it is addressed by, although it has computed them: a
+/// A load does not make the pointers that it is addressed by, although it has computed them. So a
 /// first loop that hands them to a second one leaves nothing in the loading role.
 TEST(Device, PointersGoFromLoopToLoop) {
   driver::Request request = Planned::request_for("tests/emit/kinds/causal_pointers.ttgir");
