@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
+
 #include "twill/driver/kernel.h"
 #include "twill/plan/make.h"
+#include "twill/plan/plan.h"
 #include "twill/report/outcome.h"
 
 /// Internal to the driver: effects and branches that the plan of a kernel has to place beside its
@@ -11,5 +14,11 @@ namespace twill::driver {
 /// Fills in branches and effects of the loop, and effects around it. Preconditions: `outcome` is of
 /// that kernel's loop, and the setting has its prologue and epilogue ops.
 void add_effects(plan::Setting& setting, const Kernel& kernel, const report::Outcome& outcome);
+
+/// Refusal of a draft in which one role writes an array in the loop, and another role around it:
+/// roles begin and end the loop each on their own. Empty if each role that writes around the loop
+/// is one that writes in it. Preconditions as above; cost: quadratic in the accesses.
+std::optional<Diagnostic> order_refusal(const Kernel& kernel, const report::Outcome& outcome,
+                                        const plan::Plan& draft);
 
 }  // namespace twill::driver
