@@ -41,19 +41,19 @@ Result<void> check_orders(const View& view) {
   const ir::Program& program = view.program();
   const ir::OpId loop = view.loop().op;
   const auto function = ir::enclosing(program, loop, ir::OpKind::function);
-  struct Found {
+  struct Seen {
     ir::OpId op;
     ir::MemoryAccess access;
     Phase phase;
   };
-  std::vector<Found> found;
+  std::vector<Seen> seen;
   for (const ir::OpId op : ir::walk(program, function.value_or(program.module()))) {
     const auto access = ir::memory_access(program.op(op));
     if (!access || access->space != ir::AccessSpace::global) continue;
     const Phase phase = ir::is_inside(program, op, loop) ? Phase::loop
                         : op < loop                      ? Phase::before
                                                          : Phase::behind;
-    for (const Found& it : found) {
+    for (const Seen& it : seen) {
       const bool both_write = it.access.writes && access->writes;
       if (it.phase == phase && (phase == Phase::loop || both_write)) continue;
       if (!extract::conflict(program, it.op, op) ||
@@ -66,7 +66,7 @@ Result<void> check_orders(const View& view) {
       refusal.value().hint = "give the kernel an argument for each, if they never meet";
       return refusal;
     }
-    found.push_back({op, *access, phase});
+    seen.push_back({op, *access, phase});
   }
   return {};
 }
