@@ -90,8 +90,8 @@ TEST(MemoryPrograms, PrintedKernelsDoWhatTheTextDoes) {
   EXPECT_GT(8 * ran, all);
 }
 
-/// Programs that store a place in the loop and around it, or copy within an array around it, and
-/// one with a tile that two roles stored whole. They were printed and wrong.
+/// Programs that were printed and wrong. They store a place in the loop and around it, or copy
+/// within an array around it. In one, two roles stored a whole tile.
 TEST(MemoryPrograms, AccessesAroundTheLoopKeepTheirOrder) {
   printed_and_right({57, 81, 402, 578, 582, 604, 787, 827});
 }

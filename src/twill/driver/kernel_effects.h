@@ -15,9 +15,9 @@ namespace twill::driver {
 /// that kernel's loop, and the setting has its prologue and epilogue ops.
 void add_effects(plan::Setting& setting, const Kernel& kernel, const report::Outcome& outcome);
 
-/// Refusal of a draft in which one role writes an array in the loop, and another role around it:
-/// roles begin and end the loop each on their own. Empty if each role that writes around the loop
-/// is one that writes in it. Preconditions as above; cost: quadratic in the accesses.
+/// Refusal of a draft in which other roles write an array in the loop than around it. Roles begin
+/// and end the loop each on their own, so that nothing orders these writes. Preconditions as above;
+/// cost: quadratic in the accesses.
 std::optional<Diagnostic> order_refusal(const Kernel& kernel, const report::Outcome& outcome,
                                         const plan::Plan& draft);
 
