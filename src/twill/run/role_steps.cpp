@@ -30,6 +30,7 @@ bool is_product(const plan::Plan& plan, const plan::Step& step) {
 
 constexpr std::int64_t kLanes = 32;
 constexpr std::size_t kMostReads = 64;  ///< that are remembered
+
 /// Whether roles notice it, or do something in shared memory by it.
 bool is_shown(OpKind kind) {
   switch (kind) {
