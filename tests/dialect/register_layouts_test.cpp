@@ -5,8 +5,8 @@
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/builder.h"
 
-/// Protects: layouts brought to other warps and rows are what Triton takes for such roles, and are
-/// the same nodes as those a text has.
+/// Protects: a layout adapted to other warps and rows is the layout that Triton takes for such
+/// roles. An equal layout of the text is reused, not made a second time.
 namespace twill::dialect {
 namespace {
 
@@ -54,7 +54,8 @@ TEST(RegisterLayouts, ProductsHaveAllWarpsAlongTheRows) {
   EXPECT_TRUE(is_of_product(laid.layout(1)));
 }
 
-/// A tile's registers are those of one thread, with what it holds beside other threads.
+/// Registers of a tile are counted for one thread, with the elements that it holds in common with
+/// other threads.
 TEST(RegisterLayouts, ElementsOfAThread) {
   const std::string operand =
       std::string("#ttg.dot_op<{opIdx = 0, parent = ") + kMma + ", kWidth = 2}>";

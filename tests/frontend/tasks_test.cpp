@@ -30,7 +30,7 @@ std::string attention_tasks(const std::string& mapping) {
   return text.substr(0, text.find("map fast")) + "map m for attention on h200 { " + mapping + " }";
 }
 
-// A lowered module means what its tasks mean, to the last bit, at ragged ends too.
+// A lowered module computes the same bits as its tasks, at ragged ends too.
 TEST(LoweredTasks, GemmIsItsTasksToTheLastBit) {
   TasksAndModule(
       {gemm_tasks("U = 64 V = 16 W = 16"), {{"M", 100}, {"N", 40}, {"K", 70}}, {2, 3, 1}})
@@ -81,7 +81,7 @@ std::string with_mapping(const std::string& name, const std::string& mapping) {
   return text.substr(0, text.rfind("map ")) + mapping;
 }
 
-/// Attention whose keys end anywhere: `edge` of K, and what S is masked with.
+/// Attention with any number of keys: `edge` of K, and the fill that masks S.
 std::string ragged_keys(const std::string& edge) {
   std::string text = attention_tasks("BM = 64 BN = 32 D = 64");
   for (const char* name : {"blocks(K, BN, D, exact)", "blocks(V, BN, D, exact)"}) {
@@ -189,7 +189,7 @@ TEST(LoweredTasks, CausalAttentionIsItsTasksToTheLastBit) {
       .run();
 }
 
-// A tensor that a branch changes is what it was where the condition does not hold.
+// A tensor that a branch changes keeps its value where the condition does not hold.
 TEST(LoweredTasks, BranchesAreTheirTasksToTheLastBit) {
   TasksAndModule({R"(
 task t(writes C: f32[M, N], reads A: f16[M, K], reads B: f16[K, N])
@@ -296,7 +296,8 @@ Result<std::string> kernel_of(std::string text, const std::string& from, const s
   return lower_task_text({"t.task", text});
 }
 
-// Levels written out down to the thread mean the kernel that has none of them.
+// A kernel whose levels are written out down to the thread means the same as the kernel without
+// levels.
 TEST(LoweredTasks, PartsForWarpsAndThreadsAreTheWholeTile) {
   const auto levels = lower_task_text({"t.task", bundled_tasks("gemm_levels.task")});
   const auto plain = lower_task_text({"t.task", bundled_tasks("gemm.task")});
@@ -428,7 +429,7 @@ map m for conv { P = 64 D = 16 O = 16 }
       << to_string(refused.error());
 }
 
-// A part ends at the edge of what it is a part of, which may lie within the tensor.
+// A part ends at the edge of the tile that it is a part of, which may lie within the tensor.
 TEST(LoweredTasks, WindowsOfWindowsThatBeginInFront) {
   const std::string text = R"(
 task t(writes C: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])
@@ -481,8 +482,8 @@ map m for gemm {{ U = 64 V = 64 W = 16 }}
   }
 }
 
-// Random kernels, at ragged sizes: the module of each means what its tasks mean, to the last bit.
-// Tasks that are refused have a code.
+// Random kernels, at ragged sizes: each module computes the same bits as its tasks. Refusals of
+// tasks have a code.
 TEST(LoweredTasks, RandomKernelsMeanWhatTheirTasksMean) {
   int made = 0;
   for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
@@ -542,7 +543,8 @@ TEST(NotLowered, WindowsBeyondTheirPart) {
       << to_string(beyond.error());
 }
 
-// TMA has the dimensions that are picked first; threads copy what picks another.
+// TMA has the dimensions that are picked first; a block with other picked dimensions is copied by
+// threads.
 TEST(LoweredTasks, PicksBetweenDimensions) {
   const std::string text = R"(
 task all(writes C: f16[M, L, N], reads A: f16[M, L, K], reads B: f16[N, K, L])
@@ -575,7 +577,7 @@ leaf give.l { C = cast(f16, S) }
   }
 }
 
-// Products of numbers of 8 bits have a depth of 32; what is made of their sums is cast.
+// Products of 8-bit numbers have a depth of 32; results made of their sums are cast.
 TEST(LoweredTasks, NumbersOfEightBits) {
   const std::string text = R"(
 task g(writes C: f8e5m2[M, N], reads A: F8[M, K], reads B: F8[N, K], reads s: f32[M], reads D: F8[M, N])
@@ -669,7 +671,7 @@ TEST(Mappings, FileOfItsOwn) {
   EXPECT_EQ(stated->specialize->value, 1);
 }
 
-// A kernel of Triton has no mapping, so nothing is stated of it.
+// Triton's kernels have no mapping, so no value is stated.
 TEST(Mappings, NothingStated) {
   const auto program = read_ttgir("module { tt.func public @k() { tt.return } }", "k.ttgir");
   ASSERT_TRUE(program) << to_string(program.error());

@@ -8,7 +8,7 @@
 #include "twill/plan/text.h"
 
 // Protects: a plan says which loads of loops behind the planned one come through its rings, and
-// who begins them; and no such plan is proven whose rings could not go on.
+// which role begins them. No plan is proven whose rings could not go on.
 namespace twill::plan::testing {
 namespace {
 
@@ -173,8 +173,8 @@ TEST(RingLoads, NothingOfThemCanBeLeftOut) {
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.alone = true; }), "well-formed");
 }
 
-// A loop of many iterations needs all of its roles at once. So no role may wait in front of it for
-// what another does behind it. With no iteration nothing would be wrong.
+// A loop of many iterations needs all of its roles at once. So no role may wait in front of the
+// loop for a step of another role behind it. A loop without iterations would be safe.
 TEST(RingLoads, NoRoleWaitsInFrontForWhatComesBehind) {
   Plan plan = rings_plan(Tiles::one_per_cta);
   Channel said;

@@ -31,7 +31,7 @@ struct LanguageCase {
 
 class Refused : public testing::TestWithParam<LanguageCase> {};
 
-// Each code of the language, at the line and column where it is wrong: behind the @.
+// Each code of the language, at its line and column: behind the @.
 TEST_P(Refused, WithItsCode) {
   const auto [text, line, column] = marked(kTasks + GetParam().text);
   const TaskText read = must_read(text);
@@ -184,7 +184,7 @@ task sum(writes y: f32[M], reads X: f32[M, N])
 leaf sum.l { y = row_sum(X) }
 )";
 
-// T15: what a function of the user's means is said by a leaf before it, element by element.
+// T15: a leaf in front of a user's function states the function's meaning, element by element.
 TEST(External, NeedsAMeaning) {
   const auto no_leaf =
       read_tasks(kGelu + "external sum.fast means exact calls f \"\"\" \"\"\"", "t.task");
@@ -230,7 +230,7 @@ TEST(External, IsItsMeaning) {
   EXPECT_TRUE(check(read.library));
 }
 
-// The refusals above must not hit what is right.
+// The refusals above must not hit right programs.
 TEST(Check, AcceptsBlocksThatIndicesTellApart) {
   const TaskText read = must_read(kTasks + R"(
 task t(updates C: f16[M], writes D: f16[M], updates S: f32[M, N], updates S16: f16[N, M], updates L: f32[M])

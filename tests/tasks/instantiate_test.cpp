@@ -4,7 +4,7 @@
 namespace twill::tasks {
 namespace {
 
-// An empty mapping but for the tunables: all else follows from the tasks.
+// An empty mapping except for the tunables: all else follows from the tasks.
 TEST(Instantiate, DerivesWhatIsNotStated) {
   const auto tree = tree_of(must_read(bundled("gemm.task")));
   ASSERT_TRUE(tree) << to_string(tree.error());
@@ -94,8 +94,8 @@ const MappingCase kRefusedMappings[] = {
 INSTANTIATE_TEST_SUITE_P(All, RefusedMapping, testing::ValuesIn(kRefusedMappings),
                          [](const auto& it) { return std::string(it.param.name); });
 
-// Protects: who sees which memory is the machine's to say. The same mapping is right on one machine
-// and refused on others, for what it states and for what is derived.
+// Protects: the machine says which level sees which memory. The same mapping is right on one
+// machine and refused on others, for its statements and for derived values.
 TEST(Instantiate, MemoriesAreThoseOfTheMachine) {
   TaskText text = must_read(bundled("gemm.task"));
   const auto with = [&](const std::string& mapping, const Levels& levels) {
@@ -131,7 +131,7 @@ TEST(Instantiate, MemoriesAreThoseOfTheMachine) {
       << missing;
 }
 
-/// Without what is only a name.
+/// Leaves out parts that are only names.
 std::string nameless(const Tree& tree) {
   std::istringstream lines(to_string(tree));
   std::string out;
@@ -144,7 +144,7 @@ std::string nameless(const Tree& tree) {
 
 class Completed : public testing::TestWithParam<std::string> {};
 
-// All that was derived, stated: the same tree, from a text that reads back.
+// All derived values, stated: the same tree, from a text that reads back.
 TEST_P(Completed, MakesTheSameTree) {
   const TaskText text = must_read(bundled(GetParam()));
   const auto tree = tree_of(text);
@@ -229,7 +229,7 @@ TEST(Holes, WhatIsNotStated) {
 
 // --- Edges --------------------------------------------------------------------------------------
 
-/// Attention whose keys end anywhere.
+/// Attention with any number of keys.
 Result<Tree> ragged_attention(const std::string& sizes, const std::string& online = {}) {
   std::string text = bundled("attention.task");
   for (std::size_t at = 0; (at = text.find(", exact", at)) != std::string::npos;) text.erase(at, 7);
@@ -260,7 +260,7 @@ TEST(Edges, SizesOfTheMappingMaySayThatThereIsNone) {
   EXPECT_FALSE(ragged_attention("BN = 64 N = 200"));
 }
 
-/// Sums of rows of a product whose columns end anywhere.
+/// Sums of rows of a product with any number of columns.
 Result<Tree> ragged_sum(const std::string& of) {
   TaskText read = must_read(R"(
 task sums(writes y: f32[M], reads A: f16[M, K], reads B: f16[N, K])
@@ -289,7 +289,8 @@ leaf fold.l { y = y + row_sum()" +
   return tree_of(read);
 }
 
-// A tile that is cleared has zeros beyond every edge, so what products add to it has them, too.
+// A cleared tile has zeros beyond every edge, and so has a tile that products are added to after
+// that.
 TEST(Edges, ProductsOntoAClearedTileAreZeroBeyondTheEdge) {
   for (const char* of : {"acc", "abs(acc)", "acc * acc", "max(acc, 0)", "acc / 3"}) {
     const auto tree = ragged_sum(of);

@@ -46,7 +46,7 @@ TEST(Text, OrderOfStatementsCounts) {
   EXPECT_EQ(b, must_read(print_tasks(b)));
 }
 
-// `else` is the opposite condition, and prints as what it is.
+// `else` is the opposite condition, and prints as such.
 TEST(Text, ElseIsTheOppositeCondition) {
   const TaskText read = must_read(kPair + R"(
 inner t.v {
@@ -87,7 +87,7 @@ map empty for t {
   EXPECT_EQ(print_tasks(must_read(text)), text);
 }
 
-// An open value is as good as none.
+// An open value counts as no value.
 TEST(Text, OpenIsNotStated) {
   const auto open = must_read("map m for t { a: t.x at ?  C: ?  specialize = ? }");
   EXPECT_EQ(open, must_read("map m for t { a: t.x }"));

@@ -180,7 +180,7 @@ std::string Lowering::base_of(const Place& place, const std::string& scalar, std
       where);
 }
 
-/// The text of pointers to a tile, and of what masks it.
+/// Text of pointers to a tile, and of its mask.
 class PointerText {
  public:
   PointerText(Lowering& lowering, const Place& place, TileType type, std::size_t scope,
@@ -280,7 +280,7 @@ class PointerText {
     return both(compared("sge", index, 0, along), along, before_end, along);
   }
 
-  /// A mask of what two masks let through; the first may be empty.
+  /// Mask of the elements that both masks let through; the first may be empty.
   std::string both(const std::string& a, const TileType& of_a, const std::string& b,
                    const TileType& of_b) {
     if (a.empty()) return b;
@@ -398,7 +398,8 @@ Result<std::string> Lowering::load_shared(const Place& place, const std::string&
 Result<void> Lowering::store(const Place& place, const std::string& tile, const Where& where) {
   TWILL_TRY(const TileType type, type_of(place, where));
   const std::size_t scope = state_.text.innermost();
-  // TMA stores panels of 128 bytes; what has fewer is stored by threads, and so are vectors.
+  // TMA stores panels of 128 bytes; tiles with shorter rows are stored by threads, and so are
+  // vectors.
   constexpr int kPanel = 128;
   auto box = box_of(place, type);
   if (!box || swizzle_of(type) != kPanel || bytes_of(type.scalar) != 2) {

@@ -7,7 +7,7 @@
 #include "twill/tasks/text.h"
 #include "twill/tasks/variants.h"
 
-/// From tasks to what the rest of Twill takes.
+/// Lowers tasks to the texts that Twill's reader takes.
 namespace twill::frontend {
 
 /// The kernel that a tree of tasks is: a module of TTGIR without register layouts. Every op has the
