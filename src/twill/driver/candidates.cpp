@@ -1,6 +1,7 @@
 #include "twill/driver/candidates.h"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -79,6 +80,20 @@ report::Candidate candidate_of(const report::Outcome& first, const Step& step) {
   return out;
 }
 
+const Step* expected_to_be_better(const std::vector<Step>& steps) {
+  const auto expected = [](const Step& step) {
+    const auto& bracket = step.proposal.outcome.bracket;
+    return bracket && bracket->expected ? *bracket->expected : std::numeric_limits<Cycles>::max();
+  };
+  const Step* best = nullptr;
+  for (const Step& step : steps) {
+    const bool refused = step.proposal.trial && step.proposal.trial->refusal;
+    if (!refused || expected(step) >= expected(best == nullptr ? steps.front() : *best)) continue;
+    best = &step;
+  }
+  return best;
+}
+
 bool may_depend_on_transfers(const plan::Plan& plan) {
   const bool never = std::any_of(
       plan.mechanisms.begin(), plan.mechanisms.end(),
@@ -129,6 +144,13 @@ std::string in_one_line(const Diagnostic& why) {
   const std::string message = why.message.substr(from);
   if (why.location.line <= 0) return message;
   return fmt::format("{}:{}: {}", why.location.line, why.location.column, message);
+}
+
+Diagnostic no_plan(std::optional<Diagnostic> why, const std::string& input) {
+  Diagnostic out = std::move(why).value_or(Diagnostic{});
+  out.message = "the schedule cannot be carried out: " + out.message;
+  if (out.location.file.empty()) out.location.file = input;
+  return out;
 }
 
 Diagnostic refused_transfers(const std::string& why) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ std::string note_on_refused(const Step& step);
 /// The step as a row of the list that the user reads. Precondition: it has a schedule.
 report::Candidate candidate_of(const report::Outcome& first, const Step& step);
 
+/// The refused step with the least expected interval, if that is below the first step's; else null.
+/// Precondition: there are steps.
+const Step* expected_to_be_better(const std::vector<Step>& steps);
+
 /// Whether transfers may be the reason why the plan cannot be printed: it has some, and all other
 /// ops are printed for some pool.
 bool may_depend_on_transfers(const plan::Plan& plan);
@@ -47,6 +52,9 @@ bool is_as_good(const schedule::Answer& known,
 /// "71:7: tt.descriptor_reduce is ...": reason why a kernel is not printed, without words that the
 /// line around it repeats.
 std::string in_one_line(const Diagnostic& why);
+
+/// The refusal of an answer without a plan, from that of its first schedule; `input` is its name.
+Diagnostic no_plan(std::optional<Diagnostic> why, const std::string& input);
 
 /// Refusal of a schedule whose groups cannot exchange their values, for the reason `why`.
 Diagnostic refused_transfers(const std::string& why);
