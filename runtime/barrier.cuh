@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cuda/ptx>
-
 #include "runtime/ring.cuh"
 #include "runtime/types.cuh"
 
@@ -12,21 +10,23 @@ namespace twill {
 // mbarriers (PTX ISA, "mbarrier"); `bar` lies in this CTA's shared memory, 8-byte aligned.
 
 /// One thread, once: the barrier completes a phase after `arrivals` arrivals (1 to 2^20 - 1) and
-/// all bytes that were expected in it.
-__device__ __forceinline__ void barrier_init(uint64_t* bar, uint32_t arrivals) {
-  cuda::ptx::mbarrier_init(bar, arrivals);
+/// all bytes that were expected in it. By reference: by value, nvcc 13.0 arranges the code of some
+/// kernels in another way.
+__device__ __forceinline__ void barrier_init(uint64_t* bar, const uint32_t& arrivals) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(bar)), "r"(arrivals)
+               : "memory");
 }
 
 /// Makes the barriers known to the copy engine and to the other CTAs. To be called by the
 /// initializing thread, after the last barrier_init and before the CTA (or cluster) synchronizes.
 __device__ __forceinline__ void barrier_init_fence() {
-  cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
 /// One arrival, by the calling thread.
 __device__ __forceinline__ void barrier_arrive(uint64_t* bar) {
-  cuda::ptx::mbarrier_arrive(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared,
-                             bar);
+  asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(shared_address(bar))
+               : "memory");
 }
 
 /// One arrival, by the calling thread, at the barrier that CTA `cta_rank` of the cluster has at the
@@ -43,8 +43,8 @@ __device__ __forceinline__ void barrier_arrive_remote(uint64_t* bar, uint32_t ct
       : "memory");
 }
 
-/// One arrival, by the calling thread, at that barrier of each of the `Ctas` CTAs of the cluster, as
-/// barrier_arrive_remote does.
+/// One arrival, by the calling thread, at that barrier of each of the `Ctas` CTAs of the cluster,
+/// as barrier_arrive_remote does.
 template <int Ctas>
 __device__ __forceinline__ void barrier_arrive_cluster(uint64_t* bar) {
 #pragma unroll
@@ -54,13 +54,23 @@ __device__ __forceinline__ void barrier_arrive_cluster(uint64_t* bar) {
 /// One arrival, by the calling thread, that also makes the current phase wait for `bytes` (below
 /// 2^20) to be written by copies that name this barrier.
 __device__ __forceinline__ void barrier_expect(uint64_t* bar, uint32_t bytes) {
-  cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta,
-                                       cuda::ptx::space_shared, bar, bytes);
+  asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(
+                   shared_address(bar)),
+               "r"(bytes)
+               : "memory");
 }
 
 /// True if the phase of parity `parity` is complete. May suspend the thread for a while.
 __device__ __forceinline__ bool barrier_test(uint64_t* bar, uint32_t parity) {
-  return cuda::ptx::mbarrier_try_wait_parity(bar, parity);
+  uint32_t complete;
+  asm volatile(
+      "{.reg .pred complete;"
+      " mbarrier.try_wait.parity.shared::cta.b64 complete, [%1], %2;"
+      " selp.b32 %0, 1, 0, complete;}"
+      : "=r"(complete)
+      : "r"(shared_address(bar)), "r"(parity)
+      : "memory");
+  return complete != 0;
 }
 
 /// Every thread that needs the phase's data or order: returns when the phase of parity `parity` is
@@ -87,14 +97,18 @@ __device__ __forceinline__ void named_arrive(int id, int threads) {
 // waits. Writes before the arrival are visible after the wait.
 
 __device__ __forceinline__ void cluster_arrive() {
-  cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_release);
+  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
 }
 
 __device__ __forceinline__ void cluster_wait() {
-  cuda::ptx::barrier_cluster_wait(cuda::ptx::sem_acquire);
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
 
 /// This CTA's rank in its cluster, from 0; 0 without a cluster.
-__device__ __forceinline__ uint32_t cluster_rank() { return cuda::ptx::get_sreg_cluster_ctarank(); }
+__device__ __forceinline__ uint32_t cluster_rank() {
+  uint32_t rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
 
 }  // namespace twill

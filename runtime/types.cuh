@@ -2,16 +2,18 @@
 
 /// Types for every header of the runtime, under nvcc and under NVRTC (which has no host headers).
 
+#if defined(__CUDACC_RTC__)
 #include <cuda/std/cstdint>
 
-#if defined(__CUDACC_RTC__)
 /// The 128 opaque bytes that <cuda.h> calls a tensor map; encoded on the host (runtime/host.cuh).
 struct alignas(128) CUtensorMap_st {
   uint64_t opaque[16];
 };
 typedef CUtensorMap_st CUtensorMap;
 #else
+#include <cstdint>
 #include <cuda.h>
+#include <cuda_runtime.h>
 #endif
 
 namespace twill {

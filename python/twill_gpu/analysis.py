@@ -12,7 +12,7 @@ from .program import TwillError
 from .solving import Task, explain_text, schedule, text_of
 
 # Architectures of the machine descriptions that come with the program.
-_ARCHS = {"h100": 90, "h200": 90, "b200": 100}
+ARCHS = {"h100": 90, "h200": 90, "b200": 100}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,9 +70,9 @@ def analyze(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), grid: Seq
     Raises Refused where the program has no answer, and what Triton raises for kernels that it does not compile.
     """
     if isinstance(kernel, str) or hasattr(kernel, "__fspath__"):
-        return Analysis(text_of(kernel), target, schedule(kernel, target), tuple(grid))
+        return Analysis(text_of(kernel), target, schedule(kernel, target), programs_of(grid))
     text = ttgir_of(kernel, args, target, **options)
-    return Analysis(text, target, schedule(text, target), tuple(grid))
+    return Analysis(text, target, schedule(text, target), programs_of(grid))
 
 
 def explain(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), target: str = "h200", **options: Any) -> Explanation:
@@ -145,7 +145,7 @@ def ttgir_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any], target: str =
     why = versions.why_not(triton.__version__)
     if why:
         raise TwillError(why)
-    function, arch = _function(kernel), _ARCHS.get(target, 90)
+    function, arch = _function(kernel), ARCHS.get(target, 90)
     backend = CUDABackend(GPUTarget("cuda", arch, 32))
     given = named_arguments(function, args)
     parsed, signature, constants, attributes = _specialize(function, backend, given, options)
@@ -154,6 +154,14 @@ def ttgir_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any], target: str =
     module = source.make_ir(backend.target, parsed, backend.get_codegen_implementation(parsed), backend.get_module_map(), context)
     ttir = backend.make_ttir(module, {}, parsed, arch)
     return lowering.before_pipelining(str(ttir), parsed, arch, backend)
+
+
+def programs_of(grid: Sequence[int]) -> tuple[int, ...]:
+    """A grid's programs in each direction. Raises TwillError for what is no grid, such as a function, which needs a launch."""
+    try:
+        return tuple(int(number) for number in grid)
+    except (TypeError, ValueError):
+        raise TwillError(f"a grid is one to three numbers, as (32, 16), not {grid!r}") from None
 
 
 def named_arguments(kernel: Any, args: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
@@ -180,4 +188,7 @@ def _specialize(function: Any, backend: Any, given: dict[str, Any], options: dic
         bound, specialization, more = bind(**given, **options)
     except TypeError as wrong:
         raise TwillError(f"{function.__name__}(): {str(wrong).removeprefix('dynamic_func() ')}") from None
-    return function._pack_args(backend, dict(more), bound, specialization, more)
+    try:
+        return function._pack_args(backend, dict(more), bound, specialization, more)
+    except KeyError as wrong:  # what is neither an argument nor an option
+        raise TwillError(f"{function.__name__}(): {wrong.args[0]}") from None

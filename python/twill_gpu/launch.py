@@ -6,7 +6,7 @@ import dataclasses
 import re
 from typing import Any, Mapping, Sequence
 
-from .analysis import named_arguments, ttgir_of
+from .analysis import named_arguments, programs_of, ttgir_of
 from .answers import paragraphs
 from .solving import asked, text_of
 from .tables import table
@@ -93,7 +93,7 @@ def gap(kernel: Any, time_us: float, grid: Sequence[int], args: Mapping[str, Any
     else:
         text, given = ttgir_of(kernel, args, target, **options), named_arguments(kernel, args)
         source = text
-    arguments = ["bound", "-", "--machine", target, "--time-us", str(float(time_us)), "--grid", ",".join(map(str, grid))]
+    arguments = ["bound", "-", "--machine", target, "--time-us", str(float(time_us)), "--grid", ",".join(map(str, programs_of(grid)))]
     sizes = [f"{name}={value}" for name, value in given.items() if _is_integer_of(text, name, value)]
     for option, value in (("--args", ",".join(sizes) or None), ("--trips", trips), ("--clock-mhz", clock_mhz)):
         if value is not None:

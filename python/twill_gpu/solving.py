@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Sequence
 
-from .answers import Explanation, Schedule
+from .answers import Explanation, Schedule, paragraphs
 from .locations import of_source
 from .problem import Problem
 from .program import Refused, TimedOut, TwillError, find_program
@@ -35,6 +35,8 @@ def text_of(source: Problem | str | Path) -> str:
     """The text that the program is given: of a problem, of a file, or the text itself where it has several lines."""
     if isinstance(source, Problem):
         return source.text
+    if not isinstance(source, (str, Path)):
+        raise TwillError(f"a source is a Problem, a text or a path, not {source!r}")
     if isinstance(source, Path) or "\n" not in source:
         try:
             return Path(source).read_text(encoding="utf-8")
@@ -139,6 +141,12 @@ class Outcome:
     schedule: Schedule | None
     error: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.label}: {self.error}" if self.schedule is None else f"{self.label}\n{self.schedule}"
+
+    def _repr_html_(self) -> str:
+        return paragraphs(str(self)) if self.schedule is None else paragraphs(self.label) + self.schedule._repr_html_()
+
 
 @dataclasses.dataclass(frozen=True)
 class Task:
@@ -164,15 +172,15 @@ def run_task(one: Task) -> dict[str, Any]:
     return find_program().ask(["schedule", "-", *_machine(one.machine), *one.options], one.text, answers=_ANSWERS)
 
 
-def sweep(tasks: Iterable[Task], executor: concurrent.futures.Executor | None = None, attempts: int = 2,
+def sweep(tasks: Iterable[Task | Problem | str | Path], executor: concurrent.futures.Executor | None = None, attempts: int = 2,
           on_outcome: Callable[[Outcome], Any] | None = None) -> list[Outcome]:
-    """Schedules every task, and returns the outcomes in the order of the tasks.
+    """Schedules every task, and returns the outcomes in the order of the tasks. Sources among them are tasks of their own.
 
     executor: any concurrent.futures.Executor, such as that of a Dask client (`client.get_executor()`); None: threads here.
     A worker that breaks loses nothing: its tasks are tried again, `attempts` times on the executor and then here.
     on_outcome hears of each as soon as it is there; what that raises ends the sweep and is raised here.
     """
-    todo = list(tasks)
+    todo = [one if isinstance(one, Task) else task(one) for one in tasks]
     outcomes: dict[int, Outcome] = {}
     broken: dict[int, str] = {}
 

@@ -6,6 +6,8 @@ import dataclasses
 import math
 from typing import Sequence
 
+from .program import TwillError
+
 _BYTES = {"fp64": 8, "i64": 8, "fp32": 4, "i32": 4, "fp16": 2, "bf16": 2, "i16": 2, "i8": 1, "u8": 1, "fp8e4nv": 1, "fp8e5": 1}
 _NAMES = {"float64": "fp64", "int64": "i64", "float32": "fp32", "int32": "i32", "float16": "fp16", "bfloat16": "bf16",
           "int16": "i16", "int8": "i8", "uint8": "u8", "float8_e4m3fn": "fp8e4nv", "float8_e5m2": "fp8e5"}
@@ -44,10 +46,10 @@ class Tensor:
 
 
 def tensor(shape: Sequence[int], dtype: str) -> Tensor:
-    """A tensor without memory. dtype: "fp16", "bf16", "fp32", "i32", ... or PyTorch's name for it."""
+    """A tensor without memory. dtype: "fp16", "bf16", "fp32", "i32", ... or PyTorch's name for it. Raises TwillError for others."""
     name = _NAMES.get(dtype, dtype)
     if name not in _BYTES:
-        raise ValueError(f"no element type {dtype!r}: there are {', '.join(_BYTES)}")
+        raise TwillError(f"no element type {dtype!r}: there are {', '.join(_BYTES)}")
     return Tensor(tuple(shape), DType(name))
 
 

@@ -14,6 +14,7 @@
 #include "solve/rounds.h"
 #include "solve/solve_text.h"
 #include "twill/certify/pools.h"
+#include "twill/problem/problem.h"
 #include "twill/prove/prove.h"
 
 namespace twill::prove {

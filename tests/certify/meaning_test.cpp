@@ -16,6 +16,7 @@
 #include "solve/rounds.h"
 #include "twill/certify/constraints.h"
 #include "twill/certify/symmetry.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/solve/solve.h"
 #include "twill/solve/symmetry.h"

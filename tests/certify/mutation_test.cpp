@@ -17,6 +17,7 @@
 
 #include "solve/rounds.h"
 #include "solve/solve_text.h"
+#include "twill/problem/problem.h"
 #include "twill/prove/prove.h"
 
 namespace twill::prove {

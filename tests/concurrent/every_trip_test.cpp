@@ -12,6 +12,7 @@
 #include "twill/concurrent/machine.h"
 #include "twill/driver/driver.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/problem/problem.h"
 
 namespace twill::tests {
 namespace {

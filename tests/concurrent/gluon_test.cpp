@@ -8,6 +8,7 @@
 #include "concurrent/modules.h"
 #include "twill/driver/run_module.h"
 #include "twill/driver/verify_module.h"
+#include "twill/problem/problem.h"
 
 namespace twill::tests {
 namespace {

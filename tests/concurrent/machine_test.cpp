@@ -254,5 +254,20 @@ TEST(Machine, copies_by_threads) {
             std::string::npos);
 }
 
+// Triton's copies by threads leave zeros where their mask is false, whatever else they are given.
+TEST(Machine, copies_by_threads_bring_no_other_value) {
+  const std::string width = "      %width = arith.constant dense<64>";
+  std::string text = replaced(kCopies, width,
+                              "      %none = arith.constant dense<false> : tensor<64x64xi1, #l>\n"
+                              "      %ones = arith.constant dense<1.000000e+00> : "
+                              "tensor<64x64xf16, #l>\n" +
+                                  width);
+  text = replaced(text, "%ptrs, %bt :", "%ptrs, %bt mask %none other %ones :");
+  const Ran ran = run(read(text), 3, Order());
+  EXPECT_EQ(ran.error, "");
+  ASSERT_FALSE(ran.written.empty());
+  for (const auto& [index, value] : ran.written) ASSERT_EQ(value, 0) << index;
+}
+
 }  // namespace
 }  // namespace twill::tests

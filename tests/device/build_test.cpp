@@ -5,23 +5,30 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
-#include "twill/device/fit.h"
-#include "twill/device/pressure.h"
+#include "twill/driver/fit.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/plan_loop.h"
+#include "twill/driver/pressure.h"
 #include "twill/emit/ttgir.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/operands.h"
+#include "twill/problem/problem.h"
 
 /// Protects: trees of kernels are well-formed and do each effect of the text once for each row. Our
 /// own reader takes the TTGIR printed of them.
 namespace twill::device {
 namespace {
+
+using driver::build_within;
+using driver::Pressure;
+using driver::register_pressure;
+using driver::shared_bytes;
 
 /// A bundled kernel, or a file from the top of the project, with its plan: one tile per CTA unless
 /// its text walks tiles.
@@ -286,6 +293,33 @@ TEST(Device, LoadsOfOtherLoopsComeThroughRings) {
   }
 }
 
+/// Pointers that a first loop hands to a second one are made of indices, by each role that needs
+/// them. So they give no role a share of the second loop, whose loads come through rings.
+TEST(Device, PointersGoFromLoopToLoop) {
+  driver::Request request = Planned::request_for("tests/emit/kinds/causal_pointers.ttgir");
+  std::string& text = request.input.text;
+  for (const auto& [apart, handed] : {std::pair("%k_ptrs_61 = %k_ptrs_51", "%v_ptrs_44#3"),
+                                      std::pair("%v_ptrs_62 = %v_ptrs_54", "%v_ptrs_44#4")}) {
+    const std::string old = apart;
+    const std::size_t at = text.find(old);
+    ASSERT_NE(at, std::string::npos);
+    text.replace(at, old.size(), old.substr(0, old.find('=') + 2) + handed);
+  }
+  request.pool = "2x64";
+  const Planned planned(request);
+  for (const std::string& note : planned.loop.plan->plan().notes) {
+    EXPECT_EQ(note.find("what leaves the loop"), std::string::npos) << note;
+  }
+  std::size_t loads = 0;
+  for (const plan::PerTileOp& op : planned.loop.plan->plan().kernel->per_tile_ops) {
+    loads += op.loads.size();
+  }
+  EXPECT_EQ(loads, 2U);
+  const auto kernel = build(planned.parts());
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  const Checker checked(*kernel);
+}
+
 /// Copies by threads leave zeros where a mask is false, whatever the text wants there, and no
 /// compiler complains. So a tile with something else there goes through registers.
 TEST(Device, OnlyZerosAreFilledInByCopies) {
@@ -429,6 +463,25 @@ TEST(Device, BoxesTakeThePlaceOfTilesThatAreDoneWith) {
   EXPECT_FALSE(together->plan);
   constexpr std::int64_t kBox = 128 * 128 * 2, kBarriers = 8;
   EXPECT_EQ(shared_bytes(together->kernel), shared_bytes(*apart) - kBox + kBarriers);
+}
+
+/// Maps that kernels make have the element types of tensormap.replace, as Triton's own have. With
+/// the host's number for bf16, an H100 stopped at an illegal instruction.
+TEST(Device, MapsSayTheirElements) {
+  for (const auto& [element, number] : {std::pair{"f16", 6}, std::pair{"bf16", 10}}) {
+    driver::Request request = Planned::request_for("fa_fwd/sm_90/dev_d64_ws");
+    request.input.text = std::regex_replace(request.input.text, std::regex("\\bf16"), element);
+    const Planned planned(request);
+    const auto kernel = build(planned.parts());
+    ASSERT_TRUE(kernel) << kernel.error().message;
+    int maps = 0;
+    for (const Node& node : kernel->setup) {
+      if (node.kind != NodeKind::create_map) continue;
+      EXPECT_EQ(node.numbers.at(1), number) << element;
+      ++maps;
+    }
+    EXPECT_GT(maps, 0);
+  }
 }
 
 /// A box lies in the ring in which the plan stages the tile, and takes no memory of its own. With

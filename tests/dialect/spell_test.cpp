@@ -45,6 +45,7 @@ TEST(Spell, OperationsAreWrittenAsTheyWereRead) {
            "%r = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<4xi32>",
            "%r = tt.splat %i : i32 -> tensor<4xi32>",
            "%r = tt.fp_to_fp %x, rounding = rtne : tensor<4xf32> -> tensor<4xf16>",
+           "%r = tt.join %x, %x : tensor<4xf32> -> tensor<4x2xf32>",
            "%r = tt.load %p : tensor<4x!tt.ptr<f32>>",
            "%r = tt.load %p, %m, %x : tensor<4x!tt.ptr<f32>>",
            "%r = tt.load %p, %m cacheModifier = cg : tensor<4x!tt.ptr<f32>>",

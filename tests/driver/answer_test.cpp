@@ -248,6 +248,14 @@ TEST(Answer, ALoneGroupGetsCompany) {
   EXPECT_TRUE(has_company(*emitted));
 }
 
+// A product that adds up the rows of all groups is printed with tiles that no group has a part of.
+TEST(Answer, TilesAreWholeWhereTheirPartsCannotBePrinted) {
+  const auto emitted = emit_ttgir(request_for("tests/driver/kinds/gated_delta.ttgir"));
+  ASSERT_TRUE(emitted) << to_string(emitted.error());
+  EXPECT_EQ(emitted->broken, "");
+  EXPECT_NE(emitted->text.find("tiles are not cut"), std::string::npos);
+}
+
 // Accumulators of 256 columns are more than half of the registers. Where a CTA has 64 rows, half of
 // them would do, but ptxas takes no instruction with that many results (C7602). CTAs that walk
 // tiles have no ends to hide.

@@ -10,6 +10,7 @@
 #include "driver/request.h"
 #include "twill/driver/plan_loop.h"
 #include "twill/machine/machine.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/solve/solve.h"
 #include "twill/verify/verify.h"

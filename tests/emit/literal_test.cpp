@@ -10,6 +10,7 @@
 #include "emit/z3_answer.h"
 #include "solve/random_problem.h"
 #include "twill/emit/smtlib.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 
 // The paper's Figures 4 to 6 once more, as loops over their indices: what they say of one

@@ -4,15 +4,19 @@ import hashlib
 import json
 import pathlib
 import subprocess
+import tempfile
+
+VERSIONS = ("3.6", "3.9")  # one of each spelling
 
 
-def printed(twill, kernel, version, out, folder):
-    """The exit code of `twill emit ttgir KERNEL --triton VERSION -o OUT`, and its stderr; OUT is written if the code is 0.
+def printed(printer, kernel, version, out, folder):
+    """Why the kernel is not printed for that Triton, which is of VERSIONS; else nothing, and OUT is written.
 
-    FOLDER keeps answers by the program's bytes and the kernel's text. The first test that wants a text prints it, others wait for it.
+    PRINTER is twill_print_ttgir (print_ttgir.cpp), which prints for all VERSIONS at once. FOLDER keeps what it prints, by the bytes of
+    the program and the kernel's text. The first test that wants a kernel prints it, others wait for it.
     """
-    program = hashlib.sha256(pathlib.Path(twill).read_bytes()).hexdigest()[:16]
-    key = hashlib.sha256(f"{version} {pathlib.Path(kernel).read_text()}".encode()).hexdigest()
+    program = hashlib.sha256(pathlib.Path(printer).read_bytes()).hexdigest()[:16]
+    key = hashlib.sha256(pathlib.Path(kernel).read_bytes()).hexdigest()
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / f"{program}.{key}.json", "a+") as kept:
@@ -23,11 +27,21 @@ def printed(twill, kernel, version, out, folder):
             for old in folder.glob("*.json"):
                 if not old.name.startswith(program):
                     old.unlink(missing_ok=True)
-            done = subprocess.run([twill, "emit", "ttgir", str(kernel), "--triton", version, "-o", str(out)], capture_output=True, text=True)
-            text = pathlib.Path(out).read_text() if done.returncode == 0 else ""
-            known = json.dumps([done.returncode, done.stderr, text])
+            known = json.dumps(print_all(printer, kernel))
             kept.write(known)
-    code, said, text = json.loads(known)
-    if code == 0:
+    said, text = json.loads(known)[version]
+    if not said:
         pathlib.Path(out).write_text(text)
-    return code, said
+    return said
+
+
+def print_all(printer, kernel):
+    """By version, why there is no text, and the text."""
+    with tempfile.TemporaryDirectory() as made:
+        done = subprocess.run([printer, str(kernel), made], capture_output=True, text=True)
+        if done.returncode != 0:
+            return {version: [f"{printer} ended with {done.returncode}: {done.stderr}", ""] for version in VERSIONS}
+        made = pathlib.Path(made)
+        texts = {version: made / f"{version}.ttgir" for version in VERSIONS}
+        return {version: [(made / f"{version}.said").read_text(), text.read_text() if text.exists() else ""]
+                for version, text in texts.items()}

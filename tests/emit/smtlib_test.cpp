@@ -14,6 +14,7 @@
 #include "emit/z3_answer.h"
 #include "solve/random_problem.h"
 #include "solve/rounds.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/solve/solve.h"
 

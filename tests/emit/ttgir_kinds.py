@@ -1,4 +1,4 @@
-"""Kernels of kinds that no bundled kernel is: those in kinds/, which Triton 3.9 made, and edits of a bundled product's text for what
+"""Kernels of kinds that no bundled kernel is: those in kinds/, which Triton 3.6 or 3.9 made, and edits of a bundled product's text for what
 users write around and in the main loop. Used by tests of printed TTGIR.
 """
 import pathlib
@@ -123,8 +123,8 @@ def added():
 KINDS = {kind.__name__: kind for kind in (printed, guarded, leaves_early, skipped, corrected, stored, stored_again, added, ones_beyond)}
 
 
-# Kinds that are not printed, with a piece of the reason that is given.
-REFUSED = {"sixteen_rows": "is a product by the threads themselves"}
+# Kinds that are not printed, with a piece of the way out that is given.
+REFUSED = {"sixteen_rows": "give it 64 rows or more", "two_warps": "run it with num_warps = 4 or 8"}
 
 
 def write(folder):

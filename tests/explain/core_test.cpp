@@ -9,6 +9,7 @@
 #include "solve/random_problem.h"
 #include "solve/solve_text.h"
 #include "solve/z3_oracle.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/bounds.h"
 
 namespace twill::explain {

@@ -10,6 +10,7 @@
 #include "schedule/random_parts.h"
 #include "solve/solve_text.h"
 #include "twill/explain/print.h"
+#include "twill/problem/problem.h"
 
 namespace twill::explain {
 namespace {

@@ -9,6 +9,7 @@
 #include "solve/random_problem.h"
 #include "solve/solve_text.h"
 #include "twill/explain/explain.h"
+#include "twill/problem/problem.h"
 
 namespace twill::explain {
 namespace {

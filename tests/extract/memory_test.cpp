@@ -311,6 +311,29 @@ TEST(Memory, OrdersWhatAcquiresOrReleases) {
   EXPECT_TRUE(find_op(relaxed.problem, "load_a")->streaming);
 }
 
+// A flag that is loaded beside such an operation has no op, so that no plan keeps the order. The
+// refusal names the operation that orders, not an array that both would share.
+TEST(Memory, SaysWhatOrdersALoadedFlag) {
+  const auto text = [](const std::string& order) {
+    std::string all = hopper_kernel(
+        loads() + product() + kHalves + R"(
+      %flag = tt.load %flags : !tt.ptr<i32>
+      %some = arith.cmpi sgt, %flag, %c0 : i32
+      scf.if %some {
+        %o = tt.atomic_rmw fadd, )" +
+            order +
+            R"(, gpu, %places, %hb : (tensor<128x128x!tt.ptr<f16>, #blocked>, tensor<128x128xf16, #blocked>) -> tensor<128x128xf16, #blocked>
+      }
+)",
+        "%d", kPlaces);
+    return all.insert(all.find("%ptr: !tt.ptr<f16>"), "%flags: !tt.ptr<i32>, ");
+  };
+  const std::string message = refusal_of(text("acq_rel"));
+  EXPECT_THAT(message, HasSubstr("tt.atomic_rmw orders all accesses around it, so tt.load"));
+  EXPECT_THAT(message, HasSubstr("sem=\"relaxed\""));
+  EXPECT_EQ(refusal_of(text("relaxed")), "accepted");
+}
+
 // A store in a branch of single values is an op, as if the branch were always taken.
 TEST(Memory, StoresInBranchesOfSingleValuesAreOps) {
   const std::string body = loads() + product() + R"(

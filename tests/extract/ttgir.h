@@ -10,6 +10,7 @@
 #include "twill/extract/choose_loop.h"
 #include "twill/extract/extract.h"
 #include "twill/frontend/ttgir/read.h"
+#include "twill/problem/problem.h"
 
 /// Helpers that the tests of the extraction share: reading kernels and machines, small kernels by
 /// hand, and looking things up in a Problem by name.

@@ -40,10 +40,10 @@ std::string looping(const std::string& head, const std::string& step,
 )";
 }
 
-std::optional<ir::Program> counted(const std::string& text) {
+std::optional<ir::Program> counted(const std::string& text, Whiles which = Whiles::all) {
   const auto read = read_ttgir(text, "k.ttgir");
   if (!read) throw std::runtime_error(to_string(read.error()));
-  return counted_whiles(*read);
+  return counted_whiles(*read, which);
 }
 
 constexpr const char* kAdds = "arith.addi %j, %c1";
@@ -68,6 +68,13 @@ TEST(CountedWhiles, BecomeCountingLoops) {
     ASSERT_EQ(made->value(*sum.result).uses.size(), 1U);
     EXPECT_EQ(made->op(made->value(*sum.result).uses[0].op).kind, ir::OpKind::store);
   }
+}
+
+// A plan knows nothing of a step that is an argument, which may be negative.
+TEST(CountedWhiles, InnermostOnesTakeKnownSteps) {
+  const std::string less = "%go = arith.cmpi slt, %i, %n : i32";
+  EXPECT_TRUE(counted(looping(less, kAdds), Whiles::innermost));
+  EXPECT_FALSE(counted(looping(less, "arith.addi %by, %j"), Whiles::innermost));
 }
 
 TEST(CountedWhiles, OthersStay) {

@@ -66,14 +66,14 @@ TEST(Aliases, may_come_after_their_use) {
 %1 = foo.bar : !t
 #late = #ttg.slice<{dim = 0, parent = #later}>
 #later = #ttg.blocked<{sizePerThread = [1, 1], order = [1, 0]}>
-!t = tensor<8xi32, #later>
+!t = tensor<8x4xi32, #later>
 )");
   const ir::Type type = ir::type_of(program, op(program, "foo.bar").results[0]);
   ASSERT_NE(type->encoding, nullptr);
   EXPECT_EQ(type->encoding->value, "ttg.slice");
   EXPECT_EQ(type->encoding->entry("parent")->value, "ttg.blocked");
   EXPECT_EQ(result_type(program, op(program, "foo.bar", 1)),
-            "tensor<8xi32, #ttg.blocked<{sizePerThread = [1, 1], order = [1, 0]}>>");
+            "tensor<8x4xi32, #ttg.blocked<{sizePerThread = [1, 1], order = [1, 0]}>>");
 }
 
 TEST(Locations, all_forms) {

@@ -49,13 +49,6 @@ const std::vector<std::pair<std::string, std::string>> kTypeChanges = {
     {"dense<64>", "dense<4294967296>"},
 };
 
-/// Whether a place stands in an attribute, as ` : i32` in {axis = 1 : i32}, which says nothing.
-bool is_in_attribute(const std::string& text, std::size_t line, std::size_t place) {
-  int open = 0;
-  for (std::size_t i = line; i < place; ++i) open += text[i] == '{' ? 1 : text[i] == '}' ? -1 : 0;
-  return open > 0;
-}
-
 /// The lines of the module's body that read with one place changed, as "LINE: FROM -> TO: TEXT".
 std::vector<std::string> accepted_changes(const std::string& text, std::size_t& tried) {
   std::vector<std::string> accepted;
@@ -69,7 +62,7 @@ std::vector<std::string> accepted_changes(const std::string& text, std::size_t& 
            place = text.find(from, place + 1)) {
         // Nor does the type of an argument without a reader.
         const bool of_argument = text.compare(text.find_first_not_of(' ', at), 7, "tt.func") == 0;
-        if (from == ": i32" && (of_argument || is_in_attribute(text, at, place))) continue;
+        if (from == ": i32" && of_argument) continue;
         std::string changed = text;
         changed.replace(place, from.size(), to);
         ++tried;
@@ -208,6 +201,82 @@ TEST(SingleChanges, BothPlacesAreNamed) {
   EXPECT_NE(read.error().message.find("%p has type tensor<16x!tt.ptr<f32>"), std::string::npos)
       << read.error().message;
   EXPECT_NE(read.error().hint.find("1:1"), std::string::npos) << read.error().hint;
+}
+
+// Protects: an attribute of another type than its op declares, or beyond its enumeration, is
+// refused. So is a keyword that the op's form does not have, whose effect would be dropped.
+TEST(SingleChanges, OfAttributesAreRefused) {
+  const Impossible changes[] = {
+      {"end = 64 : i32", "end = 64 : i8", "'end' is 64 : i8, but i32 is wanted"},
+      {"start = 0 : i32", "start = 0 : si32", "'start' is 0 : si32, but i32 is wanted"},
+      {"start = 0 : i32", "start = 0", "'start' is 0"},
+      {"axis = 1 : i32", "axis = 1 : i64", "'axis' is 1 : i64"},
+      {"inputPrecision = 0 : i32", "inputPrecision = 0 : i8", "'inputPrecision' is 0 : i8"},
+      {"inputPrecision = 0 : i32", "inputPrecision = 9 : i32", "'inputPrecision' is 9"},
+      {"transposed = false", "transposed = 0", "'transposed' is 0"},
+      {"cmpi slt", "cmpi olt", "'arith.cmpi' has no 'predicate' that is known"},
+      {"relaxed, gpu", "relaxed, host", "'tt.atomic_rmw' has no '"},
+      {"relaxed, gpu", "seq_cst, gpu", "'tt.atomic_rmw' has no '"},
+      {"atomic_rmw fadd", "atomic_rmw fmul", "'tt.atomic_rmw' has no '"},
+      {"dense<64>", "dense<64.0>", "64.0 is no integer, but i32 is wanted"},
+      {"dense<64>", "dense<[64]>", "these elements are none of a tensor<64x1xi32"},
+      {"dense<64>", "dense<-0>", "-0 does not fit i32"},
+      {"sizePerThread = [1, 8]", "sizePerThread = [8]", "its lists are not of equal length"},
+      {"dense<64> : tensor<64x1xi32, #b>", "dense<64> : tensor<64x1xi32, #c>",
+       "it is of rank 1, and the tile has 2 dimensions"},
+      {"ttg.local_alloc", "ttg.convert_layout", "a tile in registers is wanted"},
+      {"ttg.local_alloc", "ttg.memdesc_trans", "a tile in memory is wanted"},
+  };
+  const std::string text = R"(
+#b = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#c = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @f(%n: i32, %p: !tt.ptr<f32>, %x: f32, %t: tensor<64x64xf16, #b>, %z: tensor<64x64xf32, #mma>) {
+    %yes = arith.constant true
+    %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 1, parent = #b}>>
+    %e = tt.expand_dims %r {axis = 1 : i32} : tensor<64xi32, #ttg.slice<{dim = 1, parent = #b}>> -> tensor<64x1xi32, #b>
+    %c = arith.constant dense<64> : tensor<64x1xi32, #b>
+    %l = arith.cmpi slt, %e, %c : tensor<64x1xi32, #b>
+    %old = tt.atomic_rmw fadd, relaxed, gpu, %p, %x, %yes : (!tt.ptr<f32>, f32, i1) -> f32
+    %m = ttg.local_alloc %t : (tensor<64x64xf16, #b>) -> !ttg.memdesc<64x64xf16, #s, #smem>
+    %d = ttng.warp_group_dot %m, %m, %z {inputPrecision = 0 : i32} : !ttg.memdesc<64x64xf16, #s, #smem> * !ttg.memdesc<64x64xf16, #s, #smem> -> tensor<64x64xf32, #mma>
+    tt.return
+  }
+}
+)";
+  const auto valid = read_ttgir(text, "valid.ttgir");
+  ASSERT_TRUE(valid.has_value()) << to_string(valid.error());
+  for (const Impossible& it : changes) {
+    std::string changed = text;
+    const std::size_t at = changed.find(it.from);
+    ASSERT_NE(at, std::string::npos) << it.from;
+    changed.replace(at, std::string(it.from).size(), it.to);
+    const auto read = read_ttgir(changed, "changed.ttgir");
+    ASSERT_FALSE(read.has_value()) << it.to;
+    EXPECT_NE(read.error().message.find(it.message), std::string::npos)
+        << it.to << ": " << read.error().message;
+    EXPECT_GT(read.error().location.line, 0) << it.to;
+  }
+}
+
+// Protects: integers that their type holds are read, with a sign and without.
+TEST(SingleChanges, OfConstantsToOthersThatFitAreTaken) {
+  for (const char* const number :
+       {"4294967295 : i32", "-2147483648 : i32", "255 : i8", "-128 : i8", "0x40 : i32", "-1 : i1",
+        "1 : i1", "18446744073709551615 : i64", "-9223372036854775808 : i64", "7 : index"}) {
+    const auto read =
+        read_ttgir("%a = arith.constant " + std::string(number) + "\n", "constant.ttgir");
+    EXPECT_TRUE(read.has_value()) << number << ": " << to_string(read.error());
+  }
+  for (const char* const number : {"4294967296 : i32", "-2147483649 : i32", "256 : i8", "-129 : i8",
+                                   "2 : i1", "true : i32", "1.0 : i32"}) {
+    const auto read =
+        read_ttgir("%a = arith.constant " + std::string(number) + "\n", "constant.ttgir");
+    EXPECT_FALSE(read.has_value()) << number;
+  }
 }
 
 // Protects: signs of integers are no difference of type, as Triton prints descriptors of integers.

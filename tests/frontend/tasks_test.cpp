@@ -5,17 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "../tasks/random_kernel.h"
-#include "twill/execute/interpreter.h"
+#include "tasks_and_module.h"
 #include "twill/frontend/tasks/lower.h"
 #include "twill/frontend/tasks/stated.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/tasks/check.h"
-#include "twill/tasks/run.h"
 
 namespace twill::frontend {
 namespace {
-
-using execute::Tile;
 
 std::string bundled_tasks(const std::string& name) {
   std::ifstream file(std::string(TWILL_SOURCE_DIR) + "/kernels/tasks/" + name);
@@ -23,113 +20,6 @@ std::string bundled_tasks(const std::string& name) {
   text << file.rdbuf();
   return text.str();
 }
-
-/// A task program, its sizes and its grid.
-struct TaskProgram {
-  std::string text;
-  std::map<std::string, std::int64_t> sizes;
-  std::array<std::int64_t, 3> grid{1, 1, 1};
-};
-
-class TasksAndModule {
- public:
-  explicit TasksAndModule(const TaskProgram& program) : given_(program) {}
-
-  /// Runs the tasks in the order of their text and the module that they are lowered to.
-  void run() {
-    const TaskSource source{"t.task", given_.text};
-    const auto mapped = read_mapped(source);
-    ASSERT_TRUE(mapped) << to_string(mapped.error());
-    const auto tree = tree_of(source, *mapped);
-    ASSERT_TRUE(tree) << to_string(tree.error());
-    const auto lowered = lower_tasks(*tree, "t.task");
-    ASSERT_TRUE(lowered) << to_string(lowered.error());
-    const auto program = read_ttgir(*lowered, "t.task");
-    ASSERT_TRUE(program) << to_string(program.error()) << "\n" << *lowered;
-    launch_.programs = given_.grid;
-    launch_.size = 1;
-    for (const auto& [name, value] : given_.sizes) {
-      launch_.arguments[name] = static_cast<double>(value);
-    }
-    for (const tasks::Argument& argument : tree->root.task->arguments) {
-      const execute::Shape shape = shape_of(argument);
-      for (std::size_t d = 0; d < shape.size(); ++d) {
-        launch_.arguments[argument.name + "_size" + std::to_string(d)] =
-            static_cast<double>(shape[d]);
-      }
-      if (shape.size() != 2) continue;
-      launch_.arguments[argument.name + "_rows"] = static_cast<double>(shape[0]);
-      launch_.arguments[argument.name + "_columns"] = static_cast<double>(shape[1]);
-    }
-    keep_known_arguments(*program);
-    execute::Memory memory(7);
-    const ir::OpId function = ir::functions(*program)[0];
-    const auto arguments = execute::arguments_of(*program, function, launch_, memory);
-    ASSERT_TRUE(arguments) << to_string(arguments.error());
-    std::map<std::string, Tile> arrays;
-    for (std::size_t a = 0; a < memory.array_count(); ++a) {
-      const tasks::Argument* argument = find_argument(*tree->root.task, memory.name(a));
-      if (argument != nullptr) arrays[argument->name] = contents(memory, a, shape_of(*argument));
-    }
-    for (const tasks::Argument& argument : tree->root.task->arguments) {
-      const execute::Shape shape = shape_of(argument);  // of what the kernel does not touch
-      arrays.try_emplace(argument.name, shape,
-                         execute::Numbers(static_cast<std::size_t>(execute::size_of(shape))));
-    }
-    const auto meant = tasks::run(*tree, arrays);
-    ASSERT_TRUE(meant) << to_string(meant.error());
-    run_grid(*program, function, *arguments, memory);
-    for (std::size_t a = 0; a < memory.array_count(); ++a) {
-      const Tile found =
-          contents(memory, a, shape_of(*find_argument(*tree->root.task, memory.name(a))));
-      EXPECT_EQ(found.numbers(), meant->at(memory.name(a)).numbers()) << memory.name(a);
-    }
-  }
-
- private:
-  execute::Shape shape_of(const tasks::Argument& argument) const {
-    execute::Shape shape;
-    for (const tasks::Size& size : argument.shape) {
-      shape.push_back(value_of(size, given_.sizes).value_or(1));
-    }
-    return shape;
-  }
-
-  /// The kernel takes only the sizes that it needs.
-  void keep_known_arguments(const ir::Program& program) {
-    std::map<std::string, double> kept;
-    for (const ir::ValueId value : ir::function_arguments(program, ir::functions(program)[0])) {
-      const auto found = launch_.arguments.find(program.value(value).name);
-      if (found != launch_.arguments.end()) kept.insert(*found);
-    }
-    launch_.arguments = kept;
-  }
-
-  static Tile contents(const execute::Memory& memory, std::size_t array,
-                       const execute::Shape& shape) {
-    Tile tile = execute::poison(shape, true);
-    for (std::size_t i = 0; i < tile.size(); ++i) {
-      tile.numbers()[i] = static_cast<float>(
-          memory.read({static_cast<std::int64_t>(array), static_cast<std::int64_t>(i)}));
-    }
-    return tile;
-  }
-
-  void run_grid(const ir::Program& program, ir::OpId function,
-                const std::map<ir::ValueId, execute::Value>& arguments, execute::Memory& memory) {
-    const auto& grid = given_.grid;
-    for (std::int64_t id = 0; id < grid[0] * grid[1] * grid[2]; ++id) {
-      const std::array<std::int64_t, 3> at{id % grid[0], id / grid[0] % grid[1],
-                                           id / grid[0] / grid[1]};
-      execute::Interpreter interpreter(program, memory, launch_, at);
-      const auto ran = interpreter.run(function, arguments);
-      ASSERT_TRUE(ran) << to_string(ran.error());
-    }
-  }
-
-  TaskProgram given_;
-  execute::Launch launch_;
-};
 
 std::string gemm_tasks(const std::string& mapping) {
   const std::string text = bundled_tasks("gemm.task");
@@ -498,40 +388,6 @@ map m for t { M = 64 N = 16 K = 16 N_ = 1 }
   EXPECT_TRUE(warps) << to_string(warps.error());
 }
 
-// Iterations of a prange on a CTA are carried out at once. What each adds to the same elements is
-// added once for each, so not at once.
-TEST(LoweredTasks, SumsOfPartsThatShareElementsAreRefused) {
-  const std::string text = R"(
-task t(writes y: f32[M], reads A: f16[M, K], reads B: f16[N, K])
-task product(writes S: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])
-task clear(writes y: f32[M])
-task add(reduces(+) y: f32[M], reads S: f32[M, N])
-task copy(writes To: f32[M], reads From: f32[M])
-inner t.host tunable U { prange i < cdiv(M, U) { t(blocks(y, U)[i], blocks(A, U, K)[i, 0], B) } }
-inner t.block {
-  S = tensor f32[M, N]
-  sum = tensor f32[M]
-  product(S, A, B)
-  clear(sum)
-  prange g < 4 { add(sum, S) }
-  copy(y, sum)
-}
-leaf product.l { S = mma(A, transpose(B)) }
-leaf clear.l { y = 0 }
-leaf add.l { y += row_sum(S) }
-leaf copy.l { To = From }
-map m for t { U = 64 N = 16 K = 16 }
-)";
-  const auto made = lower_task_text({"t.task", text});
-  ASSERT_FALSE(made);
-  EXPECT_NE(made.error().message.find("M08: 'add.l' adds to 'y'"), std::string::npos)
-      << to_string(made.error());
-  EXPECT_EQ(made.error().location.line, 13);
-  std::string in_order = text;
-  in_order.replace(in_order.find("prange g"), 6, "srange");
-  EXPECT_TRUE(lower_task_text({"t.task", in_order}));
-}
-
 // Windows whose elements are apart are loaded and stored through pointers. This is a convolution
 // with stride 2 and taps that are 3 apart. Its windows begin in front of the image and end behind.
 TEST(LoweredTasks, ElementsThatAreApart) {
@@ -668,27 +524,15 @@ const UnloweredCase kNotLowered[] = {
      "M06: the mapping has 'C' of 'p' in shared memory"},
     {"M06Elements", "U = 128 V = 64 W = 64 s: store.cast From: shared",
      "M06: the mapping has 'From' of 's' in shared memory"},
-    {"M09Copy", "U = 128 V = 64 W = 24", "M09: rows of 24 f16 of 'A' are not copied by TMA"},
+    {"M09Layout", "U = 128 V = 64 W = 24",
+     "M09: rows of 24 f16 of 'A' have no layout in shared memory that 'mma' reads"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, NotLowered, testing::ValuesIn(kNotLowered),
                          [](const auto& it) { return std::string(it.param.name); });
 
-// TMA copies the last dimensions of a tensor, and windows of a part may not go beyond it.
-TEST(NotLowered, PartsThatCannotBeCopied) {
-  const std::string batch = bundled_tasks("batched_gemm.task");
-  std::string last = batch;
-  for (const std::string name : {"A: f16[L, M, K]", "B: f16[L, N, K]", "C: f16[L, M, N]"}) {
-    last.replace(last.find(name), name.size(), name.substr(0, 7) + name.substr(10, 4) + ", L]");
-  }
-  for (const std::string pick : {"pick(A, l)", "pick(B, l)", "pick(C, l)"}) {
-    last.replace(last.find(pick), pick.size(), pick.substr(0, 9) + ", 2)");
-  }
-  const auto picked = lower_task_text({"t.task", last});
-  ASSERT_FALSE(picked);
-  EXPECT_NE(to_string(picked.error()).find("M09: TMA copies the last 2 dimensions of 'A'"),
-            std::string::npos)
-      << to_string(picked.error());
+// Windows of a part may not go beyond it.
+TEST(NotLowered, WindowsBeyondTheirPart) {
   std::string conv = bundled_tasks("conv.task");
   conv.replace(conv.find("P + 2, C by"), 5, "P + 1");
   const auto beyond = lower_task_text({"t.task", conv});
@@ -696,6 +540,78 @@ TEST(NotLowered, PartsThatCannotBeCopied) {
   EXPECT_NE(to_string(beyond.error()).find("T11: windows of 128 may go beyond the block of 129"),
             std::string::npos)
       << to_string(beyond.error());
+}
+
+// TMA has the dimensions that are picked first; threads copy what picks another.
+TEST(LoweredTasks, PicksBetweenDimensions) {
+  const std::string text = R"(
+task all(writes C: f16[M, L, N], reads A: f16[M, L, K], reads B: f16[N, K, L])
+task one(writes C: f16[M, N], reads A: f16[M, K], reads B: f16[N, K])
+inner all.host tunable U { prange i < cdiv(M, U), l < L { one(blocks(pick(C, l, 1), U, N)[i, 0], blocks(pick(A, l, 1), U, K)[i, 0], pick(B, l, 2)) } }
+leaf one.l { C = cast(f16, mma(A, transpose(B))) }
+map m for all { U = 64 N = 16 K = 32 }
+)";
+  TasksAndModule({text, {{"M", 70}, {"L", 3}, {"N", 16}, {"K", 32}}, {2, 3, 1}}).run();
+}
+
+// Rows of a product's tiles that are no multiple of 128 bytes lie in narrower panels.
+TEST(LoweredTasks, RowsInNarrowPanels) {
+  const std::string text = R"(
+task g(writes C: f16[M, N], reads A: f16[M, K], reads B: f16[K, N])
+task add(updates S: f32[M, N], reads A: f16[M, K], reads B: f16[K, N])
+task clear(writes S: f32[M, N])
+task give(writes C: f16[M, N], reads S: f32[M, N])
+inner g.host tunable U, V { prange i < cdiv(M, U), j < cdiv(N, V) { g(blocks(C, U, V)[i, j], blocks(A, U, K)[i, 0], blocks(B, K, V)[0, j]) } }
+inner g.block tunable W { S = tensor f32[M, N]  clear(S)  srange k < cdiv(K, W) { add(S, blocks(A, M, W)[0, k], blocks(B, W, N)[k, 0]) }  give(C, S) }
+leaf add.l { S += mma(A, B) }
+leaf clear.l { S = 0 }
+leaf give.l { C = cast(f16, S) }
+)";
+  for (const std::string tile : {"V = 96 W = 48", "V = 80 W = 80", "V = 176 W = 112"}) {
+    TasksAndModule({text + "map m for g { U = 64 " + tile + " }",
+                    {{"M", 70}, {"N", 200}, {"K", 130}},
+                    {2, 3, 1}})
+        .run();
+  }
+}
+
+// Products of numbers of 8 bits have a depth of 32; what is made of their sums is cast.
+TEST(LoweredTasks, NumbersOfEightBits) {
+  const std::string text = R"(
+task g(writes C: f8e5m2[M, N], reads A: F8[M, K], reads B: F8[N, K], reads s: f32[M], reads D: F8[M, N])
+task add(updates S: f32[M, N], reads A: F8[M, K], reads B: F8[N, K])
+task clear(writes S: f32[M, N])
+task give(writes C: f8e5m2[M, N], reads S: f32[M, N], reads s: f32[M], reads D: F8[M, N])
+inner g.host tunable U, V { prange i < cdiv(M, U), j < cdiv(N, V) { g(blocks(C, U, V)[i, j], blocks(A, U, K)[i, 0], blocks(B, V, K)[j, 0], blocks(s, U)[i], blocks(D, U, V)[i, j]) } }
+inner g.block tunable W { S = tensor f32[M, N]  clear(S)  srange k < cdiv(K, W) { add(S, blocks(A, M, W)[0, k], blocks(B, N, W)[0, k]) }  give(C, S, s, D) }
+leaf add.l { S += mma(A, transpose(B)) }
+leaf clear.l { S = 0 }
+leaf give.l { C = cast(f8e5m2, S * column(s) + cast(f32, D)) }
+)";
+  for (const std::string type : {"f8e4m3", "f8e5m2"}) {
+    const std::string typed = std::regex_replace(text, std::regex("F8"), type);
+    TasksAndModule({typed + "map m for g { U = 64 V = 32 W = 64 }",
+                    {{"M", 70}, {"N", 40}, {"K", 130}},
+                    {2, 2, 1}})
+        .run();
+    const auto shallow =
+        lower_task_text({"t.task", typed + "map m for g { U = 64 V = 32 W = 48 }"});
+    ASSERT_FALSE(shallow);
+    EXPECT_NE(to_string(shallow.error()).find("M09"), std::string::npos);
+  }
+  std::string across = std::regex_replace(text, std::regex("F8"), "f8e4m3");
+  for (const auto& [was, is] : {std::pair("B: f8e4m3[N, K]", "B: f8e4m3[K, N]"),
+                                {"B: f8e4m3[N, K]", "B: f8e4m3[K, N]"},
+                                {"blocks(B, V, K)[j, 0]", "blocks(B, K, V)[0, j]"},
+                                {"blocks(B, N, W)[0, k]", "blocks(B, W, N)[k, 0]"},
+                                {"mma(A, transpose(B))", "mma(A, B)"}}) {
+    across.replace(across.find(was), std::string(was).size(), is);
+  }
+  const auto refused = lower_task_text({"t.task", across + "map m for g { U = 64 V = 32 W = 64 }"});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(to_string(refused.error()).find("M09: tensor cores read operands of 8 bits"),
+            std::string::npos)
+      << to_string(refused.error());
 }
 
 // Every op of the module has the place of its task.

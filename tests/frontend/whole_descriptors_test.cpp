@@ -70,5 +70,13 @@ TEST(WholeDescriptors, MemoryThatOthersReadStays) {
   EXPECT_FALSE(whole_descriptors(*text));
 }
 
+TEST(WholeDescriptors, MapsOfAnotherTypeStay) {
+  std::string text = module_text("");
+  text.replace(text.find("elem_type = 6"), 13, "elem_type = 9");
+  const auto read = read_ttgir(text, "k.ttgir");
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_FALSE(whole_descriptors(*read));
+}
+
 }  // namespace
 }  // namespace twill::frontend::ttgir

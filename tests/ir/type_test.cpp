@@ -70,6 +70,24 @@ Type tensor_memory(TypeTable& types, std::vector<std::int64_t> shape, const char
   return types.memdesc(std::move(parts), "buffer");
 }
 
+// Rows lie together, unless the layout says otherwise.
+TEST(Encoding, fastest_dimension) {
+  TypeTable types;
+  const auto lying = [&](const Encoding& encoding, const char* name) {
+    TypeNode parts;
+    parts.shape = {64, 128};
+    parts.element = types.scalar("f16");
+    parts.space = MemorySpace::shared;
+    parts.encoding = types.dialect("lies", name, encoding);
+    return fastest_dimension(types.memdesc(std::move(parts), "buffer"));
+  };
+  EXPECT_EQ(lying(NvmmaSharedEncoding{128, false, 16, false}, "rows"), 1U);
+  EXPECT_EQ(lying(NvmmaSharedEncoding{128, true, 16, false}, "columns"), 0U);
+  EXPECT_EQ(lying(SwizzledSharedEncoding{8, 1, 8, {0, 1}}, "by columns"), 0U);
+  EXPECT_EQ(lying(SwizzledSharedEncoding{8, 1, 8, {}}, "unknown"), std::nullopt);
+  EXPECT_EQ(fastest_dimension(types.scalar("f32")), std::nullopt);
+}
+
 // Columns as hardware allocates them: 128 lanes of 32 bits; 64 rows alone still take whole columns.
 TEST(Encoding, tensor_memory_columns) {
   TypeTable types;

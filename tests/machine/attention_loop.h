@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "machine/shipped_machine.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/order.h"
 
 /// The attention-forward loops that were timed on an H200, as Problems: K and V stay in shared

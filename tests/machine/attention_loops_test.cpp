@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "machine/attention_loop.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/corun.h"
 #include "twill/schedule/least_interval.h"
 

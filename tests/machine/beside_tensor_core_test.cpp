@@ -6,6 +6,7 @@
 
 #include "machine/attention_loop.h"
 #include "twill/problem/pipe_sharing.h"
+#include "twill/problem/problem.h"
 
 // The microbenchmarks that the shared-pipe model's numbers come from, put back together: what a
 // 64x128 tile takes beside a streaming tensor core, on an H200.

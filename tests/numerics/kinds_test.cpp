@@ -81,7 +81,8 @@ TEST(Kinds, BothSidesOfABranchAreRun) {
 }
 
 // Protects: a branch with work on both sides, of which the plan has ops for one, computes both,
-// whichever side the flags choose; and what one iteration keeps of another's load.
+// whichever side the flags choose. A branch may stand in another. Also what one iteration
+// keeps of another's load.
 TEST(Kinds, WorkOnBothSidesOfABranchComputesWhatTheTextDoes) {
   struct Case {
     std::string kind, array;
@@ -91,6 +92,8 @@ TEST(Kinds, WorkOnBothSidesOfABranchComputesWhatTheTextDoes) {
                         {"two_masks", "", {""}},
                         {"two_sums", "flag_ptr", {"", "0", "3"}},
                         {"two_in_while", "", {""}},
+                        {"three_products", "flags", {"", "0", "2", "3", "0..4"}},
+                        {"two_accumulators", "flags", {"", "0", "1", "0..2"}},
                         {"kept_scale", "", {""}}};
   for (const auto& [kind, array, all] : cases) {
     for (const std::string& flags : all) {

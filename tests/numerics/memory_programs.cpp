@@ -1,11 +1,12 @@
 #include "numerics/memory_programs.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-namespace twill::driver::testing {
+namespace twill::tests {
 namespace {
 
 constexpr const char* kHead = R"(
@@ -16,12 +17,13 @@ constexpr const char* kHead = R"(
 #rows = #ttg.slice<{dim = 1, parent = #blocked}>
 #columns = #ttg.slice<{dim = 0, parent = #blocked}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-  tt.func public @kernel(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %b: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %s: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %t: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %sums: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %bits: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %o: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+  tt.func public @kernel(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %b: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %s: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %t: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %sums: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %bits: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %o: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %u: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %d: !tt.tensordesc<tensor<64x64xf16, #shared>>, %d0: i32, %d1: i32, %d2: i64, %d3: i64, %n: i32) {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %mine = arith.constant 1048576 : i32
     %tile = arith.constant 4096 : i32
     %half = arith.constant 2048 : i32
+    %width = arith.constant 64 : i32
     %wide = arith.constant dense<64> : tensor<64x1xi32, #blocked>
     %all = arith.constant dense<true> : tensor<64x64xi1, #blocked>
     %small = arith.constant dense<1.562500e-02> : tensor<64x64xf32, #mma>
@@ -40,12 +42,17 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %within = arith.addi %r3, %k2 : tensor<64x64xi32, #blocked>
     %edge = arith.constant dense<2000> : tensor<64x64xi32, #blocked>
     %some = arith.cmpi slt, %within, %edge : tensor<64x64xi32, #blocked>
+)";
+
+constexpr const char* kLoop = R"(
     %r_sum, %r_last = scf.for %i = %c0 to %n step %c1 iter_args(%sum_0 = %zero, %last_0 = %nothing) -> (tensor<64x64xf32, #mma>, tensor<64x64xf16, #blocked>)  : i32 {
 )";
 
-constexpr const char* kTail = R"(
+constexpr const char* kBehind = R"(
     }
-    %out = tt.addptr %o, %first : !tt.ptr<f32>, i32
+)";
+
+constexpr const char* kTail = R"(    %out = tt.addptr %o, %first : !tt.ptr<f32>, i32
     %out1 = tt.splat %out : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>, #blocked>
     %out2 = tt.addptr %out1, %within : tensor<64x64x!tt.ptr<f32>, #blocked>, tensor<64x64xi32, #blocked>
     %result = ttg.convert_layout %r_sum : tensor<64x64xf32, #mma> -> tensor<64x64xf32, #blocked>
@@ -57,10 +64,9 @@ constexpr const char* kTail = R"(
 
 class Writer {
  public:
-  explicit Writer(std::mt19937& random) : random_(random) {}
+  explicit Writer(std::mt19937& random) : random_(random), more_(random) { more_.discard(999); }
 
   std::string write() {
-    text_ = kHead;
     const int products = pick(1, 2);
     const int others = pick(1, 4);
     std::vector<bool> is_product(static_cast<std::size_t>(products + others), false);
@@ -70,7 +76,11 @@ class Writer {
     text_ +=
         fmt::format("      scf.yield {}, {} : tensor<64x64xf32, #mma>, tensor<64x64xf16, #blocked>",
                     sum_, last_);
-    return text_ + kTail;
+    const std::string loop = std::exchange(text_, "");
+    around("%nothing");
+    const std::string before = std::exchange(text_, "");
+    around("%r_last");
+    return kHead + before + kLoop + loop + kBehind + text_ + kTail;
   }
 
  private:
@@ -78,19 +88,35 @@ class Writer {
     return low + static_cast<int>(random_() % static_cast<unsigned>(high - low + 1));
   }
 
+  /// One of many, by numbers of their own: what else is drawn stays the same.
+  bool seldom(unsigned many) { return more_() % many == 0; }
+
+  /// Moves a tile in front of the loop or behind it, from an array of the loop or to one: seldom.
+  void around(const char* tile) {
+    last_ = tile;
+    if (!seldom(3)) return;
+    step_ = seldom(2) ? "%c1" : "%n";
+    if (!seldom(3)) last_ = load(array());
+    if (seldom(2)) {
+      store();
+    } else {
+      text_ += fmt::format("    tt.store {}, {} : tensor<64x64x!tt.ptr<f16>, #blocked>\n",
+                           places("%u", "f16"), last_);
+    }
+  }
+
   std::string fresh(const char* stem) { return fmt::format("%{}{}", stem, ++names_); }
 
-  /// Pointers to a tile of the array: always the same, the next tile in each iteration, or one half
-  /// of a tile further.
-  std::string places(const std::string& array, const std::string& type) {
-    const std::string at = fresh("at"), by = fresh("by"), to = fresh("to"), all = fresh("all"),
-                      tile = fresh("p");
+  /// Offset of a tile: always the same, the next tile in each iteration, or one half of a tile
+  /// further.
+  std::string offset() {
+    const std::string at = fresh("at"), by = fresh("by");
     switch (pick(0, 3)) {
       case 0:
-        text_ += fmt::format("      {} = arith.muli %i, %tile : i32\n", by);
+        text_ += fmt::format("      {} = arith.muli {}, %tile : i32\n", by, step_);
         break;
       case 1:
-        text_ += fmt::format("      {} = arith.muli %i, %half : i32\n", by);
+        text_ += fmt::format("      {} = arith.muli {}, %half : i32\n", by, step_);
         break;
       case 2:
         text_ += fmt::format("      {} = arith.addi %half, %c0 : i32\n", by);
@@ -100,6 +126,20 @@ class Writer {
         break;
     }
     text_ += fmt::format("      {} = arith.addi %first, {} : i32\n", at, by);
+    return at;
+  }
+
+  /// Row of the described array, for CTAs that are 256 tiles apart.
+  std::string row() {
+    const std::string row = fresh("row");
+    text_ += fmt::format("      {} = arith.divsi {}, %width : i32\n", row, offset());
+    return row;
+  }
+
+  /// Pointers to a tile of the array.
+  std::string places(const std::string& array, const std::string& type) {
+    const std::string at = offset();
+    const std::string to = fresh("to"), all = fresh("all"), tile = fresh("p");
     text_ += fmt::format("      {} = tt.addptr {}, {} : !tt.ptr<{}>, i32\n", to, array, at, type);
     text_ +=
         fmt::format("      {} = tt.splat {} : !tt.ptr<{}> -> tensor<64x64x!tt.ptr<{}>, #blocked>\n",
@@ -114,7 +154,15 @@ class Writer {
   std::string array() { return pick(0, 2) == 0 ? "%t" : "%s"; }
 
   std::string load(const std::string& from) {
-    const std::string where = places(from, "f16"), value = fresh("l");
+    const bool described = from != "%b" && seldom(8);
+    const std::string where = described ? row() : places(from, "f16"), value = fresh("l");
+    if (described) {
+      text_ += fmt::format(
+          "      {} = tt.descriptor_load %d[{}, %c0] : !tt.tensordesc<tensor<64x64xf16, #shared>> "
+          "-> tensor<64x64xf16, #blocked>\n",
+          value, where);
+      return value;
+    }
     text_ += fmt::format("      {} = tt.load {}{} : tensor<64x64x!tt.ptr<f16>, #blocked>\n", value,
                          where, pick(0, 3) == 0 ? ", %some, %nothing" : "");
     return value;
@@ -122,11 +170,18 @@ class Writer {
 
   /// Now and then of a part of the tile, or in every second iteration.
   void store() {
+    if (seldom(8)) {
+      text_ += fmt::format(
+          "      tt.descriptor_store %d[{}, %c0], {} : !tt.tensordesc<tensor<64x64xf16, #shared>>, "
+          "tensor<64x64xf16, #blocked>\n",
+          row(), last_);
+      return;
+    }
     const std::string where = places(array(), "f16");
     const bool branches = pick(0, 7) == 0;
     if (branches) {
       const std::string low = fresh("low"), even = fresh("even");
-      text_ += fmt::format("      {} = arith.andi %i, %c1 : i32\n", low);
+      text_ += fmt::format("      {} = arith.andi {}, %c1 : i32\n", low, step_);
       text_ += fmt::format("      {} = arith.cmpi eq, {}, %c0 : i32\n", even, low);
       text_ += fmt::format("      scf.if {} {{\n", even);
     }
@@ -207,6 +262,8 @@ class Writer {
         "      {} = ttg.convert_layout {} : tensor<64x64xf32, #mma> -> tensor<64x64xf32, "
         "#blocked>\n",
         moved, sum_);
+    const char* const drawn = kHow[pick(0, 4)];
+    const char* const how = seldom(5) ? "exch" : drawn;
     text_ += fmt::format("      {} = arith.mulf {}, %thousands : tensor<64x64xf32, #blocked>\n",
                          large, moved);
     text_ += fmt::format(
@@ -217,13 +274,15 @@ class Writer {
         "      {} = tt.atomic_rmw {}, relaxed, gpu, {}, {}, %all : "
         "(tensor<64x64x!tt.ptr<i32>, #blocked>, tensor<64x64xi32, #blocked>, tensor<64x64xi1, "
         "#blocked>) -> tensor<64x64xi32, #blocked>\n",
-        old, kHow[pick(0, 4)], where, whole);
+        old, how, where, whole);
   }
 
   std::mt19937& random_;
+  std::mt19937 more_;
   std::string text_;
   std::string sum_ = "%sum_0";
   std::string last_ = "%last_0";
+  const char* step_ = "%i";
   int names_ = 0;
   bool adds_ = false;
 };
@@ -232,4 +291,4 @@ class Writer {
 
 std::string random_memory_program(std::mt19937& random) { return Writer(random).write(); }
 
-}  // namespace twill::driver::testing
+}  // namespace twill::tests

@@ -140,6 +140,21 @@ def look_at_phone(browser, checks):
         checks.that(over <= 0, f"{over} pixels hang over at {width}")
 
 
+def look_at_names(browser, checks):
+    """A name in a bar is whole or hidden, on phones, screens and paper."""
+    cut = """[...document.querySelectorAll('svg.bar text')].filter(it => getComputedStyle(it).display != 'none').filter(
+      it => it.getBoundingClientRect().right > it.ownerSVGElement.querySelector('.fill').getBoundingClientRect().right + 1).map(it => it.textContent.trim())"""
+    shown = "[...document.querySelectorAll('svg.bar text')].filter(it => getComputedStyle(it).display != 'none').length"
+    counts = []
+    for width, media in ((360, ""), (800, ""), (1280, ""), (718, "print")):
+        browser.call("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 500)
+        browser.call("Emulation.setEmulatedMedia", media=media, features=[])
+        checks.that(browser.ask(cut) == [], f"names are cut at {width} {media}: {browser.ask(cut)[:5]}")
+        counts.append(browser.ask(shown))
+    checks.that(0 < counts[0] <= counts[1] <= counts[2], f"wider screens show as many names: {counts}")
+    browser.call("Emulation.setEmulatedMedia", media="", features=[])
+
+
 def look_at_colours(browser, checks):
     """The text is told from its ground in light, in dark and on the paper of those who prefer dark (WCAG's contrast, 4.5 for text)."""
     contrast = """(() => {
@@ -187,7 +202,11 @@ def check_all(browser, folder, checks):
         if name != "nasty":
             checks.that("Triton" in browser.ask("document.querySelector('#verdict').textContent"), f"{name} lacks Triton's figure")
         look_at_phone(browser, checks)
+        look_at_names(browser, checks)
         look_at_colours(browser, checks)
+        if name == "compare":
+            said = browser.ask("document.querySelector('#strategies').textContent")
+            checks.that("as Triton compiles the kernel itself" in said, "compare says which row of Triton's is which")
         if name == "schedule":
             look_at_schedule(browser, checks)
             look_at_paper(browser, checks, folder / "schedule.pdf")

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "solve/random_problem.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/analysis.h"
 #include "twill/solve/solve.h"
 #include "twill/verify/verify.h"

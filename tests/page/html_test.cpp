@@ -30,6 +30,7 @@ Chart chart_of(const std::string& id, const std::string& text) {
 Facts facts_of(const std::string& text) {
   Facts facts;
   facts.command = facts.name = facts.headline = facts.verdict = facts.gap_note = text;
+  facts.no_triton = text;
   facts.about = facts.proven = {{text, text}};
   facts.figures = {{text, 100, Basis::proven, text},
                    {text, 116, Basis::simulated, text},

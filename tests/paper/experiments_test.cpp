@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "paper/paper_loop.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 

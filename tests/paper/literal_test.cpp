@@ -14,6 +14,7 @@
 #include "twill/driver/emit_smtlib.h"
 #include "twill/emit/smtlib.h"
 #include "twill/problem/normalize.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/bounds.h"
 
 namespace twill {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/solve/solve.h"
 #include "twill/verify/verify.h"

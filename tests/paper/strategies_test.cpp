@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "paper/paper_loop.h"
+#include "twill/problem/problem.h"
 #include "twill/solve/solve.h"
 #include "twill/verify/verify.h"
 

@@ -345,7 +345,7 @@ mmB -> mmB in-place distance 1
   Setting setting;
   setting.reserved = {{"SMEM", 8}};
   setting.kernel = Kernel{};
-  setting.parts = {-1, 0, 1};
+  setting.shares = {{}, {0}, {1}};
   PerTileRequest store = bulk_store_behind();
   store.uses = {OpId(1), OpId(2)};
   setting.per_tile_ops = {store};

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "twill/problem/problem.h"
 #include "twill/verify/verify.h"
 
 namespace twill::plan::testing {

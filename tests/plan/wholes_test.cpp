@@ -45,7 +45,7 @@ Plan plan_with(const std::vector<WholeRequest>& wholes) {
   Setting setting;
   setting.reserved = {{"SMEM", 16}};
   setting.kernel = Kernel{};
-  setting.parts = {-1, 0, 1, 0, 1, 0, 1};
+  setting.shares = {{}, {0}, {1}, {0}, {1}, {0}, {1}};
   setting.wholes = wholes;
   auto plan = draft_plan(*checked, setting);
   if (!plan) ADD_FAILURE() << to_string(plan.error());

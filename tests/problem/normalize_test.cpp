@@ -1,4 +1,5 @@
 #include "twill/problem/normalize.h"
+#include "twill/problem/problem.h"
 
 #include <algorithm>
 #include <cmath>

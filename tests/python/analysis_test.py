@@ -62,6 +62,11 @@ class Analyze(unittest.TestCase):
             twill_gpu.analyze(len, [1])
         with self.assertRaisesRegex(twill_gpu.TwillError, r"^gemm\(\): missing 7 required .*'a_desc'"):
             twill_gpu.analyze(gemm)
+        for slip in ({"BQ": 3}, {"num_warp": 8}):
+            with self.assertRaisesRegex(twill_gpu.TwillError, rf"^gemm\(\): .*{next(iter(slip))}"):
+                twill_gpu.analyze(gemm, {**arguments(), **slip})
+        with self.assertRaisesRegex(twill_gpu.TwillError, "a grid is .* not 16"):
+            twill_gpu.analyze(gemm, arguments(), grid=16)
 
     def test_explain_by_arguments_and_by_what_ran(self):
         self.assertEqual(twill_gpu.explain(gemm, arguments()).status, "held")
@@ -71,7 +76,7 @@ class Analyze(unittest.TestCase):
     def test_architectures_are_those_of_the_shipped_machines(self):
         said = twill_gpu.find_program().run(["machines"])
         shipped = {line.split()[0]: int(line.split()[1].removeprefix("sm_")) for line in said.splitlines()}
-        self.assertEqual(shipped, analysis._ARCHS)
+        self.assertEqual(shipped, analysis.ARCHS)
 
 
 class Configurations(unittest.TestCase):

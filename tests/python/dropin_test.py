@@ -558,7 +558,8 @@ class Keys(Case):
 
     def test_unknown_settings(self):
         for wrong in ({"decides": "race"}, {"decide": "maybe"}, {"margin": 1.0}, {"spare_registers": ()}, {"spare_registers": 16},
-                      {"spare_registers": ("16", )}, {"race_ms": 0.0}, {"race_ms": float("nan")}, {"timeout_s": 0.0}):
+                      {"spare_registers": ("16", )}, {"race_ms": 0.0}, {"race_ms": float("nan")}, {"timeout_s": 0.0}, {"margin": "0.1"}, {"race_ms": None},
+                      {"machine": "h300"}, {"machine": None}):
             with self.subTest(wrong), self.assertRaises(twill_gpu.TwillError):
                 twill_gpu.enable(**wrong)
         self.assertIsNone(state.active())
@@ -630,7 +631,11 @@ class Options(unittest.TestCase):
         self.assertEqual(done.stdout.strip(), "InterpretedFunction")
 
     def test_launch_options_are_read_as_written(self):
-        for machine in ("h100", "/my gpus/it's.json"):
+        folder = tempfile.TemporaryDirectory(suffix="my gpus")
+        self.addCleanup(folder.cleanup)
+        file = pathlib.Path(folder.name) / "it's.json"
+        file.write_text("{}")
+        for machine in ("h100", str(file)):
             changes = {"decide": "always", "machine": machine, "spare_registers": (0, 16)}
             self.assertEqual(settings.parse_overlay(settings.overlay_text(changes)), changes)
         self.assertEqual(settings.parse_overlay("always"), {"decide": "always"})

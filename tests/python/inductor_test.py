@@ -4,6 +4,7 @@ Inductor is stood for by a module of its name with the class that we know, and a
 kernel's metadata over as Inductor does, and stays or goes.
 """
 
+import dataclasses
 import fcntl
 import json
 import os
@@ -228,7 +229,7 @@ class Question(unittest.TestCase):
         class Result:
             @staticmethod
             def can_statically_launch(kernel, inductor_meta, triton_meta, heuristic_type):
-                return "static"
+                return types.SimpleNamespace(cubin_raw=b"code")
         self.result = Result
         sys.modules[inductor._MODULE] = types.SimpleNamespace(StaticTritonCompileResult=Result)
         self.addCleanup(sys.modules.pop, inductor._MODULE)
@@ -236,19 +237,31 @@ class Question(unittest.TestCase):
         self.other = types.SimpleNamespace(metadata=types.SimpleNamespace())
 
     def answers(self):
-        return tuple(self.result.can_statically_launch(kernel, {}, {}, heuristic_type=None) for kernel in (self.raced, self.other))
+        """Whether Inductor's own launcher takes both."""
+        return tuple(self.result.can_statically_launch(kernel, {}, {}, heuristic_type=None) is not None for kernel in (self.raced, self.other))
 
     def test_only_kernels_with_a_second_one_and_only_if_asked_for(self):
         self.addCleanup(os.environ.update, TWILL_PROGRAM=os.environ.get("TWILL_PROGRAM", ""))
         os.environ["TWILL_PROGRAM"] = str(HERE / "fake_twill")
-        for changes, expected in (({}, ("static", "static")), ({"inductor": True}, (None, "static"))):
+        for changes, expected in (({}, (True, True)), ({"inductor": True}, (False, True))):
             with twill_gpu.enabled(**changes):
                 triton.compiler.make_backend(SM_90)
                 question = self.result.can_statically_launch
                 triton.compiler.make_backend(SM_90)
                 self.assertIs(self.result.can_statically_launch, question)
                 self.assertEqual(self.answers(), expected)
-        self.assertEqual(self.answers(), ("static", "static"))
+        self.assertEqual(self.answers(), (True, True))
+        self.assertIsNone(self.raced.twill_short_way.cubin_raw)  # which the kernel has: caches keep it once
+        self.assertFalse(hasattr(self.other, "twill_short_way"))
+
+    def test_kernels_of_the_users_race_as_without_inductor(self):
+        """Protects user kernels where Inductor launches them, too, by its own launcher (static_launch_user_defined_triton_kernels)."""
+        self.addCleanup(os.environ.update, TWILL_PROGRAM=os.environ.get("TWILL_PROGRAM", ""))
+        os.environ["TWILL_PROGRAM"] = str(HERE / "fake_twill")
+        with twill_gpu.enabled():
+            inductor.adopt()
+            for name, expected in (("USER_AUTOTUNE", True), ("TEMPLATE", False)):
+                self.assertEqual(self.result.can_statically_launch(self.raced, {}, {}, types.SimpleNamespace(name=name)) is None, expected)
 
     def test_an_inductor_that_is_not_loaded_or_has_other_names(self):
         sys.modules[inductor._MODULE] = types.SimpleNamespace()
@@ -257,6 +270,104 @@ class Question(unittest.TestCase):
         inductor.adopt()
         self.assertNotIn(inductor._MODULE, sys.modules)
         sys.modules[inductor._MODULE] = None  # for the clean-up
+
+
+@dataclasses.dataclass
+class Kernel:
+    """Stands for what Inductor's own launcher launches."""
+
+    function: str
+    num_warps: int
+    shared: int
+
+
+class ShortWay(unittest.TestCase):
+    """Launches of a kernel that races, by launch functions as Inductor writes them: for Triton's launcher (long), and for its own (short)."""
+
+    def setUp(self):
+        self.launched = []
+
+        def made(name, runner, kernel):
+            scope = {"runner": runner}
+            exec(f"def launcher(a, m, n, stream): runner(m // 128, n // 128, 1, stream, {kernel}a, m, n)", scope)
+            scope["launcher"].config = name
+            return scope["launcher"]
+        head = "'function', 'packed', None, None, None, "
+
+        class Long:
+            def make_launcher(this):
+                return made("long", this.call, head)
+
+        class Short:
+            def __init__(this, kernel, config, compile_meta, inductor_meta):
+                this.kernel = kernel
+
+            def make_launcher(this):
+                return made("short", lambda *given: self.launched.append(this.kernel), "")
+        sys.modules[inductor._MODULE] = types.SimpleNamespace(TritonCompileResult=Long, StaticTritonCompileResult=Short)
+        self.addCleanup(sys.modules.pop, inductor._MODULE)
+        inductor.adopt()
+        self.decided, self.takes = {}, {}
+        self.result = Long()
+        self.result.config = self.result.compile_meta = self.result.inductor_meta = None
+        self.result.kernel = types.SimpleNamespace(src=types.SimpleNamespace(signature={"a": "*fp16", "m": "i32", "n": "i32", "B": "constexpr"}),
+                                                   metadata=types.SimpleNamespace(name="kernel"), twill_short_way=Kernel("Triton's", 4, 100_000))
+        self.result.call = self.call
+        self.call.__dict__.update(decided=self.decided, integers=[1, 2])
+
+    @property
+    def call(self):
+        """Stands for ours, which decides at the second launch of a size."""
+        if not hasattr(self, "_call"):
+            def call(x, y, z, stream, function, packed, metadata, enter, exit, *rest):
+                self.launched.append("long")
+                key = (x, y, z, *rest[1:3])
+                if self.takes.setdefault(key, 0) == 1:
+                    self.decided[key] = False
+                self.takes[key] += 1
+            self._call = call
+        return self._call
+
+    def test_a_size_that_is_tritons_goes_the_short_way(self):
+        launcher = self.result.make_launcher()
+        self.assertEqual(launcher.config, "long")  # what Inductor reads of a launch function
+        for m in (4096, 4096, 4096, 8192, 4096, 8192, 8192):
+            launcher("a", m, 4096, stream=7)
+        short = self.result.kernel.twill_short_way
+        self.assertEqual(self.launched, ["long", "long", short, "long", short, "long", short])
+        self.decided.clear()  # another kernel has come: all is decided anew
+        launcher("a", 4096, 4096, stream=7)
+        def walks():  # a kernel of Twill's that walks tiles has more arguments, which its own launcher passes
+            pass
+
+        def twills():
+            pass
+        metadata = types.SimpleNamespace(global_scratch_size=0, profile_scratch_size=None, num_warps=12, shared=200_000)
+        twills.kernel = "Twill's", metadata
+        for takes in (walks, twills):
+            self.decided[32, 32, 1, 4096, 4096] = takes
+            for _ in range(2):
+                launcher("a", 4096, 4096, stream=7)
+        self.assertEqual(self.launched[7:], ["long", "long", "long", "long", Kernel("Twill's", 12, 200_000)])
+        metadata.global_scratch_size = 128
+        other = self.decided[32, 32, 1, 4096, 4096] = types.FunctionType(twills.__code__, {})
+        other.kernel = twills.kernel
+        for _ in range(2):
+            launcher("a", 4096, 4096, stream=7)
+        self.assertEqual(self.launched[12:], ["long", "long"])
+
+    def test_without_a_short_way_all_launches_go_the_long_one(self):
+        """Protects every other PyTorch: names that are not as we know them, kernels that never race, a short way that cannot be made."""
+        def broken(*_):
+            raise TypeError("another PyTorch")
+        del self.call.decided
+        self.result.make_launcher()("a", 4096, 4096, stream=7)
+        self.call.decided = self.decided
+        with mock.patch.object(sys.modules[inductor._MODULE], "StaticTritonCompileResult", broken):
+            self.result.make_launcher()("a", 4096, 4096, stream=7)
+        del self.result.kernel.twill_short_way
+        self.result.make_launcher()("a", 4096, 4096, stream=7)
+        self.assertEqual(self.launched, ["long"] * 3)
 
 
 if __name__ == "__main__":

@@ -230,8 +230,14 @@ class Wrong(unittest.TestCase):
         with self.assertRaisesRegex(twill_gpu.TwillError, "no.loop"):
             twill_gpu.schedule("no.loop")
 
+    def test_what_is_no_source(self):
+        """Protects `except TwillError`: what a call is handed by mistake is named."""
+        for call in (lambda: twill_gpu.schedule(3), lambda: twill_gpu.sweep([None]), lambda: twill_gpu.gap("loops/fig1.loop", 5, 16, trips=1)):
+            with self.assertRaisesRegex(twill_gpu.TwillError, "not (3|None|16)$"):
+                call()
+
     def test_unknown_types_of_tensors(self):
-        with self.assertRaisesRegex(ValueError, "fp15"):
+        with self.assertRaisesRegex(twill_gpu.TwillError, "fp15"):
             twill_gpu.tensor((4, 4), "fp15")
         self.assertEqual(twill_gpu.tensor((4, 8), "float16").stride(), (8, 1))
 

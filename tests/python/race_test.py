@@ -141,8 +141,8 @@ class Race(Case):
         self.assertEqual((len(read), len(self.measured)), (1, 1))
 
     def test_sizes_that_never_repeat_are_not_kept_for_ever(self):
-        self.addCleanup(setattr, race, "MOST_SIZES", race.MOST_SIZES)
-        race.MOST_SIZES = 4
+        self.addCleanup(setattr, call, "MOST_SIZES", call.MOST_SIZES)
+        call.MOST_SIZES = 4
         launcher = self.launcher()
         for n in range(512, 532):
             self.assertEqual(self.launch(launcher, n), "twill")

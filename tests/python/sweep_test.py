@@ -43,6 +43,9 @@ class Sweep(unittest.TestCase):
     def test_outcomes_come_in_the_order_of_the_tasks(self):
         self.assertEqual(self.intervals(), INTERVALS)
 
+    def test_sources_are_tasks(self):
+        self.assertEqual([(outcome.label, outcome.schedule.interval) for outcome in twill_gpu.sweep(LOOPS[:1])], [(str(LOOPS[0]), INTERVALS[0])])
+
     def test_processes(self):
         with concurrent.futures.ProcessPoolExecutor(2) as pool:
             self.assertEqual(self.intervals(executor=pool), INTERVALS)
@@ -92,6 +95,10 @@ class Sweep(unittest.TestCase):
         self.assertEqual([outcome.error == "" for outcome in outcomes], [True, False, True])
         self.assertIn("2:1", outcomes[1].error)
         self.assertEqual((outcomes[1].label, len(heard)), ("bad", 3))
+        self.assertRegex(str(outcomes[1]), "^bad: .*2:1")
+        for outcome in outcomes:  # in notebooks
+            self.assertIn(outcome.label, outcome._repr_html_())
+            self.assertEqual("<table>" in outcome._repr_html_(), outcome.schedule is not None)
 
     def test_a_refusal_is_at_the_line_of_the_users_source(self):
         """Protects sweeps over tiles of a Triton function: nobody has seen their texts."""

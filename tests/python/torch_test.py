@@ -10,15 +10,16 @@ import pickle
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 from unittest import mock
 
 import torch._inductor.runtime.triton_helpers
 import triton
-from kernels_under_test import HERE, generated_product
-from no_gpu import Array, no_gpu
+from kernels_under_test import HERE, gemm, generated_product
+from no_gpu import Array, descriptor, no_gpu, steps
 from torch._inductor import autotune_process
-from torch._inductor.runtime import triton_heuristics
+from torch._inductor.runtime import static_triton_launcher, triton_heuristics
 from torch._inductor.runtime.hints import DeviceProperties
 
 import twill_gpu
@@ -62,7 +63,7 @@ class Inductor(unittest.TestCase):
     def results(self, **switches):
         """What a worker hands over under switches of the environment."""
         made = pathlib.Path(self.folder.name) / "twill_gpu-0.dist-info"
-        made.mkdir()
+        made.mkdir(exist_ok=True)
         (made / "METADATA").write_text("Metadata-Version: 2.1\nName: twill-gpu\nVersion: 0\n")
         (made / "entry_points.txt").write_text("[triton.backends]\ntwill = twill_gpu.plugin\n")
         environment = {**os.environ, **switches, "TRITON_CACHE_DIR": self.folder.name, "PYTHONPATH": f"{self.folder.name}:{PACKAGE}:{HERE}"}
@@ -102,6 +103,57 @@ class Inductor(unittest.TestCase):
             self.assertEqual(len(driver.utils.loaded), 2)
             row, = twill_gpu.report().races
             self.assertEqual((row.kernel, row.takes), ("generated_product", "twill"))
+
+    def launcher(self, result):
+        """Inductor's launch function of a kernel, which takes the arrays."""
+        made = result.make_launcher()
+        arrays = [Array((4096, 4096), "fp16", at) for at in (4096, 8192, 12288, 16384)]
+        return lambda m=4096: made(*arrays, m, 4096, 4096, stream=77)
+
+    def test_what_is_decided_launches_by_inductors_own_launcher(self):
+        """Protects the host's share of a launch: Triton's launcher, which races, took longer than Inductor's for ever."""
+        launched = []  # by Inductor's own launcher
+        short = types.SimpleNamespace(_load_kernel=lambda *_: ("short way", 100, 0), _launch_kernel=lambda *arguments: launched.append(arguments[:4]))
+        own, = self.results(TWILL="1")
+        raced, = self.results(TWILL="1", TWILL_INDUCTOR="1")
+        with no_gpu() as driver, mock.patch.object(contest, "timer_on", lambda stream: None), \
+                mock.patch.object(static_triton_launcher.StaticallyLaunchedCudaKernel, "C_impl", short), \
+                mock.patch.object(contest, "decide", lambda *_: contest.Verdict(self.wins, (1e-6, 1e-6), (2e-6, 2e-6), 8)), \
+                twill_gpu.enabled(inductor=True, persistent=False):
+            plain, self.wins = self.launcher(own), False
+            plain()
+            expected = steps(plain)
+            inductor.adopt()
+            launch = self.launcher(raced)
+            for _ in range(2):
+                launch()
+                twill_gpu.wait()
+            launch()
+            del launched[:]
+            self.assertLessEqual(steps(launch), expected + 40)
+            self.assertEqual((launched, len(driver.utils.loaded)), ([("short way", 32, 1, 1)], 2))
+            self.wins, before = True, len(driver.utils.launched)
+            launch(8192)  # another size, which Twill's kernel wins
+            launch(8192)
+            self.assertEqual((driver.utils.launched[before:], launched[1:]), ([("function 2", (32, 1, 1))], [("function 2", 32, 1, 1)]))
+            launch()
+            self.assertEqual((len(driver.utils.launched), launched[2:]), (before + 1, [("short way", 32, 1, 1)]))
+
+    def test_a_kernel_of_a_triton_op(self):
+        """Protects operators of torch.library.triton_op: a wrapped kernel races as others do, also one with @options."""
+        arrays = [descriptor(Array((4096, 4096), "fp16", at), 128, width) for at, width in ((4096, 64), (8192, 64), (12288, 128))]
+        with no_gpu() as driver, mock.patch.object(contest, "timer_on", lambda stream: None), \
+                mock.patch.object(contest, "decide", lambda *_: contest.Verdict(True, (1e-6, 1e-6), (2e-6, 2e-6), 8)), twill_gpu.enabled(persistent=False):
+            for kernel, expected in ((triton.JITFunction(gemm.fn), ["race", "twill"]),
+                                     (twill_gpu.options(decide="never")(triton.JITFunction(gemm.fn)), ["triton"])):
+                records.clear()
+                for _ in range(2):
+                    torch.library.wrap_triton(kernel)[32, 32](*arrays, 4096, BM=128, BN=128, BK=64, num_warps=4, num_stages=3)
+                    twill_gpu.wait()
+                report = twill_gpu.report()
+                self.assertEqual([row.runs for row in report.compilations] + [row.takes for row in report.races], expected)
+                kernel.device_caches.clear()  # while there is a driver, which kernels that go are unloaded by
+            self.assertEqual([function for function, _ in driver.utils.launched], ["function 1", "function 2", "function 3", "function 3"])
 
     def test_otherwise_inductors_launcher_has_tritons_kernel_alone(self):
         """Protects Inductor's launches, which are cheap, where they were not asked to race."""

@@ -36,7 +36,7 @@ Request request_for(int number) {
   std::mt19937 random(static_cast<unsigned>(number));
   Request request;
   request.input.name = "program" + std::to_string(number) + ".ttgir";
-  request.input.text = testing::random_memory_program(random);
+  request.input.text = tests::random_memory_program(random);
   request.limits.work_limit = 2'000'000;  // any schedule will do
   return request;
 }

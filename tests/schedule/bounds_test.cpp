@@ -13,6 +13,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "schedule/random_parts.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/schedule/recurrence.h"
 #include "twill/verify/verify.h"

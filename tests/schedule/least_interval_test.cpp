@@ -1,6 +1,7 @@
 // Protects the cheap question: how fast can a given order run? Its answers must be exact in both
 // directions, since the published schedules and the co-run model are judged by them.
 
+#include "twill/problem/problem.h"
 #include "twill/schedule/least_interval.h"
 
 #include <functional>

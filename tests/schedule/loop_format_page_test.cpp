@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "twill/problem/problem.h"
 #include "twill/schedule/least_interval.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/verify/verify.h"

@@ -1,3 +1,4 @@
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 
 #include <algorithm>

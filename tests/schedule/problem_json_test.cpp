@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 
 namespace twill::schedule {

@@ -9,6 +9,7 @@
 #include "twill/plan/make.h"
 #include "twill/plan/proof.h"
 #include "twill/plan/text.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/corun.h"
 #include "twill/schedule/least_interval.h"
 #include "twill/simulate/simulate.h"

@@ -15,6 +15,7 @@
 #include "plan/plans.h"
 #include "solve/random_problem.h"
 #include "twill/plan/text.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/least_interval.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/simulate/simulate.h"

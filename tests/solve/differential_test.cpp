@@ -8,6 +8,7 @@
 #include "solve/random_problem.h"
 #include "solve/rounds.h"
 #include "solve/z3_oracle.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/solve/solve.h"
 #include "twill/verify/verify.h"

@@ -17,6 +17,7 @@
 #include "solve/rounds.h"
 #include "solve/solve_text.h"
 #include "twill/problem/compute_groups.h"
+#include "twill/problem/problem.h"
 
 namespace twill::solve {
 namespace {

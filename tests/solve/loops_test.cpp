@@ -8,6 +8,7 @@
 
 #include "solve/proof_checker.h"
 #include "solve/solve_text.h"
+#include "twill/problem/problem.h"
 #include "twill/solve/proof.h"
 
 // The optima of the bundled loops. They were first found, and checked in other ways, with a

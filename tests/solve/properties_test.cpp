@@ -10,6 +10,7 @@
 #include "solve/random_problem.h"
 #include "solve/rounds.h"
 #include "solve/solve_text.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/analysis.h"
 #include "twill/solve/encode.h"
 #include "twill/solve/instance.h"

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 
 namespace twill::solve_test {

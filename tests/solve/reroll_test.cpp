@@ -11,6 +11,7 @@
 #include "solve/random_problem.h"
 #include "solve/rounds.h"
 #include "solve/solve_text.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/bounds.h"
 #include "twill/verify/verify.h"
 

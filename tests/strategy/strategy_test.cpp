@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "twill/driver/driver.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/loop_text.h"

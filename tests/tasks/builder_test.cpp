@@ -90,6 +90,41 @@ leaf one.masked {
   EXPECT_EQ(*library, read.library);
 }
 
+// The largest and the least, and both arms of a condition.
+TEST(Builder, ReductionsAndArms) {
+  Task all("all", {reduces_max("y", f32, {"M"}), reduces_min("z", f32, {"M"}),
+                   reads("A", f32, {"M", "N"})});
+  Task fold("fold", {reduces_max("y", f32, {"M"}), reduces_min("z", f32, {"M"}),
+                     reads("A", f32, {"M", "N"})});
+  all.inner("parts", [&](Inner& t, Tensor y, Tensor z, Tensor A) {
+    t.prange({4}, [&](Size i) {
+      t.when(
+          i < 2, [&] { t.launch(fold, y, z, A); },
+          [&] {
+            t.launch(fold, blocks(y, {8})(i), blocks(z, {8})(i), blocks(A, {8, "N"})(i, 0));
+          });
+    });
+  });
+  fold.leaf("rows", [](Leaf&, Slot y, Slot z, Slot A) {
+    raise(y, row_max(A));
+    lower(z, -row_max(-A));
+  });
+  const auto library = library_of({all, fold});
+  ASSERT_TRUE(library) << to_string(library.error());
+  const TaskText read = must_read(R"(
+task all(reduces(max) y: f32[M], reduces(min) z: f32[M], reads A: f32[M, N])
+task fold(reduces(max) y: f32[M], reduces(min) z: f32[M], reads A: f32[M, N])
+inner all.parts {
+  prange i < 4 {
+    if i < 2 { fold(y, z, A) } else { fold(blocks(y, 8)[i], blocks(z, 8)[i], blocks(A, 8, N)[i, 0]) }
+  }
+}
+leaf fold.rows { y max= row_max(A)  z min= -row_max(-A) }
+)");
+  EXPECT_EQ(print_tasks({*library, {}}), print_tasks(read));
+  EXPECT_EQ(*library, read.library);
+}
+
 // A function of the user's in C++ is that of the text; one without a meaning is refused where it is
 // written.
 TEST(Builder, FunctionsOfOnesOwn) {

@@ -14,6 +14,8 @@ leaf fill.l { C = 0 }
 leaf bump.l { C = C + 1 }
 leaf copy.l { To = From }
 task sum(reduces(+) C: f16[M])
+task add(reduces(+) C: f32[M])
+task most(reduces(max) C: f32[M])
 task shift(updates C: f16[M], position by)
 leaf sum.l { C += 1 }
 task tile(updates C: f32[M, N])
@@ -39,6 +41,7 @@ TEST_P(Refused, WithItsCode) {
   EXPECT_NE(said.find(GetParam().message), std::string::npos) << said;
   EXPECT_EQ(checked.error().location.line, line) << said;
   EXPECT_EQ(checked.error().location.column, column) << said;
+  EXPECT_NE(checked.error().hint, "") << said;
 }
 
 const LanguageCase kRefused[] = {
@@ -72,7 +75,9 @@ const LanguageCase kRefused[] = {
     {"T06", "task t(writes C: f16[M])\ninner t.v { a = tensor f16[M]\n @copy(C, a) }",
      "T06: 'copy' reads 'From', and nobody has written 'a' before"},
     {"T07Same", "task t(updates C: f16[M])\ninner t.v { prange i < 4 { @bump(C) } }",
-     "T07: all iterations of the prange write the same part of 'C': C does not depend on i"},
+     "T07: iterations i = 0 and i = 1 of the prange write the same part of 'C': C does not depend "
+     "on "
+     "i"},
     {"T07Twice", "task t(updates C: f16[M])\ninner t.v { @copy(C, C) }",
      "T07: 'copy' gets 'C' twice, and writes it as 'To'"},
     {"T08", "task t(updates C: f16[M])\ninner t.v { prange i < 8 { @bump(blocks(C, 4)[i / 2]) } }",
@@ -84,7 +89,9 @@ const LanguageCase kRefused[] = {
      "T08: iterations of the prange may touch what others write"},
     {"T07Reduced",
      "task t(updates C: f16[M])\ninner t.v { prange i < 4 { @sum(C) bump(blocks(C, 4)[i]) } }",
-     "T07: all iterations of the prange write the same part of 'C': C does not depend on i"},
+     "T07: iterations i = 0 and i = 1 of the prange write the same part of 'C': C does not depend "
+     "on "
+     "i"},
     {"T08Windows",
      "task t(updates C: f16[M])\ninner t.v { prange i < 4 { @bump(windows(C, 4 by 2)[i]) } }",
      "T08: iterations of the prange may write the same part of 'C'"},
@@ -92,6 +99,33 @@ const LanguageCase kRefused[] = {
      "task t(updates C: f16[M])\n"
      "inner t.v { prange i < 4 { @bump(windows(C, 4 by 6 every 3)[i]) } }",
      "T08: iterations of the prange may write the same part of 'C'"},
+    {"T07Difference",
+     "task t(updates C: f16[M])\n"
+     "inner t.v { prange i < 4, j < 4 { @bump(blocks(C, 8)[i - j + 3]) } }",
+     "T07: iterations i = 0, j = 0 and i = 1, j = 1 of the prange write the same part of 'C': "
+     "blocks(C, 8)[i - j + 3] is the same in both"},
+    {"T07Digits",
+     "task t(updates C: f16[M])\n"
+     "inner t.v { prange i < 4, j < 3 { @bump(blocks(C, 8)[2 * i + j]) } }",
+     "T07: iterations i = 0, j = 2 and i = 1, j = 0 of the prange write"},
+    {"T08Factor",
+     "task t(updates C: f16[M])\n"
+     "inner t.v tunable U { prange i < 4 { @bump(blocks(C, 8)[i * U]) } }",
+     "T08: iterations of the prange may write the same part of 'C'"},
+    // Windows that share elements, and blocks of these that are the same elements.
+    {"T08BlocksOfWindows",
+     "task t(updates C: f16[M])\n"
+     "inner t.v { prange i < 4 { @bump(blocks(windows(C, 8 by 2)[3 - i], 2)[i]) } }",
+     "T08: iterations of the prange may write the same part of 'C'"},
+    {"T07OtherReduction",
+     "task t(updates C: f32[M])\ninner t.v { prange i < 4 { @add(C) most(C) } }",
+     "T07: iterations i = 0 and i = 1 of the prange write the same part of 'C'"},
+    {"T05OtherReduction", "task t(reduces(+) C: f32[M])\ninner t.v { @most(C) }",
+     "T05: 'most' reduces(max) 'C', but 't' only reduces(+) 'C'"},
+    {"T05OtherAssignment", "task t(reduces(min) C: f32[M])\nleaf t.l { @C += 1 }",
+     "hint: write C min= ..."},
+    {"T04Reduction", "task t(@reduces(max) C: f16[M])\nleaf t.l { C max= 1 }",
+     "T04: reduces(max) of f16"},
     {"T13Every", "task t(updates C: f16[M])\ninner t.v { bump(@windows(C, 4 by 8 every 0)[0]) }",
      "T13: elements of windows are one apart or more, not 0"},
     {"T05Reduces", "task t(reduces(+) C: f16[M])\ninner t.v { @bump(C) }",
@@ -101,9 +135,9 @@ const LanguageCase kRefused[] = {
     {"T05Fresh", "task t(writes C: f16[M])\ninner t.v { @sum(C) }",
      "T05: 'sum' reduces(+) 'C', but 't' only writes 'C'"},
     {"T05Replaces", "task t(reduces(+) C: f16[M])\nleaf t.l { @C = 1 }",
-     "T05: the leaf replaces 'C', which 't' only adds to"},
+     "T05: the leaf does something else to 'C' than 'reduces(+)' of 't'"},
     {"T05ReadsSum", "task t(reduces(+) C: f16[M])\nleaf t.l { C += @C }",
-     "T05: the leaf reads 'C', which 't' only adds to"},
+     "T05: the leaf reads 'C', which 't' only reduces"},
     {"T06Sum", "task t(updates C: f16[M])\ninner t.v { a = tensor f16[M]\n @sum(a) }",
      "T06: 'sum' reduces(+) 'C', and nobody has written 'a' before"},
     {"T03Pick", "task t(updates C: f16[M])\ninner t.v { bump(@pick(C, 0)) }",
@@ -199,7 +233,7 @@ TEST(External, IsItsMeaning) {
 // The refusals above must not hit what is right.
 TEST(Check, AcceptsBlocksThatIndicesTellApart) {
   const TaskText read = must_read(kTasks + R"(
-task t(updates C: f16[M], writes D: f16[M], updates S: f32[M, N])
+task t(updates C: f16[M], writes D: f16[M], updates S: f32[M, N], updates S16: f16[N, M], updates L: f32[M])
 inner t.v tunable U {
   prange i < cdiv(M, U) {
     own = tensor f16[U]
@@ -209,6 +243,15 @@ inner t.v tunable U {
   }
   prange i < 4 { bump(blocks(C, 8)[i + 2]) }
   prange i < 4 { sum(C) sum(blocks(C, 8)[i / 2]) }
+  prange i < 4 { bump(blocks(C, 8)[2 * i + 1]) }
+  prange i < 4 { bump(blocks(C, 8)[7 - i]) }
+  prange i < 4, j < 4 { bump(blocks(C, 8)[i * 4 + j]) }
+  prange i < 4, j < 4 { bump(blocks(C, 8)[j * 5 + i]) }
+  prange i < M / 8 / U, j < U { bump(blocks(C, 8)[i * U + j]) }
+  prange i < 4, j < 4 { bump(blocks(pick(S16, i + j), 8)[j]) }
+  prange i < 4, j < 4 { bump(blocks(pick(S16, i + j), 8)[i - j + 3]) }
+  prange i < 4, j < 1 { bump(blocks(C, 8)[i]) }
+  prange i < 4 { most(L) most(blocks(L, 8)[i / 2]) }
   prange i < 4 { bump(windows(C, 4 by 8)[i]) }
   prange i < 4 { bump(windows(C, 4 by 8 every 2)[i]) }
   prange i < 4 { bump(windows(C, 4 by 5 every 4)[i]) }

@@ -41,7 +41,8 @@ class RandomKernel {
         "select(S < 0, S * 0.125, S) * column(scale) + row(bias)",
         "S / (1 + exp(0 - S))",
         "(S - column(row_sum(S)) * 0.0625) * 0.5"};
-    return one_of(kAll);
+    const std::string made = one_of(kAll);
+    return halves_ && made == kAll.back() ? "S" : made;  // that one needs all columns at once
   }
 
   /// How the rows of A are cut, and its rows as a size.
@@ -76,7 +77,7 @@ class RandomKernel {
         "leaf add.l {{ {}  s = s + {} }}\n",
         product(), maybe() ? "row_sum(cast(f32, A))" : "0.25");
     const std::string launch = "add(S, s, blocks(A, M, W)[0, k], blocks(B, N, W)[0, k])";
-    switch (below(4)) {
+    switch (below(5)) {
       case 0:
         tasks += fmt::format(
             "task more(updates S: f32[M, N], updates s: f32[M], reads A: f16[M, K], reads B: "
@@ -93,6 +94,18 @@ class RandomKernel {
         loop_ = fmt::format(
             "srange k < cdiv(K, W) {{ prange g < M / 64 {{ add(blocks(S, 64, N)[g, 0], blocks(s, "
             "64)[g], blocks(blocks(A, M, W)[0, k], 64, W)[g, 0], blocks(B, N, W)[0, k]) }} }}");
+        break;
+      case 3:
+        halves_ = true;
+        tasks += fmt::format(
+            "task half(updates S: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])\n"
+            "leaf half.l {{ {} }}\n",
+            product());
+        loop_ = fmt::format(
+            "srange k < cdiv(K, W) {{ {}  prange h < 2 {{ half(blocks(S, M, N / 2)[0, h], "
+            "blocks(A, "
+            "M, W)[0, k], blocks(blocks(B, N, W)[0, k], N / 2, W)[h, 0]) }} }}",
+            launch);
         break;
       default:
         loop_ = fmt::format("srange k < cdiv(K, W) {{ {} }}", launch);
@@ -121,8 +134,11 @@ class RandomKernel {
   void make() {
     const bool chained = below(3) == 0, batched = below(3) == 0;
     const std::string type = one_of(std::array{"f16", "bf16", "f32"});
-    const std::size_t use = below(type == "f32" ? 3 : 2);
-    const std::string privilege = use == 0 ? "writes" : use == 1 ? "updates" : "reduces(+)";
+    const std::size_t use = below(type == "f32" ? 5 : 2);
+    static constexpr std::array kPrivileges = {"writes", "updates", "reduces(+)", "reduces(max)",
+                                               "reduces(min)"};
+    static constexpr std::array kAssignments = {"=", "=", "+=", "max=", "min="};
+    const std::string privilege = kPrivileges[use];
     cut_rows();
     const std::string tasks = chained ? two_products() : one_product();
     const std::string depth = chained ? "Q" : "K";
@@ -158,9 +174,8 @@ class RandomKernel {
     text_ += fmt::format("leaf begin.l {{ S = {}  s = 0 }}\n", maybe() ? "0" : "row(bias)");
     const std::string made =
         fmt::format("cast({}, {}{})", type, finished(), maybe() ? " + column(s)" : "");
-    text_ += use == 0   ? fmt::format("leaf end.l {{ C = {} }}\n", made)
-             : use == 1 ? fmt::format("leaf end.l {{ C = C * 0.5 + {} }}\n", made)
-                        : fmt::format("leaf end.l {{ C += {} }}\n", made);
+    text_ += fmt::format("leaf end.l {{ C {} {}{} }}\n", kAssignments[use],
+                         use == 1 ? "C * 0.5 + " : "", made);
     choose_sizes(chained, batched);
   }
 
@@ -181,6 +196,7 @@ class RandomKernel {
 
   std::mt19937_64 random_;
   std::string text_, loop_, rows_, of_rows_;
+  bool halves_ = false;  ///< columns of the sums are cut
   std::map<std::string, std::int64_t> sizes_;
   std::array<std::int64_t, 3> grid_{1, 1, 1};
 };

@@ -132,10 +132,9 @@ const Wrong kWrong[] = {
      "t.task:1:1: error: expected 'task', 'inner', 'leaf', 'external' or 'map', not 'tsk'"},
     {"Privilege", "task t(C: f16[M])",
      "t.task:1:8: error: expected 'reads', 'writes', 'updates' or 'reduces(+)'"},
-    {"Reduction", "task t(reduces(max) C: f16[M])",
-     "t.task:1:16: error: expected '+', not 'max': there are atomics for sums of tensors, and none "
-     "for "
-     "the largest"},
+    {"Reduction", "task t(reduces(*) C: f16[M])",
+     "t.task:1:16: error: expected '+', 'max' or 'min', not '*': there are atomics for sums, the "
+     "largest and the least"},
     {"Fill", "task t(writes C: f16[M])\ninner t.v { t(blocks(C, 4, fill(x))[0]) }",
      "t.task:2:33: error: expected a number or 'inf', not 'x'"},
     {"NoComparison", "task t(updates C: f16[M])\ninner t.v { if M { t(C) } }",
@@ -148,7 +147,7 @@ const Wrong kWrong[] = {
      "t.task:2:26: error: is no dimension"},
     {"Positions", "task t(position i, reads C: f16[M])",
      "t.task:1:20: error: expected 'position', as positions come behind all tensors"},
-    {"Type", "task t(reads C: f64[M])", "expected 'f16', 'bf16' or 'f32', not 'f64'"},
+    {"Type", "task t(reads C: f64[M])", "expected 'f16', 'bf16', 'f32', 'f8e4m3' or 'f8e5m2', not 'f64'"},
     {"Character", "task t(reads C: f16[M]) @", "t.task:1:25: error: this character means nothing"},
     {"End", "task t(reads C: f16[M", "not the end"},
     {"NoTask", "task gemm(reads C: f16[M])\ninner gem.x { }", "hint: did you mean 'gemm'?"},

@@ -16,6 +16,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "drawn.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/least_interval.h"
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "twill/problem/problem.h"
 #include "twill/verify/verify.h"
 
 /// Tiny problems drawn by hand, for tests of rules.

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "twill/problem/problem.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/least_interval.h"
 #include "twill/schedule/loop_text.h"

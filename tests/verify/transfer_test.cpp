@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/verify/verify.h"
 

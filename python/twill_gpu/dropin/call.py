@@ -12,6 +12,7 @@ from typing import Any, Callable, Sequence
 
 from triton.backends.nvidia.driver import CudaLauncher
 
+MOST_SIZES = 10_000  # grids and integers that a kernel keeps in memory: programs whose sizes never repeat do not grow for ever
 _HEAD = ("x", "y", "z", "stream", "function", "packed", "metadata", "enter", "exit")
 
 
@@ -66,7 +67,7 @@ def walking_kernel(launcher: Any, function: int, packed: Any, processors: int) -
 def decided_call(launcher: Any, integers: Sequence[int], decided: dict[Any, Any], decide: Callable[..., Any]) -> Callable[..., None]:
     """A call that goes where `decided` says for the grid and the integers (numbers of arguments), to Triton's where that is False.
 
-    `decide(key, stream, function, packed, rest)` is asked where nothing is decided. The dictionary is the call's attribute.
+    `decide(key, stream, function, packed, rest)` is asked where nothing is decided. The dictionary and the numbers are the call's attributes.
     """
     key = ", ".join(["x", "y", "z", *(f"rest[{number}]" for number in integers)])
     text = ("def call(x, y, z, stream, function, packed, metadata, enter, exit, *rest):\n"
@@ -78,7 +79,7 @@ def decided_call(launcher: Any, integers: Sequence[int], decided: dict[Any, Any]
             "    else:\n"
             "        {launch}\n")
     made = _made(text, launcher, decided=decided, decide=decide)
-    made.decided = decided  # type: ignore[attr-defined]
+    made.decided, made.integers = decided, list(integers)  # type: ignore[attr-defined]
     return made
 
 

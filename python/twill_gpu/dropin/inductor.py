@@ -1,20 +1,24 @@
-"""Inductor's kernels: which of them launch by Triton's launcher, where ours can race them.
+"""Inductor's kernels: which of them launch by Triton's launcher, where ours can race them, and until when.
 
 Inductor has a launcher of its own for compiled kernels, which takes Triton's machine code and asks nobody. Kernels that it
-cannot launch go the long way. With the setting `inductor`, kernels that have a second one count among these; all others keep
-the short way.
+cannot launch go the long way. Kernels of the user's that have a second one count among these, and with the setting `inductor` all
+that have one. They have the short way again for launches that are decided; all others have it alone.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
 import sys
-from typing import Any
+from typing import Any, Callable
 
-from . import state, tuning
+from . import call, records, state, tuning
 
 _MODULE = "torch._inductor.runtime.triton_heuristics"
 _CLASS, _QUESTION = "StaticTritonCompileResult", "can_statically_launch"
+_LONG_CLASS, _MAKER = "TritonCompileResult", "make_launcher"
+_USERS = "USER_AUTOTUNE"  # name of the heuristic, an argument of the question, by which Inductor knows kernels that it has not written
+_SHORT = "twill_short_way"  # attribute of a compiled kernel: what Inductor's launcher would launch.
 # Where Inductor measures candidates: those for a product or attention, the configurations of a kernel, and whether to fuse.
 _MEASURE = (("torch._inductor.autotune_process", "GPUDeviceBenchmarkMixin", "do_bench"), (_MODULE, "CachingAutotuner", "bench"),
             ("torch._inductor.codegen.triton", "TritonScheduling", "benchmark_codegened_module"))
@@ -28,21 +32,104 @@ def loaded() -> bool:
 def adopt() -> None:
     """Puts our question before Inductor's, once, in a process that has loaded Inductor, and watches what measures there; nothing in all others.
 
-    Called where Triton makes a backend, which it does for each kernel that Inductor, or one of its workers, compiles.
+    Called where Triton makes a backend, which it does for each kernel that Inductor, or one of its workers, compiles, and where a kernel
+    that races is loaded.
     """
     for module, measures, name in _MEASURE:
         tuning.watch(getattr(sys.modules.get(module), measures, None), name)
-    owner = getattr(sys.modules.get(_MODULE), _CLASS, None)
-    real = getattr(owner, _QUESTION, None)
+    heuristics = sys.modules.get(_MODULE)
+    _replace(getattr(heuristics, _CLASS, None), _QUESTION, _question, staticmethod)
+    _replace(getattr(heuristics, _LONG_CLASS, None), _MAKER, _maker, lambda made: made)
+
+
+def _replace(owner: Any, name: str, ours: Callable[[Any], Any], kind: Callable[[Any], Any]) -> None:
+    """Puts a function of ours, which is made of the real one, in its place. Does nothing where there is none, or the second time."""
+    real = getattr(owner, name, None)
     if real is None or getattr(real, "twill", False):
         return
+    made: Any = functools.wraps(real)(ours(real))
+    made.twill = True
+    setattr(owner, name, kind(made))
 
-    @functools.wraps(real)
+
+def _question(real: Callable[..., Any]) -> Callable[..., Any]:
     def question(kernel: Any, *arguments: Any, **more: Any) -> Any:
+        """What Inductor's launcher shall launch, or None for the long way, which keeps it for later."""
+        short = real(kernel, *arguments, **more)
         settings = state.active()
-        if settings is not None and settings.inductor and getattr(kernel.metadata, "twill_kernel", None):
-            return None
-        return real(kernel, *arguments, **more)
+        users = any(getattr(value, "name", "") == _USERS for value in (*arguments, *more.values()))  # race as without Inductor
+        if settings is None or not (settings.inductor or users) or not getattr(kernel.metadata, "twill_kernel", None):
+            return short
+        if short is not None:
+            short.cubin_raw = None  # the kernel has it, too, and Triton's cache
+            setattr(kernel, _SHORT, short)
+        return None
 
-    question.twill = True  # type: ignore[attr-defined]
-    setattr(owner, _QUESTION, staticmethod(question))
+    return question
+
+
+def _maker(real: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def make_launcher(result: Any) -> Any:
+        long = real(result)
+        try:
+            return _with_short_way(result, long)
+        except Exception as wrong:  # whatever of PyTorch's is not as we know it: all launches go the long way
+            records.log.info("%s: the long way: %s", result.kernel.metadata.name, records.first_line(wrong))
+            return long
+
+    return make_launcher
+
+
+def _with_short_way(result: Any, long: Any) -> Any:
+    """Inductor's launch function of a kernel that races, with Inductor's own launcher for what is decided.
+
+    long: the function that Inductor makes for Triton's launcher; `runner` among its globals is ours, with what is decided. The grid of
+    a launch depends on its integers alone, so these lead to the grid of an earlier launch, that to the decision, and that to a way.
+    """
+    short_kernel, ours = getattr(result.kernel, _SHORT, None), long.__globals__["runner"]
+    decided = getattr(ours, "decided", None)
+    if short_kernel is None or decided is None:
+        return long
+    ways: dict[Any, Any] = {False: _short_way(result, short_kernel)}
+    integers: list[int] = ours.integers  # among the kernel's arguments
+    names = list(result.kernel.src.signature)
+    places: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+
+    def runner(x: int, y: int, z: int, *rest: Any) -> None:
+        ours(x, y, z, *rest)
+        sizes = tuple([rest[6 + integer] for integer in integers])
+        if len(places) >= call.MOST_SIZES:
+            places.clear()
+        places[sizes] = (x, y, z, *sizes)
+        takes = decided.get(places[sizes])
+        if takes and takes not in ways:
+            ways[takes] = _way_of_twills(result, short_kernel, takes) or long
+
+    given = ", ".join(long.__code__.co_varnames[:long.__code__.co_argcount])
+    sizes = "".join(f"{names[integer]}, " for integer in integers)
+    scope = {"decided": decided, "places": places, "ways": ways, "long": long}
+    exec(f"def launcher({given}):\n"  # noqa: S102 (names of arguments alone, as Inductor has written them)
+         f"    ways.get(decided.get(places.get(({sizes}))), long)({given})\n", scope)
+    long.__globals__["runner"] = runner
+    launcher: Any = scope["launcher"]
+    launcher.__dict__.update(long.__dict__)
+    return launcher
+
+
+def _short_way(result: Any, kernel: Any) -> Any:
+    """The launch function that Inductor makes for its own launcher."""
+    return getattr(sys.modules[_MODULE], _CLASS)(kernel, result.config, result.compile_meta, result.inductor_meta).make_launcher()
+
+
+def _way_of_twills(result: Any, short_kernel: Any, takes: Any) -> Any:
+    """The short way of Twill's kernel, which has the arguments of Triton's; None for one that walks tiles or wants scratch memory."""
+    try:
+        function, metadata = takes.kernel
+        if metadata.global_scratch_size or getattr(metadata, "profile_scratch_size", 0):
+            return None
+        kernel = copy.copy(short_kernel)
+        kernel.function, kernel.num_warps, kernel.shared = function, metadata.num_warps, metadata.shared
+        return _short_way(result, kernel)
+    except Exception as wrong:  # as in make_launcher()
+        records.log.info("%s: the long way: %s", result.kernel.metadata.name, records.first_line(wrong))
+        return None

@@ -18,13 +18,12 @@ from triton.backends.nvidia.compiler import CUDABackend
 from triton.backends.nvidia.driver import CudaLauncher
 
 from ..program import TwillError
-from . import call, contest, later, over_tiles, records, settings, state, store, tuning
+from . import call, contest, inductor, later, over_tiles, records, settings, state, store, tuning
 from .answer import Answer
 from .records import first_line
 
 
 OVER_TILES = "twill over tiles"
-MOST_SIZES = 10_000  # grids and integers that a kernel keeps in memory: programs whose sizes never repeat do not grow for ever
 MOST_SHARING = 50  # launches of a bucket whose arguments share memory, beyond which the bucket is Triton's and not looked at again
 
 
@@ -36,6 +35,7 @@ def launcher(source: Any, metadata: Any) -> Any:
     if not facts:
         return plain
     try:
+        inductor.adopt()  # also where a process makes no backend, since it finds all compiled
         racer = Racer(source, metadata, facts, plain)
         racer.look()
         return racer.call
@@ -180,7 +180,7 @@ class Racer:
         return self._settings.persistent and self._walks(key[0], key[1], key[2]), *bits_of(key)
 
     def _keep(self, key: Any, takes: Any) -> None:
-        if len(self._decided) >= MOST_SIZES:
+        if len(self._decided) >= call.MOST_SIZES:
             self._decided.clear()
         self._decided[key] = takes
 
@@ -318,7 +318,10 @@ def load(source: Any, metadata: Any, found: Answer, processors: int = 0) -> tupl
     function = utils.load_binary(other.name, cubin, other.shared, device)[1]
     packed = CUDABackend.pack_metadata(None, other)
     launcher = CudaLauncher(source, other)
-    made = call.walking_kernel(launcher, function, packed, processors) if processors else call.one_kernel(launcher, function, packed)
+    if processors:
+        return call.walking_kernel(launcher, function, packed, processors), _device_name(device)
+    made: Any = call.one_kernel(launcher, function, packed)
+    made.kernel = function, other  # for other launchers
     return made, _device_name(device)
 
 

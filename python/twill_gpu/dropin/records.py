@@ -62,9 +62,10 @@ class Race:
     from_cache: bool = False
 
     def __str__(self) -> str:
+        where = f"{self.kernel} on {self.device}" if self.device else self.kernel  # no device: nothing was loaded
         if self.why:
-            return f"{self.kernel} on {self.device}: takes {self.takes}, not {self.new}: {self.why}"
-        return (f"{self.kernel} on {self.device}: takes {self.takes}: {self.new} {self.new_us:.1f} us, "
+            return f"{where}: takes {self.takes}, not {self.new}: {self.why}"
+        return (f"{where}: takes {self.takes}: {self.new} {self.new_us:.1f} us, "
                 f"{self.held} {self.held_us:.1f} us ({self.held_us / self.new_us:.2f}x){' (measured before)' if self.from_cache else ''}")
 
 

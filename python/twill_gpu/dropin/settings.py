@@ -10,6 +10,7 @@ import shlex
 from pathlib import Path
 from typing import Any, Mapping
 
+from ..analysis import ARCHS as SHIPPED
 from ..program import TwillError
 
 DECISIONS = ("race", "always", "never")
@@ -31,7 +32,7 @@ class Settings:
                      compiled; for candidates of an autotuner, once the program launches one of them. Only for "race".
     persistent       a kernel of one tile for each CTA is also made to walk tiles, a CTA on each SM, where launches have two tiles for
                      each or more; it races when it is there. Only for "race".
-    inductor         Inductor's own kernels race, too, at the price of a launcher that takes the host longer than Inductor's own.
+    inductor         Inductor's own kernels race, too, by Triton's launcher until it is decided, and then by Inductor's again.
     cache            keep answers on disk, below Triton's cache folder.
     timeout_s        seconds after which the program is stopped, and Triton's kernel taken.
     verbose          a line on standard error for each kernel and race.
@@ -55,6 +56,9 @@ class Settings:
             raise TwillError(f"decide is one of {', '.join(DECISIONS)}, not {self.decide!r}")
         if not (isinstance(self.spare_registers, tuple) and self.spare_registers and all(isinstance(spare, int) for spare in self.spare_registers)):
             raise TwillError(f"spare_registers has a whole number for each attempt, as in (0,), not {self.spare_registers!r}")
+        for name in ("margin", "race_ms", "patience", "timeout_s"):
+            if not isinstance(getattr(self, name), (int, float)):
+                raise TwillError(f"{name} is a number, not {getattr(self, name)!r}")
         if not 0 <= self.margin < 1:
             raise TwillError(f"margin is a share from 0 to 1, not {self.margin}")
         if not self.patience >= 0:
@@ -64,11 +68,16 @@ class Settings:
                 raise TwillError(f"{name} is a number above 0, not {getattr(self, name)}")
 
     def changed(self, **changes: Any) -> Settings:
-        """These settings with some changed. Raises TwillError for names that are none, and for values out of range."""
+        """These settings with some changed. Raises TwillError for names that are none, for values out of range, and for unknown machines."""
         known = {field.name for field in dataclasses.fields(self)}
         unknown = sorted(set(changes) - known)
         if unknown:
             raise TwillError(f"no setting {unknown[0]!r}: there are {', '.join(sorted(known))}")
+        machine = changes.get("machine", self.machine)
+        if machine not in ("auto", self.machine, *SHIPPED) and not (isinstance(machine, (str, os.PathLike)) and os.path.isfile(machine)):
+            raise TwillError(f"no machine {machine!r}: there are {', '.join(sorted(SHIPPED))}, and files of descriptions")
+        if "machine" in changes:
+            changes["machine"] = os.fspath(machine)
         if isinstance(changes.get("spare_registers"), list):
             changes["spare_registers"] = tuple(changes["spare_registers"])
         return dataclasses.replace(self, **changes)

@@ -166,6 +166,7 @@ constexpr std::common_type_t<A, B> max(A a, B b) {
   return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(b) : static_cast<T>(a);
 }
 inline float __int_as_float(int bits) { return __builtin_bit_cast(float, bits); }
+inline int __float_as_int(float number) { return __builtin_bit_cast(int, number); }
 inline float __expf(float x) { return std::exp(x); }
 inline float __logf(float x) { return std::log(x); }
 inline float __sinf(float x) { return std::sin(x); }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "twill/certify/constraints.h"
+#include "twill/problem/problem.h"
 
 /// The part of the Constraints that speaks of where buffers lie in their memories. Of the addresses
 /// in a memory the first is 0, then come the offsets of all buffers, then their ends.

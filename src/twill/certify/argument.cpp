@@ -7,6 +7,7 @@
 
 #include "twill/certify/facts.h"
 #include "twill/certify/never.h"
+#include "twill/problem/problem.h"
 
 /// Arguments that no schedule exists at any interval, beside proofs.
 namespace twill::certify {

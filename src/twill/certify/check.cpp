@@ -8,6 +8,7 @@
 #include "twill/certify/facts.h"
 #include "twill/certify/symmetry.h"
 #include "twill/certify/witness.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/verify/verify.h"
 

@@ -7,6 +7,7 @@
 
 #include "twill/certify/certificate.h"
 #include "twill/certify/words.h"
+#include "twill/problem/problem.h"
 
 /// The text of the claims.
 namespace twill::certify {

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "twill/certify/symmetry.h"
+#include "twill/problem/problem.h"
 
 namespace twill::certify {
 namespace {

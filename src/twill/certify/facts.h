@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 /// Facts of a Problem with one alternative per op, by the rules in force, in plain numbers.
 namespace twill::certify {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "twill/certify/words.h"
+#include "twill/problem/problem.h"
 
 namespace twill::certify {
 namespace {

@@ -1,4 +1,5 @@
 #include "twill/certify/predicate.h"
+#include "twill/problem/problem.h"
 
 #include <array>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 /// Statements of a proof's variables and sums about a schedule. docs/reference/certificate.md has
 /// the exact meaning of each, and the constraints between them.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "twill/certify/constraints.h"
+#include "twill/problem/problem.h"
 
 /// The part of the Constraints that says what variables mean.
 namespace twill::certify {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "twill/certify/constraints.h"
+#include "twill/problem/problem.h"
 
 /// The part of the Constraints that adds up what the literals that are true now stand for.
 namespace twill::certify {

@@ -1,4 +1,5 @@
 #include "twill/certify/words.h"
+#include "twill/problem/problem.h"
 
 #include <charconv>
 #include <utility>

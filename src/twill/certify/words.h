@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/schedule/schedule.h"
 #include "twill/support/diagnostic.h"
 

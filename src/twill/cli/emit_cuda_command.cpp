@@ -121,6 +121,12 @@ int finish(const EmitCudaChoices& choices, const Judged& judged) {
     std::fputs("hint: -o FOLDER keeps it as kernel.refused.cu, --no-compile prints it unchecked\n",
                stderr);
   }
+  if (refused) {
+    std::fputs(
+        "hint: `twill emit ttgir` has Triton compile the plan; another --pool or --strategy is "
+        "another kernel\n",
+        stderr);
+  }
   return refused ? kUnverified : kAnswer;
 }
 

@@ -12,6 +12,7 @@
 #include "twill/cli/output.h"
 #include "twill/cli/progress.h"
 #include "twill/driver/check_plan.h"
+#include "twill/driver/emit_ttgir.h"
 #include "twill/driver/plan_loop.h"
 #include "twill/plan/json.h"
 #include "twill/plan/text.h"
@@ -27,6 +28,7 @@ struct PlanChoices {
   bool check = false;
   bool json = false;
   bool timing = false;
+  bool ttgir = false;
   std::string output;
 };
 
@@ -88,6 +90,13 @@ int show(const PlanChoices& choices, const driver::PlannedLoop& planned) {
   return printed ? kAnswer : refuse(printed.error());
 }
 
+/// The plan that `emit ttgir` prints.
+Result<driver::PlannedLoop> plan_of_module(const driver::Request& request) {
+  TWILL_TRY(driver::EmittedTtgir emitted, driver::emit_ttgir(request));
+  if (emitted.stored) emitted.planned.plan = std::move(emitted.stored);
+  return std::move(emitted.planned);
+}
+
 int run(PlanChoices choices) {
   auto input = driver::read_input(choices.input, choices.request.choice, choices.request.machine);
   if (!input) return refuse(input.error());
@@ -96,7 +105,8 @@ int run(PlanChoices choices) {
   if (const auto read = read_schedule(choices.request); !read) return refuse(read.error());
   choices.request.input = *std::move(input);
   choices.request.limits.progress = progress_line();
-  const auto planned = driver::answer_loop(choices.request);
+  const auto planned = choices.ttgir ? plan_of_module(choices.request)
+                                     : driver::answer_loop(choices.request);
   end_progress_line();
   if (!planned) return refuse(planned.error());
   return show(choices, *planned);
@@ -146,6 +156,10 @@ void add_plan_command(Command app, Session& session) {
   const Option check =
       command.add_flag("--check", choices->check, "INPUT is a plan's JSON: prove it again")
           .excludes(command.get_option("--schedule"));
+  command
+      .add_flag("--ttgir", choices->ttgir,
+                "The plan that `emit ttgir` prints: one warp stores the boxes that others fill")
+      .excludes(check);
   const Option json = command.add_flag("--json", choices->json, "Print JSON instead of text");
   command.add_flag("--timing", choices->timing, "Also print the seconds each step took")
       .excludes(json)

@@ -178,7 +178,8 @@ void add_simulate_command(Command app, Session& session) {
                         "Units of solver work after which to plan the best schedule known");
   const Option trace =
       command.add_option("--trace", choices->trace,
-                         "Write a timeline of 20 trips, or --trips, to this file, for Perfetto");
+                         "Write a timeline of 20 trips (96 with --html), or of --trips, to this "
+                         "file, for Perfetto");
   const Option numbers =
       command
           .add_flag(

@@ -16,8 +16,8 @@
 namespace twill::device {
 namespace {
 
-/// Registers per thread of a warp that only stores boxes, or does nothing.
-constexpr int kStoreRegisters = 24;
+/// Registers per thread of a warp that does nothing.
+constexpr int kIdleRegisters = 24;
 
 /// Roles in the order of a kernel: the launch's own, then those with most warps.
 Result<std::vector<const plan::Role*>> order_of_roles(const Sketch& sketch) {
@@ -105,26 +105,19 @@ Result<void> check_definitions(const Sketch& sketch, ir::OpId loop, const Kernel
   return {};
 }
 
-/// `name`, or one like it that no role of the plan has.
-std::string new_role(const plan::Plan& plan, std::string name) {
-  const auto has_it = [&](const plan::Role& role) { return role.name == name; };
-  while (std::any_of(plan.roles.begin(), plan.roles.end(), has_it)) name += "_OWN";
-  return name;
-}
-
-}  // namespace
-
-Result<Kernel> build(const Parts& parts) {
-  TWILL_TRY(const Sketch sketch, Sketch::of(parts));
-  if (const auto odd = odd_extent(parts.program)) {
+/// Refuses kernels and plans that Triton's text has no words for.
+Result<void> check_printable(const Sketch& sketch) {
+  const ir::Program& program = sketch.program();
+  const ir::OpId loop = sketch.loop().op;
+  if (const auto odd = odd_extent(program)) {
     return sketch.refuse(odd->first,
                          fmt::format("makes a tile with an extent of {}, and Triton's tiles have "
                                      "powers of two",
                                      odd->second),
                          "`twill emit cuda` takes any tile");
   }
-  for (const ir::OpId id : ir::walk(parts.program, sketch.function())) {
-    const auto user = ir::user_function(parts.program.op(id));
+  for (const ir::OpId id : ir::walk(program, sketch.function())) {
+    const auto user = ir::user_function(program.op(id));
     if (!user) continue;
     return sketch.refuse(
         id, fmt::format("calls '{}' of CUDA C++, which Triton does not compile", user->name),
@@ -132,29 +125,50 @@ Result<Kernel> build(const Parts& parts) {
   }
   const plan::Plan& plan = sketch.plan();
   if (plan.kernel->tiles == plan::Tiles::persistent) {
-    return sketch.refuse(parts.loop,
+    return sketch.refuse(loop,
                          "has a plan whose CTAs walk the grid, and Triton launches a CTA for "
                          "each tile",
                          "plan one tile per CTA (--tiles one)");
   }
   const auto& how = plan.mechanisms;
   if (std::find(how.begin(), how.end(), plan::Mechanism::tcgen05) != how.end()) {
-    return sketch.refuse(parts.loop, "has products of tcgen05, which are not printed as TTGIR yet");
+    return sketch.refuse(loop, "has products of tcgen05, which are not printed as TTGIR yet");
   }
   if (plan.kernel->cluster > 1) {
-    return sketch.refuse(parts.loop, "has a plan for clusters, which are not printed as TTGIR");
+    return sketch.refuse(loop, "has a plan for clusters, which are not printed as TTGIR");
   }
+  return {};
+}
+
+/// The plan with a role that stores boxes for all that fill them, if the kernel has such stores.
+Result<plan::ProvenPlan> with_stores(const Parts& parts) {
+  TWILL_TRY(const Sketch sketch, Sketch::of(parts));
+  TWILL_TRY_VOID(check_printable(sketch));
+  TWILL_TRY(const auto stores, whole_stores(sketch, parts));
+  if (stores.empty()) return parts.plan;
+  TWILL_TRY(plan::Plan plan, plan::with_store_role(parts.plan.plan(), stores));
+  auto proven = plan::prove(std::move(plan));
+  if (proven) return *std::move(proven);
+  return sketch.refuse(sketch.per_tile_op(stores.front().per_tile_op),
+                       "cannot be stored by one role for all: " + proven.error().front().message);
+}
+
+}  // namespace
+
+Result<Kernel> build(const Parts& given) {
+  TWILL_TRY(const plan::ProvenPlan stored, with_stores(given));
+  const Parts parts{given.program, given.loop, given.origins, stored};
+  TWILL_TRY(const Sketch sketch, Sketch::of(parts));
+  const plan::Plan& plan = sketch.plan();
   Kernel kernel;
+  kernel.plan = stored;
   kernel.function = sketch.function();
   for (const ir::ValueId argument : ir::function_arguments(parts.program, kernel.function)) {
     const ir::Value& value = parts.program.value(argument);
     kernel.arguments.emplace_back(kernel.values.size());
     kernel.values.push_back({value.name, value.type});
   }
-  TWILL_TRY(Memory memory, lay_out(sketch, parts, kernel));
-  for (const auto& [index, box] : memory.boxes) {
-    if (box.lay) kernel.laid.emplace_back(index, *box.lay);
-  }
+  TWILL_TRY(Memory memory, lay_out(sketch, kernel));
   TWILL_TRY(const std::vector<const plan::Role*> order, order_of_roles(sketch));
   const int launch_warps = order.front()->warps;
   {
@@ -164,23 +178,15 @@ Result<Kernel> build(const Parts& parts) {
   }
   std::move(memory.setup.begin(), memory.setup.end(), std::back_inserter(kernel.setup));
   std::vector<std::map<ValueId, ValueId>> used;
-  const auto add = [&](const plan::Role* role, const std::string& name, int warps,
-                       int registers) -> Result<void> {
-    RoleBuilder builder(sketch, memory, kernel, name, warps, !used.empty());
-    TWILL_TRY(Block body, role != nullptr ? builder.build(*role) : builder.build_stores());
-    kernel.roles.push_back({name, warps, registers, std::move(body)});
-    used.push_back(builder.captures());
-    return {};
-  };
   for (const plan::Role* const role : order) {
     const int registers = plan.warpgroups[role->warpgroup.index()].setmaxnreg;
-    TWILL_TRY_VOID(add(role, role->name, role->warps, registers));
-  }
-  if (!memory.boxes.empty()) {
-    TWILL_TRY_VOID(add(nullptr, new_role(plan, "STORE"), 1, kStoreRegisters));
+    RoleBuilder builder(sketch, memory, kernel, role->name, role->warps, !used.empty());
+    TWILL_TRY(Block body, builder.build(*role));
+    kernel.roles.push_back({role->name, role->warps, registers, std::move(body)});
+    used.push_back(builder.captures());
   }
   if (kernel.roles.size() == 1) {  // a plan of one role: Triton wants a second
-    kernel.roles.push_back({new_role(plan, "IDLE"), 1, kStoreRegisters, {}});
+    kernel.roles.push_back({"IDLE", 1, kIdleRegisters, {}});
     used.emplace_back();
   }
   pass_captures(kernel, used);

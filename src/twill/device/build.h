@@ -23,9 +23,10 @@ struct Parts {
                                ///< memory of its own. Triton 3.8 takes no view smaller than that
 };
 
-/// The tree of the kernel. Fails, with the line of the operation in the TTGIR, for what it cannot
-/// express. Deterministic. Cost: about the size of the tree times the number of values that loops
-/// carry.
+/// The tree of the kernel. Stores by descriptors of whole tiles are done by a role of their own
+/// (plan/stores.h), with which the plan is proven again. Fails, with the line of the operation in
+/// the TTGIR, for what it cannot express. Deterministic. Cost: about the size of the tree times the
+/// number of values that loops carry, and that proof.
 Result<Kernel> build(const Parts& parts);
 
 }  // namespace twill::device

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "twill/ir/program.h"
-#include "twill/plan/plan.h"
+#include "twill/plan/proof.h"
 #include "twill/support/id.h"
 
 /// A kernel as a tree, without a line of text: what a proven plan and its Program become before a
@@ -133,9 +133,8 @@ struct Kernel {
   std::vector<Node> finish;        ///< once all roles are done
   int registers_at_launch = 0;     ///< of each thread; 0: what the compiler chooses
   std::vector<std::string> notes;  ///< what was decided here and is not in the plan
-  /// Per-tile ops whose boxes lie where a tile of that channel lay. A role that fills one waits
-  /// until all roles have released the tile.
-  std::vector<std::pair<std::size_t, plan::ChannelId>> laid;
+  /// The plan that it is made from, with the role that stores boxes.
+  std::optional<plan::ProvenPlan> plan;
 
   const Value& operator[](ValueId id) const { return values[id.index()]; }
 };

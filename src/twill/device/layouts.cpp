@@ -2,6 +2,7 @@
 
 #include "twill/device/sketch.h"
 #include "twill/dialect/register_layouts.h"
+#include "twill/extract/copied.h"
 #include "twill/ir/operands.h"
 
 /// Types of values in a role: rows of its part, layouts for its warps.
@@ -126,18 +127,6 @@ Result<ir::Type> Sketch::type_of(ir::ValueId value, int cut, int warps) const {
   return types().tensor(shape, type->element, *laid);
 }
 
-std::vector<ir::OpId> Sketch::allocations_of(ir::ValueId value) const {
-  std::vector<ir::OpId> found;
-  for (const ir::Use& use : program_->value(value).uses) {
-    const ir::Op& user = program_->op(use.op);
-    if (user.kind == OpKind::shared_alloc) found.push_back(use.op);
-    if (user.kind != OpKind::relayout) continue;
-    const auto behind = allocations_of(user.results.front());
-    found.insert(found.end(), behind.begin(), behind.end());
-  }
-  return found;
-}
-
 Result<ir::Type> Sketch::box_type(ir::OpId op) const {
   const auto access = ir::memory_access(program_->op(op));
   const auto moved = access ? (access->source ? access->source : access->result) : std::nullopt;
@@ -151,19 +140,11 @@ Result<ir::Type> Sketch::box_type(ir::OpId op) const {
 
 /// That of the buffer that the loaded tile is put into, or else the box's.
 Result<ir::Type> Sketch::memory_type(ir::OpId load) const {
-  const ir::Op& op = program_->op(load);
-  const ir::ValueId value = op.results.front();
-  const ir::Type tile = ir::type_of(*program_, value);
-  ir::Type found = nullptr;
-  for (const ir::OpId allocation : allocations_of(value)) {
-    const ir::Type type = ir::type_of(*program_, program_->op(allocation).results.front());
-    if (found != nullptr && found->encoding != type->encoding) {
-      return refuse(load, "is put into shared memory in two layouts");
-    }
-    found = type;
-  }
-  if (found != nullptr) return buffer(found->shape, found->element, found->encoding);
-  const auto access = ir::memory_access(op);
+  const ir::Type tile = ir::type_of(*program_, program_->op(load).results.front());
+  const auto layout = extract::layout_in_memory(*program_, load);
+  if (!layout) return refuse(load, "is put into shared memory in two layouts");
+  if (*layout != nullptr) return buffer(tile->shape, tile->element, *layout);
+  const auto access = ir::memory_access(program_->op(load));
   if (access && access->by_descriptor) return box_type(load);
   return buffer(tile->shape, tile->element,
                 dialect::staging_layout(types(), tile->shape.size(), ir::element_bits(tile)));

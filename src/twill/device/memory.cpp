@@ -1,26 +1,25 @@
 #include "twill/device/memory.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
+#include "twill/device/thread_copies.h"
 #include "twill/dialect/register_layouts.h"
+#include "twill/extract/copied.h"
 #include "twill/ir/encoding.h"
 #include "twill/ir/operands.h"
 #include "twill/plan/buffers.h"
+#include "twill/plan/rings.h"
 
 namespace twill::device {
 namespace {
 
 class Layout {
  public:
-  Layout(const Sketch& sketch, const Parts& parts, Kernel& kernel)
-      : sketch_(sketch), parts_(parts), kernel_(kernel) {}
+  Layout(const Sketch& sketch, Kernel& kernel) : sketch_(sketch), kernel_(kernel) {}
 
   Result<Memory> all() {
-    TWILL_TRY_VOID(loads());
-    TWILL_TRY_VOID(invariant_buffers());
-    TWILL_TRY_VOID(written());
+    TWILL_TRY_VOID(rings());
     for (std::size_t i = 0; i < plan().channels.size(); ++i) {
       TWILL_TRY_VOID(channel(plan::ChannelId(i)));
     }
@@ -30,8 +29,34 @@ class Layout {
     return std::move(memory_);
   }
 
+  /// The stores that take boxes.
+  Result<std::vector<plan::WholeStore>> stores(const Parts& parts) {
+    TWILL_TRY_VOID(rings());
+    std::vector<plan::WholeStore> found;
+    std::map<ir::Type, std::size_t> kinds;
+    for (std::size_t i = 0; i < around().size(); ++i) {
+      if (!is_boxed(i)) continue;
+      TWILL_TRY(const ir::Type type, sketch_.box_type(sketch_.per_tile_op(i)));
+      plan::WholeStore store{i,
+                             kinds.emplace(type, kinds.size()).first->second,
+                             ir::byte_size(type),
+                             rings_below(i, type, parts),
+                             {}};
+      if (parts.boxes_in_invariant_buffers) store.place = invariant_buffer_like(type);
+      found.push_back(std::move(store));
+    }
+    return found;
+  }
+
  private:
   const plan::Plan& plan() const { return sketch_.plan(); }
+  const std::vector<plan::PerTileOp>& around() const { return plan().kernel->per_tile_ops; }
+
+  Result<void> rings() {
+    TWILL_TRY_VOID(loads());
+    TWILL_TRY_VOID(invariant_buffers());
+    return written();
+  }
 
   ValueId add(const std::string& name, ir::Type type) {
     kernel_.values.push_back({name, type});
@@ -70,14 +95,13 @@ class Layout {
 
   /// Lays out buffers for loads before the loop, which stay.
   Result<void> invariant_buffers() {
-    const auto& around = plan().kernel->per_tile_ops;
-    for (std::size_t i = 0; i < around.size(); ++i) {
-      if (!plan::is_copy(around[i].mechanism)) continue;
+    for (std::size_t i = 0; i < around().size(); ++i) {
+      if (!plan::is_copy(around()[i].mechanism)) continue;
       const ir::OpId op = sketch_.per_tile_op(i);
       TWILL_TRY(const ir::OpId load, loaded_by(op));
       TWILL_TRY(const ir::Type type, sketch_.memory_type(load));
-      const bool one = !sketch_.walks() || plan()[around[i].buffers.front()].depth == 1;
-      add_ring(around[i].buffers.front(), type, one);
+      const plan::BufferId buffer = around()[i].buffers.front();
+      add_ring(buffer, type, !sketch_.walks() || plan()[buffer].depth == 1);
       memory_.invariant_buffers[i] = sketch_.program().op(load).results.front();
     }
     return {};
@@ -139,7 +163,7 @@ class Layout {
       }
       const auto tile = sketch_.value_of(op);
       if (!tile) return sketch_.refuse(blamed, "is read by another group, and has no tile");
-      const auto uses = sketch_.allocations_of(*tile);
+      const auto uses = extract::allocations_of(sketch_.program(), *tile);
       if (value.format != plan::StagingFormat::operand) {
         TWILL_TRY(const ir::Type type, piece_of(op, *tile));
         add_ring(*value.staged, staging(type), false);
@@ -237,7 +261,7 @@ class Layout {
         } else {
           load = *sketch_.definition(memory_.invariant_buffers.at(*step.per_tile_op));
         }
-        arrivals += sketch_.fits_cp_async(load) ? 32 * producer.warps : 1;
+        arrivals += fits_cp_async(sketch_.program(), load) ? 32 * producer.warps : 1;
       }
     }
     return arrivals > 0 ? arrivals : 1;
@@ -245,114 +269,130 @@ class Layout {
 
   std::int64_t releases_of(plan::ChannelId id) {
     std::int64_t count = 0;
-    for (const plan::Role& role : plan().roles) count += sketch_.releases(role, id);
+    for (std::size_t r = 0; r < plan().roles.size(); ++r) {
+      count += plan::releases(plan(), plan::RoleId(r), id);
+    }
     return count;
   }
 
   /// A role arrives as one: Triton puts a barrier of its warps in front.
   Result<void> channel(plan::ChannelId id) {
     const plan::Channel& channel = plan()[id];
-    if (channel.kind == plan::ChannelKind::token) return {};
+    if (channel.kind == plan::ChannelKind::token || is_to_sender(id)) return {};
     const bool tile = channel.counts == plan::Channel::Counts::tiles;
-    const std::string name = channel.name;
     TWILL_TRY(const std::int64_t arrivals, full_arrivals(id));
-    memory_.full[id] = barriers(name + "_full", channel.depth, arrivals);
+    memory_.full[id] = barriers(channel.name + "_full", channel.depth, arrivals);
     if (channel.empty_arrivals > 0 && (!tile || sketch_.walks())) add_empty(id);
     return {};
   }
 
   void add_empty(plan::ChannelId id) {
-    // The warp that stores boxes learns of the next tile like others.
-    const auto& around = plan().kernel->per_tile_ops;
-    const bool tells = std::any_of(around.begin(), around.end(),
-                                   [&](const plan::PerTileOp& it) { return it.told == id; });
-    memory_.empty[id] = barriers(plan()[id].name + "_empty", plan()[id].depth,
-                                 releases_of(id) + (tells && sends_boxes() ? 1 : 0));
+    memory_.empty[id] = barriers(plan()[id].name + "_empty", plan()[id].depth, releases_of(id));
   }
 
-  /// The channel of a tile of that type that stays through the loop, and its buffer: free once all
-  /// roles have released it. Nothing where the next tile takes its place.
-  std::optional<std::pair<plan::ChannelId, ValueId>> invariant_buffer_like(ir::Type type) {
+  /// Invariant buffers with a tile of that type: free once all roles have released it. Nothing
+  /// where the next tile takes its place.
+  std::optional<plan::BufferId> invariant_buffer_like(ir::Type type) {
     for (std::size_t i = 0; i < plan().channels.size() && !sketch_.walks(); ++i) {
       const plan::ChannelId id(i);
       const plan::Channel& channel = plan()[id];
       const bool stays = channel.counts == plan::Channel::Counts::tiles;
       if (!stays || channel.buffers.size() != 1 || releases_of(id) == 0) continue;
       const auto ring = memory_.rings.find(channel.buffers.front());
-      if (ring == memory_.rings.end() || ring->second.one != type) continue;
-      return std::pair(id, ring->second.value);
+      if (ring != memory_.rings.end() && ring->second.one == type) return ring->first;
     }
     return std::nullopt;
   }
 
-  /// The ring in which the plan stages that store, if it has room for the box and lies empty by
-  /// then. A loop behind the store may load through rings, too.
-  std::optional<Ring> ring_below(std::size_t index, ir::Type box) {
-    const auto& around = plan().kernel->per_tile_ops;
-    for (std::size_t i = index + 1; i < around.size(); ++i) {
-      if (is_region(sketch_.program().op(sketch_.per_tile_op(i)))) return std::nullopt;
+  /// Rings with room for a box that lie empty by then. A loop behind the store may load through
+  /// rings, too.
+  std::vector<plan::BufferId> rings_below(std::size_t index, ir::Type box, const Parts& parts) {
+    std::vector<plan::BufferId> found;
+    for (std::size_t i = index + 1; i < around().size(); ++i) {
+      if (is_region(sketch_.program().op(sketch_.per_tile_op(i)))) return {};
     }
-    const auto& staged = around[index].buffers;
     for (const auto& [id, ring] : memory_.rings) {
-      const auto is_here = [&](plan::BufferId staging) {
-        return plan::share_addresses(plan()[staging], plan()[id]);
-      };
-      const bool below = !plan()[id].invariant_buffer && !staged.empty() &&
-                         std::all_of(staged.begin(), staged.end(), is_here);
-      if (below && fits(box, ring) && !overlaid_.contains(ring.value)) return ring;
+      if (!plan()[id].invariant_buffer && fits(box, ring, parts)) found.push_back(id);
     }
-    return std::nullopt;
+    return found;
   }
 
   /// Whether a ring has room for a box, and is aligned for its swizzle.
-  bool fits(ir::Type box, const Ring& ring) const {
+  bool fits(ir::Type box, const Ring& ring, const Parts& parts) const {
     const auto wanted = ir::nvmma_shared_encoding(box->encoding);
     const auto given = ir::nvmma_shared_encoding(ring.one->encoding);
     const std::int64_t room = ir::byte_size(kernel_[ring.value].type);
     return wanted && given && wanted->swizzle_bytes <= given->swizzle_bytes &&
-           (parts_.parts_of_rings ? ir::byte_size(box) <= room : ir::byte_size(box) == room);
+           (parts.parts_of_rings ? ir::byte_size(box) <= room : ir::byte_size(box) == room);
   }
 
+  /// Whether a channel is from a role that fills a box.
+  bool is_to_sender(plan::ChannelId id) const {
+    const auto& buffers = plan()[id].buffers;
+    return std::any_of(around().begin(), around().end(), [&](const plan::PerTileOp& it) {
+      return it.sender && buffers == it.buffers && plan()[id].consumers.front() == *it.sender;
+    });
+  }
+
+  /// Lays out boxes where the plan has them, and the barriers between those who fill and store.
   Result<void> boxes() {
-    std::map<ir::Type, std::size_t> first, last;
-    const auto& around = plan().kernel->per_tile_ops;
-    for (std::size_t i = 0; i < around.size(); ++i) {
-      const ir::OpId store = sketch_.per_tile_op(i);
-      if (!is_boxed(i)) continue;
-      Box box;
-      box.store = store;
-      TWILL_TRY(box.type, sketch_.box_type(store));
+    std::map<plan::BufferId, std::pair<ValueId, std::size_t>> known;  // and the last that it is of
+    for (std::size_t i = 0; i < around().size(); ++i) {
+      if (!around()[i].sender) continue;
+      const plan::BufferId id = around()[i].buffers.front();
       const std::string name = "store" + std::to_string(i);
-      const auto before = last.find(box.type);
-      if (before != last.end()) {
-        Box& other = memory_.boxes.at(before->second);
-        free(before->second, other);
-        box.after = before->second;
-        box.value = other.value;
-      } else if (const auto ring = ring_below(i, box.type)) {
-        box.value = add(name, box.type);
-        memory_.setup.push_back({NodeKind::overlay, {ring->value}, {box.value}});
-        overlaid_.insert(ring->value);
-      } else if (const auto invariant_buffer = parts_.boxes_in_invariant_buffers
-                                                   ? invariant_buffer_like(box.type)
-                                                   : std::nullopt) {
-        std::tie(box.lay, box.value) = *invariant_buffer;
-        add_empty(*box.lay);
+      Box box{sketch_.per_tile_op(i), {}};
+      const auto before = known.find(id);
+      if (before != known.end()) {
+        add_free(before->second.second);
+        box.value = before->second.first;
       } else {
-        box.value = allocate(name, box.type);
+        TWILL_TRY(const ir::Type type, sketch_.box_type(box.store));
+        box.value = place_of_box(id, name, type);
       }
-      box.full = barrier(name + "_full", static_cast<std::int64_t>(around[i].roles.size()));
-      first.emplace(box.type, i);
-      last[box.type] = i;
+      known[id] = {box.value, i};
+      const auto arrivals = static_cast<std::int64_t>(around()[i].roles.size());
+      join(i, memory_.full, barrier(name + "_full", arrivals));
       memory_.boxes.emplace(i, box);
     }
-    if (!sketch_.walks()) return {};
-    for (const auto& [type, index] : first) {
-      free(last[type], memory_.boxes.at(last[type]));
-      memory_.boxes.at(index).after = last[type];
-      memory_.boxes.at(index).of_last_tile = true;
-    }
+    for (const auto& [id, last] : known) add_free(last.second);
     return {};
+  }
+
+  /// A part of a ring, a tile that is done with, or memory of its own.
+  ValueId place_of_box(plan::BufferId id, const std::string& name, ir::Type type) {
+    for (const auto& [under, ring] : memory_.rings) {
+      const plan::Buffer &box = plan()[id], &below = plan()[under];
+      const bool room = ir::byte_size(type) <= ir::byte_size(kernel_[ring.value].type);
+      if (!room || box.offset != below.offset || !plan::share_addresses(box, below)) continue;
+      if (plan()[under].invariant_buffer) {
+        for (std::size_t c = 0; c < plan().channels.size(); ++c) {
+          if (plan().channels[c].buffers == std::vector{under}) add_empty(plan::ChannelId(c));
+        }
+        return ring.value;
+      }
+      const ValueId value = add(name, type);
+      memory_.setup.push_back({NodeKind::overlay, {ring.value}, {value}});
+      return value;
+    }
+    return allocate(name, type);
+  }
+
+  /// Gives all channels of those who fill a box the same barrier.
+  void join(std::size_t i, std::map<plan::ChannelId, Ring>& side, const Ring& ring) {
+    bool first = true;
+    for (const plan::ChannelId channel : plan::channels_to_sender(plan(), i)) {
+      side[channel] = ring;
+      memory_.to_sender.insert(channel);
+      if (!std::exchange(first, false)) memory_.joined.insert(channel);
+    }
+  }
+
+  /// Adds the barrier by which those who fill a box learn that it is free again, if they do.
+  void add_free(std::size_t i) {
+    const auto channels = plan::channels_to_sender(plan(), i);
+    if (plan()[channels.front()].empty_arrivals == 0) return;
+    join(i, memory_.empty, barrier("store" + std::to_string(i) + "_free", 1));
   }
 
   /// Buffers for the results of effects that one role has for all. The warp that stores boxes of
@@ -372,15 +412,6 @@ class Layout {
     }
   }
 
-  /// Whether there is a warp that stores boxes.
-  bool sends_boxes() const {
-    const auto& around = plan().kernel->per_tile_ops;
-    for (std::size_t i = 0; i < around.size(); ++i) {
-      if (is_boxed(i)) return true;
-    }
-    return false;
-  }
-
   bool is_boxed(std::size_t i) const {
     return plan().kernel->per_tile_ops[i].mechanism == plan::Mechanism::bulk_store ||
            is_in_parts(sketch_.per_tile_op(i));
@@ -395,23 +426,22 @@ class Layout {
            sketch_.cut_of(*access->source) >= 0;
   }
 
-  void free(std::size_t index, Box& box) {
-    box.free = barrier("store" + std::to_string(index) + "_free", 1);
-  }
-
   const Sketch& sketch_;
-  const Parts& parts_;
   Kernel& kernel_;
   Memory memory_;
   std::map<int, ValueId> numbers_;
-  std::set<ValueId> overlaid_;  ///< rings in which a box lies
   std::map<Joint, plan::BufferId> joint_;
 };
 
 }  // namespace
 
-Result<Memory> lay_out(const Sketch& sketch, const Parts& parts, Kernel& kernel) {
-  return Layout(sketch, parts, kernel).all();
+Result<Memory> lay_out(const Sketch& sketch, Kernel& kernel) {
+  return Layout(sketch, kernel).all();
+}
+
+Result<std::vector<plan::WholeStore>> whole_stores(const Sketch& sketch, const Parts& parts) {
+  Kernel unused;
+  return Layout(sketch, unused).stores(parts);
 }
 
 }  // namespace twill::device

@@ -110,7 +110,9 @@ struct Pass : Known {
   Nodes* front_ = nullptr;            ///< in front of the other loop at hand; null: there is none
   std::set<ir::ValueId> wanted_;      ///< the role's share of what is computed in that loop
   std::set<plan::ChannelId> waited_;  ///< in its iteration at hand
-  std::set<OpId> fenced_;             ///< of these, copies that are known to the tensor core
+  std::vector<const plan::Step*>
+      for_box_;            ///< waits until a box is free, for when its tile is made
+  std::set<OpId> fenced_;  ///< of these, copies that are known to the tensor core
 };
 
 class RoleBuilder : Pass {
@@ -129,9 +131,6 @@ class RoleBuilder : Pass {
 
   /// Builds the body of a role of the plan.
   Result<Block> build(const plan::Role& role);
-  /// Builds the body of the warp that stores boxes.
-  Result<Block> build_stores();
-
   /// Builds the part of the launch's own warps before the roles begin: the text's early ends and
   /// effects. `kept` gets what must not be done again.
   Result<std::vector<Node>> build_front(std::map<ir::ValueId, ValueId>& kept);
@@ -200,6 +199,7 @@ class RoleBuilder : Pass {
   void arrive(const Ring& barriers, At at, const std::string& name);
   void expect(plan::ChannelId channel, At at);
   Result<void> commit(plan::ChannelId channel, At at);
+  void acquire(const plan::Step& step, At at);
   void learn(plan::ChannelId channel);
   ir::Type brief_type(const Brief& one) const;
 
@@ -210,7 +210,6 @@ class RoleBuilder : Pass {
     ir::Type type = nullptr;
   };
   Result<void> run_beside(ir::OpId loop, bool leads);
-  Result<void> load_beside();
   Result<void> loop_again(ir::OpId loop, const std::vector<int>& parts, At at, bool leads,
                           const std::set<int>& rings = {});
   Want left(const Thing& thing, ir::Type type);
@@ -233,6 +232,8 @@ class RoleBuilder : Pass {
   Result<void> product_again(ir::OpId op, Rows rows, At at);
   Result<void> fetch(ir::OpId op, Rows rows, At at);
   Want put_down(ir::OpId allocation, Rows rows, At at);
+  bool is_of_branch(ir::ValueId value) const;
+  Result<void> put_in_place(ir::OpId allocation, ValueId buffer, Rows rows, At at);
   Result<void> store_again(ir::OpId op, At at);
   Result<void> act(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
   Result<void> in_order(ir::BlockId block, const std::vector<int>& parts, At at, bool leads);
@@ -308,11 +309,9 @@ class RoleBuilder : Pass {
   Result<void> act_alone(ir::OpId op);
   Result<void> stage_per_tile(std::size_t index);
   Result<void> issue_per_tile(const plan::Step& step, At at);
-  void hand_over_box(std::size_t index);
   Result<std::vector<int>> parts_held(ir::OpId op) const;
   std::vector<Node> all_nodes();
   Result<void> leave_early(const ir::Exit& exit);
-  Result<void> store_boxes();
   Result<void> make_descriptor(ir::OpId op);  // role_descriptors.cpp
 
   const Sketch& sketch_;

@@ -2,6 +2,7 @@
 
 #include "twill/device/role.h"
 #include "twill/ir/operands.h"
+#include "twill/plan/rings.h"
 
 /// Loops beside the planned one, and the rings that go on in them.
 namespace twill::device {
@@ -9,7 +10,7 @@ namespace twill::device {
 /// The copy of a ring that the iteration at hand reads, once it is there. What threads copied is
 /// made known to the tensor core.
 Result<ValueId> RoleBuilder::brought(OpId copy) {
-  TWILL_TRY(const plan::ChannelId channel, sketch_.channel_of(copy));
+  const plan::ChannelId channel = *plan::ring_of(plan_, copy);
   if (waited_.insert(channel).second) wait(memory_.full.at(channel), kBeside, false, "full");
   const bool by_threads = plan_.mechanisms[copy.index()] == plan::Mechanism::cp_async;
   if (fenced_.insert(copy).second && by_threads) emit(NodeKind::proxy_fence);
@@ -45,7 +46,7 @@ Result<void> RoleBuilder::bring(ir::OpId loop) {
   std::set<plan::ChannelId> acquired;
   for (const ir::OpId load : sketch_.loads_of(loop)) {
     const OpId copy = *sketch_.ring_of(program_.op(load).results.front());
-    TWILL_TRY(const plan::ChannelId channel, sketch_.channel_of(copy));
+    const plan::ChannelId channel = *plan::ring_of(plan_, copy);
     if (acquired.insert(channel).second) {
       if (memory_.empty.contains(channel)) wait(memory_.empty.at(channel), kBeside, true, "empty");
       if (plan_[channel].bytes > 0) expect(channel, kBeside);
@@ -94,22 +95,6 @@ Result<void> RoleBuilder::run_beside(ir::OpId loop, bool leads) {
   const std::set<int> rings = rings_of(loop);
   TWILL_TRY(const std::vector<int> parts, parts_held(loop));
   return loop_again(loop, parts, rings.empty() ? At{} : kBeside, leads, rings);
-}
-
-/// Builds the share of the loading role in other loops, behind the planned one.
-Result<void> RoleBuilder::load_beside() {
-  for (std::size_t i = 0; i < plan_.kernel->per_tile_ops.size(); ++i) {
-    const ir::OpId loop = sketch_.per_tile_op(i);
-    if (!ir::is_loop(program_.op(loop).kind)) continue;
-    const std::set<int> rings = rings_of(loop);
-    if (rings.empty()) continue;
-    const ir::OpId load = sketch_.loads_of(loop).front();
-    const OpId copy = *sketch_.ring_of(program_.op(load).results.front());
-    TWILL_TRY(const plan::ChannelId channel, sketch_.channel_of(copy));
-    if (&plan_[plan_[channel].producer] != role_) continue;
-    TWILL_TRY_VOID(loop_again(loop, {}, kBeside, false, rings));
-  }
-  return {};
 }
 
 }  // namespace twill::device

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <map>
 
 #include "twill/device/role.h"
 #include "twill/dialect/register_layouts.h"
+#include "twill/dialect/tensor_map.h"
 #include "twill/ir/encoding.h"
 
 /// Descriptors that the kernel makes, in front of its roles.
@@ -11,17 +11,6 @@ namespace twill::device {
 namespace {
 
 constexpr std::int64_t kMapBytes = 128;
-
-/// CUtensorMapDataType, of the element's name; -1 if there is none.
-std::int64_t map_type(ir::Type element) {
-  static const std::map<std::string, std::int64_t, std::less<>> kTypes = {
-      {"i8", 0},  {"si8", 0},  {"ui8", 0},  {"i16", 1}, {"si16", 1}, {"ui16", 1},
-      {"i32", 3}, {"si32", 3}, {"ui32", 2}, {"i64", 5}, {"si64", 5}, {"ui64", 4},
-      {"f16", 6}, {"f32", 7},  {"f64", 8},  {"bf16", 9}};
-  const auto found = kTypes.find(element->name);
-  if (found != kTypes.end()) return found->second;
-  return ir::element_bits(element) == 8 ? 0 : -1;  // numbers of eight bits
-}
 
 /// CUtensorMapSwizzle
 std::int64_t swizzle_mode(int bytes) {
@@ -37,7 +26,7 @@ Result<void> RoleBuilder::make_descriptor(ir::OpId id) {
   const ir::Type block = descriptor->element;
   const auto layout = block ? ir::nvmma_shared_encoding(block->encoding) : std::nullopt;
   const std::size_t rank = block ? block->shape.size() : 0;
-  if (!layout || layout->transposed || layout->fp4_padded || map_type(block->element) < 0 ||
+  if (!layout || layout->transposed || layout->fp4_padded || !dialect::map_type(block->element) ||
       op.operands.size() != 1 + 2 * rank) {
     return sketch_.refuse(id, "makes a descriptor of a kind that is not printed as TTGIR yet");
   }
@@ -64,8 +53,8 @@ Result<void> RoleBuilder::make_descriptor(ir::OpId id) {
     operands.insert(operands.end(), list->begin(), list->end());
   }
   emit(NodeKind::create_map, std::move(operands), {},
-       {static_cast<std::int64_t>(rank), map_type(block->element), op.pads_with_nan ? 1 : 0,
-        swizzle_mode(layout->swizzle_bytes)});
+       {static_cast<std::int64_t>(rank), *dialect::map_type(block->element),
+        op.pads_with_nan ? 1 : 0, swizzle_mode(layout->swizzle_bytes)});
   emit(NodeKind::acquire_map, {map});
   const ValueId made =
       make(NodeKind::as_descriptor, {map}, program_.value(op.results.front()).name, descriptor);

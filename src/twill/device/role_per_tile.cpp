@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "twill/device/role.h"
 #include "twill/dialect/register_layouts.h"
@@ -19,11 +20,6 @@ Result<void> RoleBuilder::compute_per_tile(std::size_t index) {
         TWILL_TRY_VOID(again(id, rows, {}));
       }
     }
-    return {};
-  }
-  if (memory_.boxes.contains(index)) {
-    TWILL_TRY_VOID(stage_per_tile(index));
-    hand_over_box(index);
     return {};
   }
   const plan::PerTileOp& per_tile_op = plan_.kernel->per_tile_ops[index];
@@ -112,8 +108,20 @@ Result<void> RoleBuilder::commit(plan::ChannelId channel, At at) {
       emit(NodeKind::write, {tile, capture(one.value)});
     }
   }
+  if (memory_.to_sender.contains(channel)) emit(NodeKind::proxy_fence);
   arrive(memory_.full.at(channel), at, "full");
   return {};
+}
+
+/// Waits until what a channel guards is free. In a tile's only use of a place it always is; and a
+/// box is waited for once the tile is made that it is for.
+void RoleBuilder::acquire(const plan::Step& step, At at) {
+  const bool tile = at.from == At::From::tile;
+  if (tile && (at.offset == 1 || memory_.to_sender.contains(*step.channel))) {
+    for_box_.push_back(&step);
+  } else if (!tile || sketch_.walks()) {
+    wait(memory_.empty.at(*step.channel), at, true, "empty");
+  }
 }
 
 /// Takes the scalars that a channel has brought.
@@ -141,11 +149,10 @@ Result<void> RoleBuilder::stage_per_tile(std::size_t index) {
   for (const int part : parts) {
     TWILL_TRY(tiles.emplace_back(), want(tile, {cut, part}, {}));
   }
-  if (box.after) {
-    const Ring& free = *memory_.boxes.at(*box.after).free;
-    wait(free, {At::From::tile, 0}, box.of_last_tile, "free");
+  for (const plan::Step* const step : std::exchange(for_box_, {})) {
+    const bool of_last_tile = step->instance.offset == 0;
+    wait(memory_.empty.at(*step->channel), {At::From::tile, 0}, of_last_tile, "empty");
   }
-  if (box.lay) wait(memory_.empty.at(*box.lay), {At::From::tile, 0}, false, "empty");
   for (std::size_t i = 0; i < parts.size(); ++i) {
     emit(NodeKind::write, {tiles[i], rows_of(capture(box.value), {cut, parts[i]})});
   }
@@ -156,8 +163,12 @@ Result<void> RoleBuilder::issue_per_tile(const plan::Step& step, At at) {
   const std::size_t index = *step.per_tile_op;
   const plan::PerTileOp& op = plan_.kernel->per_tile_ops[index];
   if (op.mechanism == plan::Mechanism::bulk_store) {
-    hand_over_box(index);
-    return {};
+    const Box& box = memory_.boxes.at(index);
+    return send_box(box.store, capture(box.value), {});
+  }
+  if (!op.loads.empty()) {
+    const ir::OpId loop = sketch_.per_tile_op(index);
+    return loop_again(loop, {}, kBeside, false, rings_of(loop));
   }
   const auto loaded = memory_.invariant_buffers.find(index);
   const bool by_threads = op.mechanism == plan::Mechanism::cp_async;
@@ -170,43 +181,6 @@ Result<void> RoleBuilder::issue_per_tile(const plan::Step& step, At at) {
   return sketch_.refuse(sketch_.per_tile_op(index),
                         "is done by " + std::string(plan::name_of(op.mechanism)) +
                             " around the loop, which is not printed as TTGIR yet");
-}
-
-/// Lets the warp that stores boxes know that this role's rows are there.
-void RoleBuilder::hand_over_box(std::size_t index) {
-  emit(NodeKind::proxy_fence);
-  arrive(memory_.boxes.at(index).full, {At::From::tile, 0}, "full");
-}
-
-/// One warp stores what all others have put into boxes, in the order of the program.
-Result<Block> RoleBuilder::build_stores() {
-  return in_passes([&]() -> Result<void> {
-    TWILL_TRY_VOID(tiles([&] { return store_boxes(); }));
-    now_ = &behind_;
-    emit(NodeKind::wait_stores, {}, {}, {0});
-    return {};
-  });
-}
-
-Result<void> RoleBuilder::store_boxes() {
-  now_ = &behind_;
-  behind_loop_ = true;
-  for (const auto& [index, box] : memory_.boxes) {
-    wait(box.full, {At::From::tile, 0}, false, "full");
-    TWILL_TRY_VOID(send_box(box.store, capture(box.value), {}));
-    if (box.free) {
-      emit(NodeKind::wait_stores, {}, {}, {0});
-      arrive(*box.free, {At::From::tile, 0}, "free");
-    }
-  }
-  if (!sketch_.walks()) return {};
-  for (const plan::PerTileOp& op : plan_.kernel->per_tile_ops) {
-    if (!op.told) continue;
-    wait(memory_.full.at(*op.told), {At::From::tile, 0}, false, "full");
-    learn(*op.told);
-    arrive(memory_.empty.at(*op.told), {At::From::tile, 0}, "empty");
-  }
-  return {};
 }
 
 std::vector<Node> RoleBuilder::all_nodes() {

@@ -94,6 +94,31 @@ RoleBuilder::Want RoleBuilder::put_down(ir::OpId allocation, Rows rows, At at) {
   return buffer;
 }
 
+/// Whether the ops of the plan that write a tile stand for parts of a branch. A branch is done as a
+/// whole: at their own steps these ops do nothing.
+bool RoleBuilder::is_of_branch(ir::ValueId value) const {
+  for (const auto& [op, buffer] : sketch_.places_of(value)) {
+    for (const extract::Source& source : sketch_.origin(op).sources) {
+      const Unit* const unit = sketch_.unit_of(source.op);
+      if (unit != nullptr && !unit->follows) return true;
+    }
+  }
+  return false;
+}
+
+/// Puts a tile of a branch that is done as a whole where the plan has it, for the product behind.
+Result<void> RoleBuilder::put_in_place(ir::OpId allocation, ValueId buffer, Rows rows, At at) {
+  const ir::Op& op = program_.op(allocation);
+  if (sketch_.parts() > 1 && rows.part < 0) {
+    return sketch_.refuse(allocation, "puts a tile into shared memory, in a branch, for all groups",
+                          "choose a pool in which one group works on the whole tile (--pool)");
+  }
+  TWILL_TRY(const ValueId tile, want(op.operands.front(), rows, at));
+  emit(NodeKind::write, {tile, buffer});
+  emit(NodeKind::proxy_fence);
+  return {};
+}
+
 /// Stores a box at once, from shared memory of the role's own.
 Result<void> RoleBuilder::store_again(ir::OpId id, At at) {
   const auto access = *ir::memory_access(program_.op(id));

@@ -61,8 +61,7 @@ Result<void> RoleBuilder::once(const plan::Role& role) {
     behind_loop_ = true;
     begin_section(At::From::tile);
     in_flight_ = left_in_flight_;
-    TWILL_TRY_VOID(steps(role.after));
-    return load_beside();
+    return steps(role.after);
   }));
   now_ = &behind_;
   return steps(role.tail);  // boxes stay until they are read

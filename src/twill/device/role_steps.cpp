@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "twill/device/role.h"
+#include "twill/device/thread_copies.h"
 #include "twill/dialect/register_layouts.h"
 
 /// One step of the plan after the other.
@@ -53,22 +54,21 @@ Result<void> RoleBuilder::step(const plan::Step& step) {
 
 Result<void> RoleBuilder::take(const plan::Step& step, At where) {
   const bool tile = where.from == At::From::tile;
-  const bool once = tile && !sketch_.walks();
   if (step.drains_first) {
     return sketch_.refuse(sketch_.origin(*step.op).sources.front().op,
                           "runs in few of the iterations, which is not printed as TTGIR yet");
   }
   switch (step.kind) {
     case StepKind::acquire:
-      // One tile: what is filled once is never filled again.
-      if (!once) wait(memory_.empty.at(*step.channel), where, true, "empty");
+      acquire(step, where);
       return {};
     case StepKind::release:
-      if (memory_.empty.contains(*step.channel)) {
+      if (memory_.empty.contains(*step.channel) && !memory_.joined.contains(*step.channel)) {
         arrive(memory_.empty.at(*step.channel), where, "empty");
       }
       return {};
     case StepKind::wait:
+      if (memory_.joined.contains(*step.channel)) return {};  // waited for with another
       wait(memory_.full.at(*step.channel), where, false, "full");
       learn(*step.channel);
       return {};
@@ -211,8 +211,11 @@ Result<void> RoleBuilder::store_box(OpId id, At at) {
   return sketch_.refuse(store, "has no box in the plan");
 }
 
-/// Whether the role stores boxes in the loop, and so waits for its own stores.
+/// Whether the role stores boxes, and so waits for its own stores.
 bool RoleBuilder::stores_boxes() const {
+  for (const plan::PerTileOp& op : plan_.kernel->per_tile_ops) {
+    if (op.sender && &plan_[*op.sender] == role_) return true;
+  }
   const auto is_store = [&](OpId op) {
     return plan_.mechanisms[op.index()] == plan::Mechanism::bulk_store;
   };
@@ -345,7 +348,7 @@ Result<void> RoleBuilder::copy_by_threads(ir::OpId load, const Ring& ring, const
                                           const std::string& name) {
   const At iteration = at.from == At::From::tile ? At{} : at;
   TWILL_TRY(const std::optional<ValueId> condition, condition_of(load, iteration));
-  if (!sketch_.fits_cp_async(load)) {
+  if (!fits_cp_async(program_, load)) {
     if (condition)
       return sketch_.refuse(load, "is loaded under a condition, and not as cp.async copies");
     TWILL_TRY(const ValueId tile, clone(load, {}, iteration));
@@ -390,6 +393,10 @@ RoleBuilder::Want RoleBuilder::begin_product(ir::OpId id, Rows rows, At at, cons
   for (int i = 0; i < 3; ++i) {
     TWILL_TRY(values.emplace_back(), want(inputs[i], {cuts[i], rows.part}, at));
   }
+  if (type_of(values[0])->shape.back() != type_of(values[1])->shape.front()) {
+    return sketch_.refuse(id, "adds up what several groups hold",
+                          "plan it with tiles that are not cut: --subtile 0");
+  }
   TWILL_TRY(values.emplace_back(), adds());
   TWILL_TRY(const ir::Type type, own_type(*operands.result, rows));
   const ValueId made = add_value(name, type);
@@ -406,10 +413,13 @@ Result<void> RoleBuilder::product(OpId id, At at) {
   for (const extract::Source& source : origin.sources) {
     const ir::OpKind kind = program_.op(source.op).kind;
     if (kind == ir::OpKind::mma) {
+      constexpr std::int64_t kRows = 64;  // of a warpgroup's product
+      const ir::Type type = ir::type_of(program_, program_.op(source.op).results.front());
+      const bool low = type->shape.size() < 2 || type->shape[type->shape.size() - 2] < kRows;
       return sketch_.refuse(source.op,
                             "is a product by the threads themselves, on whose module an assertion "
                             "of Triton's compiler fails",
-                            "give it 64 rows or more");
+                            low ? "give it 64 rows or more" : "run it with num_warps = 4 or 8");
     }
     if (kind == ir::OpKind::wgmma && !dot) {
       dot = source.op;

@@ -273,7 +273,7 @@ RoleBuilder::Want RoleBuilder::argument(const ir::Carried& carried_value, Rows r
 
 /// Results of the loop, for operations behind it.
 RoleBuilder::Want RoleBuilder::result(const ir::Carried& carried_value, Rows rows, ir::Type type) {
-  if (!behind_loop_ || role_ == nullptr) {
+  if (!behind_loop_ || role_ == nullptr || role_->sections.steady.empty()) {
     return sketch_.refuse(sketch_.loop().op, "has results that are wanted before they are there");
   }
   const Thing thing(carried_value.argument, rows);
@@ -339,7 +339,12 @@ RoleBuilder::Want RoleBuilder::memory(ir::ValueId value, ir::OpId id, Rows rows,
     }
     const bool is_copied = sketch_.copy_of(source).has_value();
     for (const ir::ValueId of : {is_copied ? source : value, is_copied ? value : source}) {
-      if (const auto found = placed(of, rows, at, layout)) return *found;
+      const auto found = placed(of, rows, at, layout);
+      if (!found) continue;
+      if (in_open_region(id) && !sketch_.copy_of(of) && is_of_branch(of)) {
+        TWILL_TRY_VOID(put_in_place(id, *found, rows, at));
+      }
+      return *found;
     }
     if (behind_loop_ || sketch_.where(id) != Where::loop || in_open_region(id)) {
       return put_down(id, rows, at);

@@ -102,14 +102,6 @@ class Sketch {
   /// does, without these loads.
   std::set<ir::ValueId> made_for_loads(const ir::Loop& loop) const;
   std::set<ir::ValueId> made_for_others(const ir::Loop& loop) const;
-  /// Whether cp.async can bring a tile. It copies at least four bytes in a piece, and leaves zeros
-  /// where the mask is false; Triton drops another value in silence.
-  bool fits_cp_async(ir::OpId load) const;
-  /// The channel by which the copies of an op become known.
-  Result<plan::ChannelId> channel_of(OpId copy) const;
-  /// Steps of a role that release a copy of the channel. A reader has none where what it releases
-  /// of another channel says the same.
-  std::ptrdiff_t releases(const plan::Role& role, plan::ChannelId channel) const;
 
   // --- Branches and effects of the loop (units.cpp) -------------------------------------------
   /// The branch that an operation of the loop stands in, if the plan has ops of it.
@@ -151,8 +143,6 @@ class Sketch {
   ir::Type i1() const { return types().scalar("i1"); }
   /// The type of the box in shared memory that an access by descriptor moves.
   Result<ir::Type> box_type(ir::OpId op) const;
-  /// Where the text puts a value into shared memory, perhaps in another layout of registers.
-  std::vector<ir::OpId> allocations_of(ir::ValueId value) const;
   /// The type of the copy that a load leaves in shared memory.
   Result<ir::Type> memory_type(ir::OpId load) const;
 
@@ -166,12 +156,6 @@ class Sketch {
   void find_sources();
   void find_forwarded();
   void find_light();
-  std::set<ir::ValueId> made_of(const ir::Loop& loop, std::vector<ir::ValueId> todo) const;
-  bool can_be_brought(ir::OpId load, const ir::Loop& loop) const;
-  Result<bool> is_like(ir::OpId load, ir::OpId planned) const;
-  Result<std::map<ir::ValueId, OpId>> rings_for(ir::OpId loop,
-                                                const std::vector<plan::RoleId>& roles) const;
-  bool leaves_rings_behind(const std::map<ir::ValueId, OpId>& rings) const;
   Result<void> find_beside();
   Result<void> find_cuts();
   void find_made_by_part();
@@ -204,7 +188,8 @@ class Sketch {
   std::vector<ir::OpId> front_, back_;
   std::map<ir::ValueId, OpId> copied_;
   std::map<ir::ValueId, std::vector<OpId>> made_;
-  std::map<ir::ValueId, OpId> again_;
+  std::map<ir::ValueId, OpId> again_;  ///< loads of other loops, by the op whose ring brings them
+  std::set<ir::ValueId> given_;        ///< these loads
   std::map<OpId, ir::ValueId> forwarded_;
   std::set<ir::ValueId> dependent_;
   std::set<ir::ValueId> light_;  ///< of those

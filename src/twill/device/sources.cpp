@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "twill/device/sketch.h"
+#include "twill/extract/copied.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/passing.h"
 
@@ -190,22 +191,16 @@ void Sketch::find_sources() {
     const bool copies = plan::is_copy(plan_->mechanisms[i]);
     part_count_ = std::max(part_count_, origins_[i].part + 1);
     if (origins_[i].forwards) continue;
-    std::optional<ir::ValueId> loaded;  // beside indices that its addresses are made of
-    const auto larger = [&](std::optional<ir::ValueId> a, ir::ValueId b) {
-      const auto size = [&](ir::ValueId v) { return ir::byte_size(ir::type_of(*program_, v)); };
-      return a && size(*a) >= size(b) ? a : std::optional(b);
-    };
+    if (copies) {
+      const auto loaded = extract::loaded_by(*program_, origins_[i]);
+      if (loaded) copied_.emplace(*loaded, op);
+      continue;
+    }
     for (const extract::Source& source : origins_[i].sources) {
-      const OpKind kind = program_->op(source.op).kind;
       for (const ir::ValueId result : program_->op(source.op).results) {
-        if (!copies) {
-          if (depends(result) && !source.absorbed) made_[result].push_back(op);
-        } else if (kind == OpKind::load || kind == OpKind::block_load) {
-          loaded = larger(loaded, result);
-        }
+        if (depends(result) && !source.absorbed) made_[result].push_back(op);
       }
     }
-    if (loaded) copied_.emplace(*loaded, op);
   }
   find_forwarded();
 }

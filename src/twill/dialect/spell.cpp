@@ -227,8 +227,7 @@ std::string types_of(const Phrase& phrase, TypeForm form, Words& words) {
       if (phrase.result_types.empty()) {
         return " : " + words.type(in.front()) + " -> " + words.type(in.back());
       }
-      return " : " + (phrase.op == "tt.join" ? words.list(in) : words.type(in.front())) + " -> " +
-             result();
+      return " : " + words.type(in.front()) + " -> " + result();
     case TypeForm::function:
       return " : (" + words.list(in) + ") -> " + words.types(phrase.result_types);
     case TypeForm::product:

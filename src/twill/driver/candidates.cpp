@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/problem/problem.h"
 #include "twill/report/alternatives.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/loop_text.h"
@@ -144,13 +145,6 @@ std::string in_one_line(const Diagnostic& why) {
   const std::string message = why.message.substr(from);
   if (why.location.line <= 0) return message;
   return fmt::format("{}:{}: {}", why.location.line, why.location.column, message);
-}
-
-Diagnostic no_plan(std::optional<Diagnostic> why, const std::string& input) {
-  Diagnostic out = std::move(why).value_or(Diagnostic{});
-  out.message = "the schedule cannot be carried out: " + out.message;
-  if (out.location.file.empty()) out.location.file = input;
-  return out;
 }
 
 Diagnostic refused_transfers(const std::string& why) {

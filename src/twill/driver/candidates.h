@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,9 +51,6 @@ bool is_as_good(const schedule::Answer& known,
 /// "71:7: tt.descriptor_reduce is ...": reason why a kernel is not printed, without words that the
 /// line around it repeats.
 std::string in_one_line(const Diagnostic& why);
-
-/// The refusal of an answer without a plan, from that of its first schedule; `input` is its name.
-Diagnostic no_plan(std::optional<Diagnostic> why, const std::string& input);
 
 /// Refusal of a schedule whose groups cannot exchange their values, for the reason `why`.
 Diagnostic refused_transfers(const std::string& why);

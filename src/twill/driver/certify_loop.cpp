@@ -9,6 +9,7 @@
 #include "twill/driver/driver.h"
 #include "twill/driver/posed_anew.h"
 #include "twill/problem/compute_groups.h"
+#include "twill/problem/problem.h"
 #include "twill/prove/prove.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"

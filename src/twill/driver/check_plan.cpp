@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/json.h"
+#include "twill/problem/problem.h"
 #include "twill/verify/verify.h"
 
 namespace twill::driver {

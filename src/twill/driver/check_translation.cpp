@@ -18,7 +18,7 @@ PrintedCheck check_translation(const EmittedTtgir& emitted) {
   const Kernel& kernel = *planned.reading->kernel;
   const auto check =
       run::compare_with_plan({*module, *function, kernel.program, planned.outcome.origins,
-                              planned.plan->plan(), emitted.roles, emitted.laid});
+                              emitted.stored->plan(), emitted.roles});
   if (!check) return unchecked(check.error());
   if (!check->difference.empty()) {
     return {{}, "the roles differ from the steps of the plan: " + check->difference + "\n"};

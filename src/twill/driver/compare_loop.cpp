@@ -6,6 +6,7 @@
 
 #include "twill/driver/kernel.h"
 #include "twill/driver/plan_loop.h"
+#include "twill/problem/problem.h"
 #include "twill/report/story.h"
 #include "twill/schedule/analysis.h"
 #include "twill/simulate/simulate.h"

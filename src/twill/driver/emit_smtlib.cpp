@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "twill/emit/smtlib.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/bounds.h"
 
 namespace twill::driver {

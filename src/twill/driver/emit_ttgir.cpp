@@ -11,13 +11,13 @@
 
 #include <fmt/format.h>
 
-#include "twill/device/fit.h"
-#include "twill/device/pressure.h"
 #include "twill/driver/answers.h"
 #include "twill/driver/candidates.h"
 #include "twill/driver/check_translation.h"
 #include "twill/driver/emit_cuda.h"
+#include "twill/driver/fit.h"
 #include "twill/driver/kernel.h"
+#include "twill/driver/pressure.h"
 #include "twill/driver/propose.h"
 #include "twill/driver/statements.h"
 #include "twill/driver/timing.h"
@@ -58,12 +58,12 @@ bool has_own_tiles(const Kernel& kernel) {
 
 /// The tree of a plan of the outcome's schedule, as the module has it. CTAs share an SM only if a
 /// launch takes no more registers than the plan has. Precondition: the outcome is of a kernel.
-Result<device::Fitted> tree_of(const Reading& reading, const report::Outcome& outcome,
-                               const plan::ProvenPlan& plan, dialect::Spelling spelling) {
+Result<Fitted> tree_of(const Reading& reading, const report::Outcome& outcome,
+                       const plan::ProvenPlan& plan, dialect::Spelling spelling) {
   const Kernel& kernel = *reading.kernel;
   device::Parts parts{kernel.program, kernel.choice.loop, outcome.origins, plan};
   parts.parts_of_rings = spelling == dialect::Spelling::v3_6;
-  TWILL_TRY(device::Fitted fitted, device::build_within(parts, shared_memory(*kernel.machine)));
+  TWILL_TRY(Fitted fitted, build_within(parts, shared_memory(*kernel.machine)));
   if (kernel.machine->ctas_per_sm > 1) {
     fitted.kernel.registers_at_launch = plan.plan().limits.launch_registers;
   }
@@ -140,14 +140,14 @@ constexpr std::uint64_t kLeastWork = 20'000'000;
 
 /// The text of a plan, and what is known of it.
 struct Printed {
-  std::string text;                       ///< without the story; empty without a plan
-  std::vector<std::string> notes = {};    ///< for people
-  std::vector<std::string> reasons = {};  ///< why its code would not be good
-  int missing = 0;                        ///< registers that roles need beyond those they have
-  std::size_t short_roles = 0;            ///< roles of which the estimate says that
-  std::vector<std::string> roles = {};    ///< names of the tree's roles
-  std::vector<std::pair<std::size_t, plan::ChannelId>> laid = {};  ///< as the tree has it
+  std::string text;                           ///< without the story; empty without a plan
+  std::vector<std::string> notes = {};        ///< for people
+  std::vector<std::string> reasons = {};      ///< why its code would not be good
+  int missing = 0;                            ///< registers that roles need beyond those they have
+  std::size_t short_roles = 0;                ///< roles of which the estimate says that
+  std::vector<std::string> roles = {};        ///< names of the tree's roles
   std::optional<plan::ProvenPlan> plan = {};  ///< with fewer copies than the answer's
+  std::optional<plan::ProvenPlan> stored = {};  ///< the tree's
 };
 
 struct Module {
@@ -163,7 +163,7 @@ constexpr int kMargin = 4;
 /// Notes the roles whose tiles need more registers than the role has, less `margin`.
 void note_missing_registers(const ir::Program& program, const device::Kernel& tree, int margin,
                             Printed& printed) {
-  const std::vector<device::Pressure> pressure = device::register_pressure(program, tree);
+  const std::vector<Pressure> pressure = register_pressure(program, tree);
   for (std::size_t i = 0; i < pressure.size(); ++i) {
     const auto& [needed, available] = pressure[i];
     if (available == 0 || needed + margin <= available) continue;
@@ -177,15 +177,6 @@ void note_missing_registers(const ir::Program& program, const device::Kernel& tr
 /// Registers that ptxas wants beside the tile of a product's instruction. For 128 of a tile, it
 /// wants 154 at launch (C7602, the ptxas of Triton 3.6). What setmaxnreg adds does not count.
 constexpr int kBesideInstruction = 26;
-
-/// Registers of a thread that an instruction of the product leaves its result in; 0: not known.
-int instruction_registers(ir::Type result) {
-  const auto layout = ir::mma_encoding(result->encoding);
-  if (!layout || layout->instr_shape.size() < 2) return 0;
-  constexpr std::int64_t kRows = 64, kThreads = 128;
-  const std::int64_t bits = layout->instr_shape[1] * ir::element_bits(result);
-  return static_cast<int>(kRows * bits / (32 * kThreads));
-}
 
 /// Notes a product whose instruction needs more registers than a launch has.
 void note_large_product(const device::Kernel& tree, Printed& printed) {
@@ -215,7 +206,7 @@ Result<Printed> print(const Reading& reading, const report::Outcome& outcome,
   if (!text) return tl::unexpected(with_page(text.error()));
   Printed out{*std::move(text), tree.notes};
   for (const device::Role& role : tree.roles) out.roles.push_back(role.name);
-  out.laid = tree.laid;
+  out.stored = tree.plan;
   out.plan = std::move(fitted->plan);
   if (choice.judge) {
     TWILL_TRY(out.reasons, choice.judge(out.text));
@@ -322,12 +313,17 @@ Result<Module> within_registers(const Request& given, const TtgirChoice& choice,
   take(solved_module(given, choice), 0);
   std::uint64_t left = std::max(2 * first.planned.outcome.work, kLeastWork);
   int good = 0;
+  int too_few = 0;  // kept free, and registers are missing all the same: fewer will not do
   for (const int spare : spares_for(first)) {
     if (left == 0 || good == kEnough) break;
+    if (spare < too_few) continue;
     std::uint64_t work = 0;
     Request request = with_spare(given, first, spare, left);
     request.limits.tally = &work;
-    if (take(module_of(request, choice, kMargin), spare)) ++good;
+    auto next = module_of(request, choice, kMargin);
+    const bool is_short = next && next->planned.plan && next->printed.missing > 0;
+    if (is_short) too_few = std::max(too_few, spare);
+    if (take(std::move(next), spare)) ++good;
     left -= std::min(left, work);
   }
   if (!best) {
@@ -352,6 +348,20 @@ Result<Module> best_module(const Request& request, const TtgirChoice& choice) {
     return within_registers(request, choice, std::move(module));
   }
   module.printed.notes.push_back(module.printed.reasons.front());
+  return module;
+}
+
+/// The module of the request; where no plan of cut tiles can be printed, of one with whole tiles,
+/// for which the request asks from there on.
+Result<Module> printable_module(Request& request, const TtgirChoice& choice) {
+  auto cut = best_module(request, choice);
+  if (cut || request.subtile || request.names_schedule()) return cut;
+  Request whole = request;
+  whole.subtile = 0;
+  auto module = best_module(whole, choice);
+  if (!module || !module->planned.plan) return cut;
+  module->printed.notes.push_back("tiles are not cut, since else " + in_one_line(cut.error()));
+  request.subtile = 0;
   return module;
 }
 
@@ -441,7 +451,7 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
   if (request.answers == nullptr) request.answers = &answers;
   TtgirChoice choice = wanted;
   if (!choice.spelling) choice.spelling = dialect::spelling_of(request.input.text);
-  auto made = best_module(request, choice);
+  auto made = printable_module(request, choice);
   if (!made) {
     const auto is_made = [&](const Request& smaller) {
       const auto other = module_of(smaller, choice, 0);
@@ -454,9 +464,9 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
   if (may_share_an_sm(request, module)) {
     TWILL_TRY(module, with_company(request, choice, std::move(module)));
   }
-  EmittedTtgir emitted{std::move(module.planned),       std::move(module.printed.text),
-                       std::move(module.printed.notes), std::move(module.printed.roles),
-                       std::move(module.printed.laid),  {}};
+  EmittedTtgir emitted{std::move(module.planned),        std::move(module.printed.text),
+                       std::move(module.printed.notes),  std::move(module.printed.roles),
+                       std::move(module.printed.stored), {}};
   if (module.printed.plan) emitted.planned.plan = *std::move(module.printed.plan);
   // The checks need nothing of each other, and may take longer than all before.
   PrintedCheck proof, compared;

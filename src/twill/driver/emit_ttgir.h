@@ -17,8 +17,8 @@ struct EmittedTtgir {
   std::string text;                ///< the module; empty without a plan
   std::vector<std::string> notes;  ///< on the module, for people; they stand in the text, too
   std::vector<std::string> roles;  ///< of the module: of which of the plan each is, or a helper
-  /// Per-tile ops whose boxes lie where a tile of that channel lay (`device::Kernel`).
-  std::vector<std::pair<std::size_t, plan::ChannelId>> laid;
+  /// The plan as the module has it: with a role that stores the boxes which others fill.
+  std::optional<plan::ProvenPlan> stored;
   /// Report of a rule that the module's roles break when they are run: a bug of ours, and the text
   /// must not be used; or of where they do not do what the plan says. Empty if they work together.
   std::string broken;
@@ -30,7 +30,7 @@ using JudgeTtgir = std::function<Result<std::vector<std::string>>(const std::str
 struct TtgirChoice {
   std::optional<dialect::Spelling> spelling = {};  ///< of the text; else that of the input
   /// Compiles each text. Without it, an estimate takes its place: a role whose tiles need more
-  /// registers than it has (device/pressure.h).
+  /// registers than it has (pressure.h).
   JudgeTtgir judge = {};
 };
 

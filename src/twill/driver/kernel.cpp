@@ -12,6 +12,7 @@
 #include "twill/driver/stated.h"
 #include "twill/extract/extract.h"
 #include "twill/extract/memory_order.h"
+#include "twill/frontend/ttgir/counted_whiles.h"
 #include "twill/frontend/ttgir/merge_equal.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/frontend/ttgir/source_of_line.h"
@@ -20,6 +21,7 @@
 #include "twill/ir/operands.h"
 #include "twill/ir/source_words.h"
 #include "twill/plan/json.h"
+#include "twill/problem/problem.h"
 
 namespace twill::driver {
 namespace {
@@ -183,7 +185,8 @@ std::string merged_in_words(const ir::Program& program,
       words.size() > listed ? fmt::format(" and {} more", words.size() - listed) : "");
 }
 
-/// Why a kernel is refused, with the line of the user's source where that is known.
+}  // namespace
+
 tl::unexpected<Diagnostic> refused_in_source(const Request& request, Diagnostic why) {
   const bool is_source = request.input.tasks || is_tasks(request.input);
   if (request.input.tasks && why.source_line.empty() &&
@@ -197,7 +200,15 @@ tl::unexpected<Diagnostic> refused_in_source(const Request& request, Diagnostic 
   return tl::unexpected(std::move(why));
 }
 
-}  // namespace
+Diagnostic at_loop(const Request& request, const Reading& reading, Diagnostic why) {
+  why.location.file = request.input.name;
+  if (!reading.kernel || request.input.tasks) return why;
+  const ir::OpId loop = reading.kernel->choice.loop;
+  why.location = ir::text_location(reading.kernel->program, loop);
+  why.message += ir::source_words(reading.kernel->program, loop);
+  if (why.hint.empty()) why.hint = "`twill compare` says which strategies have a plan";
+  return why;
+}
 
 Result<Reading> read_once(const Request& request) {
   Reading reading;
@@ -270,6 +281,9 @@ Result<Kernel> read_kernel(const Request& request) {
     for (const int line : nested->lines) notes.push_back(nest_in_words(line));
     program = std::move(nested->program);
   }
+  if (auto counted = frontend::ttgir::counted_whiles(program, frontend::ttgir::Whiles::innermost)) {
+    program = *std::move(counted);
+  }
   if (auto merged = frontend::ttgir::merge_equal(program)) {
     if (!merged->ops.empty()) notes.push_back(merged_in_words(program, merged->ops));
     program = std::move(merged->program);
@@ -300,7 +314,8 @@ Result<Kernel> read_kernel(const Request& request) {
   const auto apart = extract::assumed_apart(program, choice.loop);
   if (request.may_overlap && apart) {
     return fail(ir::text_location(program, choice.loop),
-                "arguments may be one array, but a plan of this loop " + *apart,
+                "arguments may be one array, but a plan of this loop " + *apart +
+                    ir::source_words(program, choice.loop),
                 "leave out --may-overlap if they do not");
   }
   if (extract::copies_by_threads(program, choice.loop)) {

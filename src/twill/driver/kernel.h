@@ -42,6 +42,8 @@ struct Kernel {
 /// Reads the text, gives flattened loops over tiles their nest back, and chooses loop, machine and
 /// pools.
 Result<Kernel> read_kernel(const Request& request);
+/// Why a kernel is refused, with the line of the user's source where that is known.
+tl::unexpected<Diagnostic> refused_in_source(const Request& request, Diagnostic why);
 
 /// The kernel for one pool only, with what was extracted so far.
 Kernel with_pool(const Kernel& kernel, const std::string& pool);
@@ -57,6 +59,8 @@ struct Reading {
   std::optional<Kernel> kernel;            ///< of TTGIR
   std::optional<schedule::LoopText> loop;  ///< of a `.loop` text
 };
+/// Why there is no plan of the loop, at its place in the text and in the user's source.
+Diagnostic at_loop(const Request& request, const Reading& reading, Diagnostic why);
 /// The input with that share of the shared memory (of all that is not TMEM), once for each pool.
 std::vector<Reading> with_share_of_memory(const Reading& reading, double share);
 /// The kernel whose costs an outcome has; null if these are a `.loop` text's, or normalized.

@@ -94,8 +94,9 @@ Result<NumberedLoop> compare_numbers(const Request& request, const NumbersReques
   TWILL_TRY(PlannedLoop planned, plan_loop(request));
   NumberedLoop loop{std::move(planned), std::nullopt};
   if (!loop.planned.plan) return loop;
-  TWILL_TRY(const numerics::Comparison found,
-            compare_numbers(request, loop.planned, loop.planned.plan->plan(), wanted));
+  auto compared = compare_numbers(request, loop.planned, loop.planned.plan->plan(), wanted);
+  if (!compared) return refused_in_source(request, std::move(compared).error());
+  const numerics::Comparison& found = *compared;
   if (found.trips == 0 && !found.fault) {
     const Kernel& kernel = *loop.planned.reading->kernel;
     return fail(ir::text_location(kernel.program, kernel.choice.loop),

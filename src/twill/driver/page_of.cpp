@@ -35,7 +35,7 @@ std::string roles_of(const report::Outcome& outcome, const std::string& file) {
   return file.ends_with(".svg") ? page::roles_svg(facts) : page::roles_dot(facts);
 }
 
-std::optional<double> triton_for_page(const Request& request, const PlannedLoop& planned) {
+page::AsTriton triton_for_page(const Request& request, const PlannedLoop& planned) {
   if (request.strategy.strategy != strategy::Strategy::twill || !planned.reading) return {};
   Request as_triton = request;
   as_triton.strategy = {strategy::Strategy::triton_plain, std::nullopt, false};
@@ -43,8 +43,11 @@ std::optional<double> triton_for_page(const Request& request, const PlannedLoop&
   as_triton.imported.reset();
   as_triton.transfers = false;
   const auto answer = answer_reading(as_triton, planned.reading, {.other_strategies = false});
-  if (!answer || !answer->outcome.built) return std::nullopt;
-  return answer->outcome.built->simulated;
+  if (!answer) return {std::nullopt, answer.error().message};
+  const report::Outcome& outcome = answer->outcome;
+  if (!outcome.built) return {std::nullopt, outcome.answer.argument};
+  if (!outcome.built->simulated) return {std::nullopt, outcome.built->refusal};
+  return {outcome.built->simulated, ""};
 }
 
 std::vector<std::vector<int>> printed_for_page(const Request& request, const PlannedLoop& planned) {

@@ -16,8 +16,8 @@ struct PageParts {
   const Explained* explained = nullptr;
   const ComparedLoop* compared = nullptr;
   std::optional<double> measured;  ///< cycles of an iteration
-  std::optional<double> triton;    ///< cycles of an iteration as Triton compiles the kernel itself
-  std::string certificate;         ///< folder of one that was accepted
+  page::AsTriton triton;
+  std::string certificate;                     ///< folder of one that was accepted
   std::vector<std::vector<int>> printed = {};  ///< by OpId: lines of kernel.cu; empty: none is
 };
 
@@ -32,8 +32,8 @@ Result<SimulatedLoop> run_for_page(const Request& request, PlannedLoop planned);
 /// name ends in ".svg", else as DOT. Without a schedule, a graph without ops.
 std::string roles_of(const report::Outcome& outcome, const std::string& file);
 
-/// Cycles of an iteration, simulated, by strategy triton-plain. Empty where that has no plan.
-std::optional<double> triton_for_page(const Request& request, const PlannedLoop& planned);
+/// The loop by strategy triton-plain, simulated. Nothing where another strategy was asked for.
+page::AsTriton triton_for_page(const Request& request, const PlannedLoop& planned);
 
 /// By OpId, the lines of the kernel that `emit cuda` prints. Empty where none is printed.
 std::vector<std::vector<int>> printed_for_page(const Request& request, const PlannedLoop& planned);

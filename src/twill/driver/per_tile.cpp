@@ -5,6 +5,7 @@
 #include <set>
 
 #include "twill/driver/grid.h"
+#include "twill/driver/ring_loads.h"
 #include "twill/extract/behind.h"
 #include "twill/extract/effects.h"
 #include "twill/ir/control_flow.h"
@@ -244,9 +245,9 @@ class SettingBuilder {
     request.what.alone = !works_on_tiles(id);
     request.brings = request.what.alone && extract::is_read(program_, op);
     decide_mechanism(id, request);
-    const auto needs = needs_.find(id);
-    if (when == When::after && needs != needs_.end()) {
-      request.uses = {needs->second.begin(), needs->second.end()};
+    if (when == When::after) {
+      for (const std::size_t maker : needs_[id]) request.uses.emplace_back(maker);
+      request.loads = loads_beside(kernel_, outcome_, id);
     }
     for (const auto& [copy, sources] : for_copies_) {
       if (sources.contains(id)) request.copies.push_back(copy);
@@ -388,8 +389,6 @@ class SettingBuilder {
     for_others_.merge(behind(others, loads));
   }
 
-  // --- Row sums ---------------------------------------------------------------------------------
-
   plan::Place place_of(ir::OpId op) const {
     return {ir::op_words(program_, op), program_.op(op).line, program_.op(op).column};
   }
@@ -420,9 +419,11 @@ class SettingBuilder {
   // --- What leaves the loop ---------------------------------------------------------------------
 
   Result<void> find_needs() {
-    for (const extract::OpOrigin& origin : outcome_.origins) setting_.parts.push_back(origin.part);
     std::vector<std::vector<extract::Source>> sources;
-    for (const extract::OpOrigin& origin : outcome_.origins) sources.push_back(origin.sources);
+    for (const extract::OpOrigin& origin : outcome_.origins) {
+      setting_.shares.push_back({origin.part, origin.row_begin, origin.row_end});
+      sources.push_back(origin.sources);
+    }
     TWILL_TRY(const extract::Body body, extract::straighten(program_, kernel_.choice.loop));
     needs_ = extract::needs_behind(body, sources);
     for (const auto& [op, readers] : extract::needed_beside(body, sources)) {

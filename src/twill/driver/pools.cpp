@@ -9,6 +9,7 @@
 
 #include "twill/driver/answers.h"
 #include "twill/problem/compute_groups.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/analysis.h"
 #include "twill/schedule/bounds.h"
 #include "twill/solve/decide.h"

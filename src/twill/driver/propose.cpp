@@ -7,6 +7,7 @@
 #include "twill/driver/imported.h"
 #include "twill/driver/rates.h"
 #include "twill/driver/stated.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/support/stopwatch.h"
 

@@ -67,7 +67,8 @@ Result<SimulatedLoop> simulate_loop(const Request& request, const RunRequest& wa
   if (form == Form::schedule_json) return simulate_read_plan(request, wanted);
   TWILL_TRY(PlannedLoop planned, answer_loop(request));
   if (wanted.recorded) look_for_doors(request, planned);  // a page says
-  const auto triton = wanted.beside_triton ? triton_for_page(request, planned) : std::nullopt;
+  const page::AsTriton triton =
+      wanted.beside_triton ? triton_for_page(request, planned) : page::AsTriton{};
   TWILL_TRY(SimulatedLoop loop, simulate_planned(request, std::move(planned), wanted));
   loop.triton = triton;
   return loop;

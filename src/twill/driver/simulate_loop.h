@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "twill/driver/plan_loop.h"
+#include "twill/page/gather.h"
 #include "twill/simulate/print.h"
 #include "twill/simulate/simulate.h"
 
@@ -30,7 +31,7 @@ struct SimulatedLoop {
   std::optional<simulate::Fault> fault;   ///< of a proven plan: a bug of ours
   PlannedLoop::Seconds seconds = {};      ///< before the run
   double run_seconds = 0;                 ///< the run, without those of the account
-  std::optional<double> triton;  ///< cycles of an iteration as Triton compiles it, if asked
+  page::AsTriton triton;                  ///< if asked
 };
 
 /// Schedules and plans the input's loop as `plan_loop` does, or reads a plan's JSON and proves it;

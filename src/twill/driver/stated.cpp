@@ -1,6 +1,7 @@
 #include "twill/driver/stated.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "twill/driver/propose.h"
+#include "twill/problem/problem.h"
 #include "twill/tasks/values.h"
 
 namespace twill::driver {
@@ -145,11 +147,14 @@ std::optional<Diagnostic> other_depth(const Kernel& kernel, const plan::Plan& pl
   const auto& stated = kernel.stated.depth;
   if (!stated) return std::nullopt;
   std::vector<std::string> short_of, more_than;
+  std::set<std::int64_t> depths;
   for (std::size_t v = 0; v < plan.problem.ops().size(); ++v) {
     const auto& home = plan.values[v].home;
     if (!plan.problem.ops()[v].streaming || !home) continue;
     const plan::Buffer& buffer = plan[*home];
-    if (buffer.residence != plan::Residence::shared || buffer.depth == stated->value) continue;
+    if (buffer.residence != plan::Residence::shared) continue;
+    depths.insert(buffer.depth);
+    if (buffer.depth == stated->value) continue;
     (buffer.depth < stated->value ? short_of : more_than)
         .push_back(fmt::format("{} of {}", buffer.depth, plan.problem.ops()[v].name));
   }
@@ -162,9 +167,13 @@ std::optional<Diagnostic> other_depth(const Kernel& kernel, const plan::Plan& pl
                        fmt::format("'depth = {}' cannot be kept: {} {}", stated->value,
                                    fmt::join(is_short ? short_of : more_than, ", "),
                                    is_short ? "fit " + room : "are alive in the schedule"),
-                       !is_short ? "a larger depth"
-                       : limit   ? "a smaller depth, smaller tiles, or a larger limit"
-                                 : "a smaller depth, or smaller tiles")
+                       // With one depth for all, this plan is the one of that depth.
+                       (depths.size() == 1 ? fmt::format("'depth = {}' is kept", *depths.begin())
+                                           : std::string(is_short ? "a smaller depth may be kept"
+                                                                  : "a larger depth may be kept")) +
+                           (!is_short ? ""
+                            : limit   ? ", as may smaller tiles, or a larger limit"
+                                      : ", as may smaller tiles"))
       .value();
 }
 

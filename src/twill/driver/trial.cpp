@@ -284,7 +284,14 @@ Result<std::optional<Trial>> try_plan(const Request& request, const Reading& rea
   setting.regions = outcome.regions;
   setting.ring_depth = outcome.ring_depth;
   if (const Kernel* kernel = kernel_of(reading, outcome)) {
-    TWILL_TRY_VOID(add_kernel(request, *kernel, outcome, trial));
+    auto added = add_kernel(request, *kernel, outcome, trial);
+    if (!added && request.tiles != TileWalk::where_possible) {
+      return tl::unexpected(std::move(added).error());
+    }
+    if (!added) {  // the schedule is an answer, too
+      trial.refusal = std::move(added).error();
+      return trial;
+    }
   } else if (request.tiles != TileWalk::where_possible) {
     return fail({request.input.name}, "a .loop text says nothing of tiles, so none can be walked",
                 "leave out --tiles");

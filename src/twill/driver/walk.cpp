@@ -101,12 +101,6 @@ class Walk {
 
   bool found() const { return best_.has_value() && (printable_ || !may_walk_on_); }
 
-  bool is_as_fast_as_first() const {
-    const auto& first = first_->answer.schedule;
-    return best_ && steps_[*best_].proposal.outcome.answer.schedule->initiation_interval <=
-                        first->initiation_interval;
-  }
-
   Result<void> walk() {
     TWILL_TRY_VOID(try_steps());
     if (choice_.first_look || (found() && (alone() || !better_was_refused()))) return {};
@@ -116,11 +110,7 @@ class Walk {
       if (found()) return {};
     }
     if (best_) return try_strategies();
-    const bool transfers_fit = leave_share(first_->problem, *first_->answer.schedule, 0);
-    if (!alone() && transfers_fit) {
-      TWILL_TRY_VOID(add_with_room(limited_, *reading_, proposed_, best_, steps_));
-      TWILL_TRY_VOID(try_steps());
-      if (is_as_fast_as_first()) return {};
+    if (!alone()) {
       TWILL_TRY_VOID(add_equally_fast());
       TWILL_TRY_VOID(try_steps());
       if (best_) return {};
@@ -129,8 +119,6 @@ class Walk {
     if (!alone()) {
       TWILL_TRY_VOID(add_at_home(limited_, *reading_, proposed_, steps_));
       TWILL_TRY_VOID(try_steps());
-    }
-    if (!alone() && !transfers_fit) {
       TWILL_TRY_VOID(add_with_room(limited_, *reading_, proposed_, best_, steps_));
     }
     TWILL_TRY_VOID(try_steps());
@@ -304,10 +292,10 @@ class Walk {
     return {};
   }
 
-  /// Other structures of the same pool and costs that are as fast, of which one may have a plan.
-  /// They hand over as many values, so none are searched for where these alone need more than the
-  /// memory. A search that knows what a plan needs in memory comes before.
+  /// Other structures of the same pool and costs that are as fast. They hand over as many values,
+  /// so none are searched for where these alone need more than the memory.
   Result<void> add_equally_fast() {
+    if (!leave_share(first_->problem, *first_->answer.schedule, 0)) return {};
     Request each = limited_;
     each.limits.work_limit /= kMostEquallyFast;
     TWILL_TRY(std::vector<report::Outcome> found,
@@ -415,7 +403,7 @@ class Walk {
       if (it.chosen && out.plan) it.simulated = out.outcome.built->simulated;
     }
     if (!printable_) out.unprinted = print_refusal_;
-    if (!best_) out.refusal = no_plan(refusal_, request_.input.name);
+    if (!best_) out.refusal = refused();
     out.seconds.plan += watch_.lap();
     return out;
   }
@@ -424,6 +412,12 @@ class Walk {
   void add_claims(report::Outcome& outcome) const {
     for (const Step& it : steps_)
       if (!it.claim.empty()) outcome.notes.push_back(it.claim);
+  }
+
+  Diagnostic refused() const {
+    Diagnostic why = refusal_.value_or(Diagnostic{});
+    why.message = "the schedule cannot be carried out: " + why.message;
+    return why.location.file.empty() ? at_loop(request_, *reading_, std::move(why)) : why;
   }
 
   Result<report::Built> built(const report::Outcome& outcome, const std::optional<Trial>& trial,

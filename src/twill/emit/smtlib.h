@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 /// Scheduling problems as SMT-LIB 2 text (logic QF_LIA) for any SMT solver. So an independent
 /// program can confirm a verdict of `solve`. Nothing is decided here.

@@ -295,10 +295,11 @@ Result<Tile> load(const ir::Program& program, ir::OpId id, const Memory& memory,
   const auto access = *ir::memory_access(op);
   TWILL_TRY(const TilePtr pointers, lookup(access.address));
   TWILL_TRY(const Optional mask, optional(op, ir::Role::mask, lookup));
-  TWILL_TRY(const Optional other, optional(op, ir::Role::fill, lookup));
+  TWILL_TRY(Optional other, optional(op, ir::Role::fill, lookup));
   if (pointers->is_floating() || !mask.fits(*pointers) || !other.fits(*pointers)) {
     return cannot(program, id, "has operands that do not fit");
   }
+  if (op.kind == ir::OpKind::copy_async) other = {};  // Triton's cp.async leaves zeros
   const ir::Type element = scalar_of(ir::type_of(program, access.address))->element;
   if (element == nullptr) return cannot(program, id, "follows no pointer");
   Tile tile = zeros_of(element, pointers->shape);

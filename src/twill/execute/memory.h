@@ -93,7 +93,8 @@ Result<Descriptor> made_descriptor(const ir::Program& program, ir::OpId op, cons
                                    const IntegerOf& integer);
 
 /// Tile that a load, block load or copy reads. Outside a descriptor's tensor it is zero or NaN;
-/// where a mask is false, it is the op's fill or zero. `descriptor`: the op's, if it has one.
+/// where a mask is false, it is the op's fill or zero. A copy by threads has zero there, whatever
+/// its fill: so Triton compiles it. `descriptor`: the op's, if it has one.
 /// Fails, with the op's line, where a pointer points to no array or the op reads no tile.
 Result<Tile> read_global(const ir::Program& program, ir::OpId op, const Memory& memory,
                          const Descriptor* descriptor, const Lookup& lookup);

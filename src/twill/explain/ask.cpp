@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "twill/explain/requirement.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/bounds.h"
 #include "twill/solve/follow.h"
 #include "twill/verify/verify.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/schedule/schedule.h"
 #include "twill/solve/decide.h"
 #include "twill/solve/solve.h"

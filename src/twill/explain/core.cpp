@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "twill/problem/problem.h"
 #include "twill/schedule/pool_class.h"
 #include "twill/schedule/recurrence.h"
 

@@ -9,7 +9,7 @@
 #include "twill/explain/core.h"
 #include "twill/explain/sensitivity.h"
 #include "twill/explain/what_ifs.h"
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/schedule/schedule.h"
 
 /// Why a loop is no faster, and what would make it faster.

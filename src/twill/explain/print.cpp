@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "twill/explain/words.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/pool_class.h"
 #include "twill/support/text_table.h"

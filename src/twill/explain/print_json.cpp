@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "twill/explain/print.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/pool_class.h"
 
 namespace twill::explain {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 /// Requirements of a Problem, one at a time: the vocabulary of explanations.
 namespace twill::explain {

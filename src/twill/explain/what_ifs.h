@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "twill/explain/requirement.h"
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/schedule/schedule.h"
 
 namespace twill::explain {

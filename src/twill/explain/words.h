@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 namespace twill::explain {
 

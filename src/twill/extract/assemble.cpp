@@ -6,6 +6,7 @@
 #include "twill/extract/readers_first.h"
 #include "twill/extract/transfers.h"
 #include "twill/problem/compute_groups.h"
+#include "twill/problem/problem.h"
 
 namespace twill::extract {
 namespace {

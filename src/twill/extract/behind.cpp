@@ -18,8 +18,9 @@ ByValue makers_of_results(const Body& body, std::span<const std::vector<Source>>
     const std::optional<ir::OpId> from = program.value(origin.value).op;
     if (!from || origin.invariant) continue;
     for (std::size_t v = 0; v < sources.size(); ++v) {
-      const bool makes = std::any_of(sources[v].begin(), sources[v].end(),
-                                     [&](const Source& source) { return source.op == *from; });
+      const bool makes =
+          std::any_of(sources[v].begin(), sources[v].end(),
+                      [&](const Source& source) { return source.op == *from && !source.absorbed; });
       if (makes) made[*carried.result].insert(v);
     }
   }

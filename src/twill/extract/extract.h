@@ -8,7 +8,7 @@
 #include "twill/extract/tile_graph.h"
 #include "twill/ir/program.h"
 #include "twill/machine/machine.h"
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 /// From a loop of a Program and a Machine to the scheduling Problem. The rules are in
 /// docs/reference/extraction.md.

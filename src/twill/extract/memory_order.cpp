@@ -196,6 +196,15 @@ Result<void> check_around(const Body& body) {
 Result<void> check_kept(const Body& body, const TileGraph& graph) {
   for (const auto& [first, second] : graph.unkept) {
     const ir::Program& program = *body.program;
+    const bool last = orders_all(program.op(second));
+    if (last || orders_all(program.op(first))) {
+      const ir::OpId order = last ? second : first, other = last ? first : second;
+      return fail(ir::text_location(program, order),
+                  program.op(order).name + " orders all accesses around it, so " +
+                      ir::op_words(program, other) +
+                      ", and the plan has no op for one of them: no plan keeps that order",
+                  "relaxed atomic operations (sem=\"relaxed\") order nothing else");
+    }
     return fail(ir::text_location(program, second),
                 program.op(second).name + " may touch what " + ir::op_words(program, first) +
                     " touches, and the plan has no op for one of them: no plan keeps that order",

@@ -5,7 +5,7 @@
 
 #include "twill/extract/tile_graph.h"
 #include "twill/machine/machine.h"
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 namespace twill::extract {
 

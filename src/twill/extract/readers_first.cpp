@@ -1,4 +1,5 @@
 #include "twill/extract/readers_first.h"
+#include "twill/problem/problem.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 namespace twill::extract {
 

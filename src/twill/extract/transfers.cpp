@@ -1,4 +1,5 @@
 #include "twill/extract/transfers.h"
+#include "twill/problem/problem.h"
 
 #include <algorithm>
 #include <string>

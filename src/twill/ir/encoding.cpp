@@ -37,6 +37,21 @@ std::optional<TensorMemoryEncoding> tensor_memory_encoding(Attribute encoding) {
   return encoding_as<TensorMemoryEncoding>(encoding);
 }
 
+std::optional<std::size_t> fastest_dimension(Attribute encoding, std::size_t rank) {
+  if (rank == 0) return std::nullopt;
+  if (const auto layout = nvmma_shared_encoding(encoding)) {
+    return layout->transposed ? 0 : rank - 1;
+  }
+  const auto layout = swizzled_shared_encoding(encoding);
+  if (!layout || layout->order.size() != rank) return std::nullopt;
+  return static_cast<std::size_t>(layout->order.front());
+}
+
+std::optional<std::size_t> fastest_dimension(Type memdesc) {
+  if (!is_memdesc(memdesc, MemorySpace::shared)) return std::nullopt;
+  return fastest_dimension(memdesc->encoding, memdesc->shape.size());
+}
+
 std::int64_t tensor_memory_columns(Type memdesc) {
   if (!is_memdesc(memdesc, MemorySpace::tensor) || memdesc->shape.size() < 2) return 0;
   const auto layout = tensor_memory_encoding(memdesc->encoding);

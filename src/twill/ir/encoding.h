@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <variant>
@@ -70,6 +71,12 @@ std::optional<DotOperandEncoding> dot_operand_encoding(Attribute encoding);
 std::optional<NvmmaSharedEncoding> nvmma_shared_encoding(Attribute encoding);
 std::optional<SwizzledSharedEncoding> swizzled_shared_encoding(Attribute encoding);
 std::optional<TensorMemoryEncoding> tensor_memory_encoding(Attribute encoding);
+
+/// Dimension along which neighbours of a memdesc in shared memory lie together; nullopt where its
+/// layout does not say so.
+std::optional<std::size_t> fastest_dimension(Type memdesc);
+/// The same of a layout of that many dimensions.
+std::optional<std::size_t> fastest_dimension(Attribute encoding, std::size_t rank);
 
 /// 32-bit columns that a memdesc in tensor memory takes; 0 for other types. Its blocks lie side by
 /// side, each block_n elements wide. Two blocks of 64 rows share columns.

@@ -64,8 +64,14 @@ MaybeMisfit access_misfit(const OpTypes& types, const MemoryAccess& access) {
   if (is_spread(types.op().kind)) return {};  // by rows that are told one by one
   const Type at = types.type(access.address);
   const bool global = access.space == AccessSpace::global;
+  if (!global && at->kind == TypeKind::tensor) {
+    return types.wrong(access.address, "a tile in memory is wanted");
+  }
   for (const std::optional<ValueId>& tile : {access.result, access.source, access.destination}) {
     if (!tile) continue;
+    if (!global && *tile != access.address && types.type(*tile)->kind == TypeKind::memdesc) {
+      return types.wrong(*tile, "a tile in registers is wanted");
+    }
     if (auto wrong = !global                ? types.alike(*tile, at)
                      : access.by_descriptor ? of_block(types, *tile, at)
                                             : of_pointers(types, *tile, at)) {

@@ -173,6 +173,24 @@ MaybeMisfit reduced(const OpTypes& types) {
   return {};
 }
 
+/// Tiles of a view are all in memory or all in registers, and where the op's name says it, there.
+/// Older Tritons transpose both by one op.
+MaybeMisfit in_one_place(const OpTypes& types) {
+  const Op& op = types.op();
+  const bool memory = op.kind == OpKind::buffer_transpose || op.kind == OpKind::buffer_reshape;
+  if (op.operands.empty() || op.results.empty()) return {};
+  const TypeKind kind = memory                        ? TypeKind::memdesc
+                        : op.kind == OpKind::relayout ? TypeKind::tensor
+                                                      : types.operand(0)->kind;
+  for (const ValueId value : {op.operands[0], op.results[0]}) {
+    const TypeKind found = types.type(value)->kind;
+    if (found == kind || (found != TypeKind::tensor && found != TypeKind::memdesc)) continue;
+    return types.wrong(value, kind == TypeKind::memdesc ? "a tile in memory is wanted"
+                                                        : "a tile in registers is wanted");
+  }
+  return {};
+}
+
 /// An integer result, without operands.
 MaybeMisfit integer_of_nothing(const OpTypes& types) {
   if (auto wrong = types.counts(0)) return wrong;
@@ -209,11 +227,15 @@ MaybeMisfit view_misfit(const OpTypes& types) {
       return broadcast(types);
     case OpKind::transpose:
     case OpKind::buffer_transpose:
+      if (auto wrong = in_one_place(types)) return wrong;
       return transposition(types);
     case OpKind::reshape:
     case OpKind::buffer_reshape:
+      if (auto wrong = in_one_place(types)) return wrong;
       return reshape(types);
     case OpKind::relayout:
+      if (auto wrong = in_one_place(types)) return wrong;
+      return renamed(types);
     case OpKind::wgmma_wait:
       return renamed(types);
     case OpKind::buffer_index:

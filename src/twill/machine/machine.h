@@ -190,10 +190,10 @@ struct Description {
   Quantity named_barrier_signal;         ///< the same for a named barrier
   Quantity subtile_rows;                 ///< rows of a compute group's tile by default (64, 128)
   std::optional<Quantity> product_rows;  ///< rows of tensor-core products come in blocks of these
-  Quantity load_latency;  ///< nominal, issue of an asynchronous tile load to its arrival
-                          ///< under a kernel's own traffic: sizes the rings
-  int ctas_per_sm = 1;  ///< CTAs that share an SM: what is said here is what each of them may have
-  std::vector<Pool> pools;              ///< the first is the default
+  Quantity load_latency;    ///< nominal, issue of an asynchronous tile load to its arrival
+                            ///< under a kernel's own traffic: sizes the rings
+  int ctas_per_sm = 1;      ///< CTAs that share an SM; memories and registers are those of one CTA
+  std::vector<Pool> pools;  ///< the first is the default
   std::vector<std::string> objectives;  ///< after II, as problem::name_of spells them
   int minimum_compute_groups = 1;
   std::vector<CostRule> operations;  ///< by kind, ascending; "default" prices unknown kinds

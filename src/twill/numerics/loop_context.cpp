@@ -143,6 +143,17 @@ std::optional<BufferId> LoopContext::invariant_buffer(ir::ValueId root) const {
   return found == invariant_buffers_.end() ? std::nullopt : std::optional(found->second);
 }
 
+void LoopContext::keep(ir::ValueId result, std::int64_t iteration, TilePtr tile) {
+  constexpr std::int64_t kIterations = 8;  // more than an iteration looks back
+  kept_.erase({result, iteration - kIterations});
+  kept_[{result, iteration}] = std::move(tile);
+}
+
+TilePtr LoopContext::kept(ir::ValueId result, std::int64_t iteration) const {
+  const auto found = kept_.find({result, iteration});
+  return found == kept_.end() ? nullptr : found->second;
+}
+
 std::optional<ir::ValueId> LoopContext::filled_by(std::size_t outside) const {
   const auto found = filled_.find(outside);
   return found == filled_.end() ? std::nullopt : std::optional(found->second);

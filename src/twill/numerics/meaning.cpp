@@ -131,9 +131,14 @@ void Meaning::find_unknown() {
 }
 
 /// Notes it for the sums of a product, too: what they are scaled or copied to stays there.
-void Meaning::note_other(Thing thing, ir::ValueId value) {
-  while (!is_outside(thing) && carried(thing) == nullptr &&
-         other_.try_emplace(thing, value).second) {
+void Meaning::note_other(Thing thing, const Other& other) {
+  const auto is_same = [&](const Other& it) {
+    return it.yielded == other.yielded && it.with.condition == other.with.condition;
+  };
+  while (!is_outside(thing) && carried(thing) == nullptr) {
+    std::vector<Other>& known = others_[thing];
+    if (std::any_of(known.begin(), known.end(), is_same)) return;
+    known.push_back(other);
     const ir::Op* op = ir::defining_op(*program_, thing);
     const auto product = op != nullptr ? ir::mma_operands(*op) : std::nullopt;
     if (!product) return;
@@ -150,7 +155,8 @@ void Meaning::find_others() {
       if (!chosen) continue;
       for (const bool holds : {true, false}) {
         const auto it = yielded_by(result, holds);
-        if (it && *it != *chosen) note_other(behind_renaming(*chosen), *it);
+        if (!it || *it == *chosen) continue;
+        note_other(behind_renaming(*chosen), {{program_->op(id).operands[0], !holds}, *it});
       }
     }
   }
@@ -177,7 +183,8 @@ void Meaning::find_two_sided(const plan::Plan& plan) {
       const ir::OpId top = outermost_branch(made);
       const auto found = two_sided_.find(top);
       if (found == two_sided_.end() || top == made) continue;
-      auto& [branch_ops, last] = found->second;
+      auto& branch_ops = found->second.ops;
+      auto& last = found->second.last;
       if (branch_ops.empty() || branch_ops.back() != op) branch_ops.push_back(op);
       const auto [at, is_new] = last.emplace(origins_[v].part, op);
       if (!is_new && issue(op) > issue(at->second)) at->second = op;
@@ -185,7 +192,21 @@ void Meaning::find_two_sided(const plan::Plan& plan) {
   }
   for (auto& [top, branch] : two_sided_) {
     if (branch.last.size() > 1) branch.last.erase(-1);
+    for (const ir::Carried& it : loop().carried) {
+      const bool here = program_->value(it.yielded).op == top;
+      if (here && !is_known(it.yielded) && !is_made(behind_renaming(it.yielded))) {
+        branch.kept.push_back(it.yielded);
+      }
+    }
   }
+}
+
+/// Whether an op of the plan makes the thing.
+bool Meaning::is_made(Thing thing) const {
+  for (std::size_t v = 0; v < origins_.size(); ++v) {
+    if (!origins_[v].forwards && has(OpId(v), thing)) return true;
+  }
+  return false;
 }
 
 const TwoSided* Meaning::two_sided(OpId op) const {
@@ -277,9 +298,10 @@ std::optional<ir::OpId> Meaning::maker(OpId op, Thing thing) const {
   return std::nullopt;
 }
 
-std::optional<ir::ValueId> Meaning::other(Thing thing) const {
-  const auto found = other_.find(thing);
-  return found == other_.end() ? std::nullopt : std::optional(found->second);
+const std::vector<Other>& Meaning::others(Thing thing) const {
+  static const std::vector<Other> none;
+  const auto found = others_.find(thing);
+  return found == others_.end() ? none : found->second;
 }
 
 std::optional<ir::ValueId> Meaning::yielded_by(ir::ValueId result, bool holds) const {

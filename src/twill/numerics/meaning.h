@@ -32,11 +32,19 @@ struct Under {
   bool holds = true;
 };
 
+/// Value in place of a thing where a branch takes the other side: where the condition is not as
+/// `holds` says.
+struct Other {
+  Under with;  ///< the side that has the thing
+  ir::ValueId yielded;
+};
+
 /// A branch of the loop with work on both sides. The plan has ops of one side alone; the other is
 /// computed with the last of these.
 struct TwoSided {
-  std::vector<OpId> ops;     ///< of the plan, that stand in the branch
-  std::map<int, OpId> last;  ///< by sub-tile
+  std::vector<OpId> ops;          ///< of the plan, that stand in the branch
+  std::map<int, OpId> last;       ///< by sub-tile
+  std::vector<ir::ValueId> kept;  ///< results that the loop carries, and no op of the plan makes
 };
 
 class Meaning {
@@ -73,8 +81,8 @@ class Meaning {
   const TwoSided* two_sided(OpId op) const;
   /// The op of the text that makes a thing of `op`, or writes it.
   std::optional<ir::OpId> maker(OpId op, Thing thing) const;
-  /// The value in place of a thing where a branch is not taken: what its other side yields.
-  std::optional<ir::ValueId> other(Thing thing) const;
+  /// Values in place of a thing where branches do not take its side, the outermost branch first.
+  const std::vector<Other>& others(Thing thing) const;
   /// Value that a branch yields for its result on one side; nullopt if that is no result of a
   /// branch.
   std::optional<ir::ValueId> yielded_by(ir::ValueId result, bool holds) const;
@@ -114,8 +122,9 @@ class Meaning {
   bool is_fixed_load(ir::OpId op) const;
   void find_absorbed();
   void find_others();
-  void note_other(Thing thing, ir::ValueId value);
+  void note_other(Thing thing, const Other& other);
   void find_two_sided(const plan::Plan& plan);
+  bool is_made(Thing thing) const;
   ir::OpId outermost_branch(ir::OpId op) const;
   void find_unknown();
   Result<void> find_things();
@@ -125,7 +134,7 @@ class Meaning {
   extract::Body body_;
   std::vector<ir::OpId> ops_;  ///< in the loop, at any depth
   std::optional<ir::ValueId> condition_;
-  std::map<Thing, ir::ValueId> other_;
+  std::map<Thing, std::vector<Other>> others_;
   std::map<ir::OpId, TwoSided> two_sided_;  ///< by outermost branch
   std::set<ir::OpId> absorbed_;             ///< loads of indices, which no op leaves anywhere
   std::span<const extract::OpOrigin> origins_;

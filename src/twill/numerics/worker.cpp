@@ -273,12 +273,19 @@ Result<void> Worker::do_other_sides(const Work& work, const TwoSided& branch) {
     if (slots_.of(*home, work.iteration) == work.home) continue;  // its own result comes there
     TWILL_TRY(const bool skipped, is_skipped_there(reader, op));
     for (const Thing thing : meaning_.things(op)) {
-      const auto other = meaning_.other(thing);
-      if (!skipped || !other) continue;
+      if (!skipped) continue;
+      TWILL_TRY(const auto other, other_than(thing, reader));
+      if (!other) continue;
       const Box box = meaning_.box(op, thing);
       TWILL_TRY(TilePtr tile, reader.operand(*other, 0, box));
       left[slots_.of(*home, work.iteration)].emplace(thing, Piece{box, std::move(tile)});
     }
+  }
+  for (const ir::ValueId result : branch.kept) {
+    if (meaning_.part(work.op) >= 0) continue;
+    const Box box = execute::whole(ir::type_of(meaning_.program(), result)->shape);
+    TWILL_TRY(TilePtr tile, reader.operand(result, 0, box));
+    context_.keep(result, work.iteration, std::move(tile));
   }
   note_missing(work, reader);
   for (auto& [slot, content] : left) slots_.put(slot, std::move(content));
@@ -296,11 +303,21 @@ std::optional<Input> Worker::in_place(OpId op) const {
   return before;
 }
 
+/// Value in place of a thing on the sides that this iteration takes; none if it takes the thing's.
+Result<std::optional<ir::ValueId>> Worker::other_than(Thing thing, Reader& reader) const {
+  for (const Other& other : meaning_.others(thing)) {
+    TWILL_TRY(const std::int64_t holds, reader.integer(other.with.condition));
+    if ((holds != 0) != other.with.holds) return other.yielded;
+  }
+  return std::nullopt;
+}
+
 /// The thing of an op that is not carried out: what the branch yields instead, or what was in its
 /// place before, or nothing.
 Result<TilePtr> Worker::instead(const Work& work, Reader& reader, Thing thing,
                                 const Box& box) const {
-  if (const auto other = meaning_.other(thing)) {
+  TWILL_TRY(const auto other, other_than(thing, reader));
+  if (other) {
     if (auto tile = reader.on_other_side(*other, box)) return tile;
   }
   if (const auto before = in_place(work.op)) {

@@ -81,6 +81,7 @@ class Worker final : public simulate::Listener {
   Result<bool> is_skipped(Reader& reader, ir::OpId made) const;
   Result<bool> is_skipped_there(Reader& reader, OpId op) const;
   Result<void> do_other_sides(const Work& work, const TwoSided& branch);
+  Result<std::optional<ir::ValueId>> other_than(Thing thing, Reader& reader) const;
   Result<TilePtr> instead(const Work& work, Reader& reader, Thing thing, const Box& box) const;
   std::optional<Input> in_place(OpId op) const;
   Result<void> leave_while(Reader& reader, std::vector<std::pair<ir::ValueId, TilePtr>>& results);

@@ -152,7 +152,7 @@ struct Changes {
 struct Strategy {
   std::string name;
   std::string pool;
-  std::string what;  ///< how its figure was found
+  std::string what;  ///< its meaning, in a line
   std::optional<double> interval;
   std::optional<double> simulated;
   std::optional<double> ratio;  ///< to Twill's
@@ -176,6 +176,7 @@ struct Facts {
   std::vector<Figure> figures;
   std::vector<GapPart> gap;  ///< from the proven bound to Twill's figure; sums up to it
   std::string gap_note;
+  std::string no_triton;               ///< reason why no figure is Triton's; empty if not asked
   std::vector<std::string> resources;  ///< units and pipes by which ops are coloured
   std::vector<Operation> ops;
   double interval = 0;  ///< of what the pipes are filled

@@ -14,6 +14,12 @@
 /// From what is known of a loop to the facts of its page.
 namespace twill::page {
 
+/// The loop as Triton compiles the kernel itself, in the model.
+struct AsTriton {
+  std::optional<double> cycles;  ///< of an iteration
+  std::string why_none;          ///< in a line without a full stop; empty: not asked
+};
+
 /// Known answers. Each may be missing; without an outcome there must be a plan, and with a run its
 /// plan.
 struct Material {
@@ -24,8 +30,8 @@ struct Material {
   const problem::Problem* costs = nullptr;    ///< that the run had; null: the plan's own
   const explain::Explanation* explanation = nullptr;
   const report::Comparison* comparison = nullptr;
-  std::optional<double> triton;    ///< cycles of an iteration as Triton compiles the kernel itself
-  std::optional<double> measured;  ///< cycles of an iteration, as the user measured them
+  AsTriton triton;
+  std::optional<double> measured;         ///< cycles of an iteration, as the user measured them
   std::vector<std::vector<int>> printed;  ///< by OpId: lines of kernel.cu; empty: none is printed
   std::string certificate;                ///< folder of a certificate that was written and accepted
 };

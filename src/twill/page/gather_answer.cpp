@@ -5,7 +5,7 @@
 
 #include "twill/page/loop_view.h"
 #include "twill/report/story.h"
-#include "twill/schedule/analysis.h"
+#include "twill/report/summary.h"
 #include "twill/schedule/bounds.h"
 
 /// The strip of figures, what is proven, and what is assumed.
@@ -21,10 +21,7 @@ void add_about(const report::Outcome& outcome, Facts& facts) {
   add("machine", outcome.machine);
   add("pool", outcome.pool);
   if (outcome.strategy != "twill") add("strategy", outcome.strategy);
-  const schedule::Schedule& found = *outcome.answer.schedule;
-  add("schedule", fmt::format("II {} cycles, {} stages, length {}", found.initiation_interval,
-                              schedule::stage_count(outcome.problem, found),
-                              schedule::length_of(outcome.problem, found)));
+  add("schedule", report::interval_line(outcome.problem, *outcome.answer.schedule));
   if (outcome.limiter) {
     const report::Limiter& it = *outcome.limiter;
     add("limited by", fmt::format("{}{}, {} cycles{}", it.alone ? "" : "several rules, most by ",
@@ -72,7 +69,11 @@ void add_claims(const report::Outcome& outcome, const std::string& certificate, 
                     ? "proven free of races, deadlocks and phase errors for every trip count"
                     : "none: " + outcome.built->refusal);
     const bool looked = outcome.built->not_printable || outcome.built->no_ttgir;
-    if (outcome.built->planned && looked) add("kernel", report::way_out(*outcome.built));
+    if (outcome.built->planned && looked) {
+      std::string way = report::way_out(*outcome.built);
+      std::erase(way, '`');  // marks of a command in plain text
+      add("kernel", std::move(way));
+    }
   }
   add("certificate",
       certificate.empty()
@@ -143,11 +144,12 @@ void add_answer(const LoopView& loop, const Material& material, Facts& facts) {
   if (material.plan != nullptr) {
     for (const std::string& note : material.plan->notes) facts.assumptions.push_back(note);
   }
-  if (material.triton) {
-    facts.figures.push_back({"Triton", *material.triton, Basis::model,
+  if (material.triton.cycles) {
+    facts.figures.push_back({"Triton", *material.triton.cycles, Basis::model,
                              "the loop as Triton compiles it itself: loads ahead by stages, all "
                              "warps in one order, run on the same model"});
   }
+  facts.no_triton = material.triton.why_none;
   if (material.measured) {
     facts.figures.push_back({"Yours", *material.measured, Basis::measured, "as you measured it"});
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "twill/page/loop_view.h"
+#include "twill/problem/problem.h"
 #include "twill/report/buffers.h"
 #include "twill/schedule/analysis.h"
 
@@ -87,8 +88,10 @@ void add_values(const LoopView& loop, problem::MemoryId memory, const report::Ou
     const std::size_t v = buffer.value.index();
     Level::Layer layer{loop.problem()[buffer.value].name, "", loop.place(buffer.value), {}};
     if (const auto& ring = rings[v]) {
-      layer.note = fmt::format("ring of {} copies, hides {} of {} cycles", ring->depth,
-                               std::min(ring->hides, ring->wants), ring->wants);
+      layer.note =
+          fmt::format("{}, hides {} of {} cycles",
+                      ring->depth == 1 ? "one copy" : fmt::format("ring of {} copies", ring->depth),
+                      std::min(ring->hides, ring->wants), ring->wants);
       layer.steps = {{0, level.interval, static_cast<double>(buffer.amount * ring->depth)}};
     } else {
       layer.note = copies_note(lives[v]);

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "twill/page/loop_view.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/pool_class.h"
 
 /// Findings of `explain` and `compare`.
@@ -194,7 +195,7 @@ void add_comparison(const Material& material, Facts& facts) {
       memory.push_back(fmt::format("{} {}", name, amount));
     Strategy strategy{row.strategy,
                       row.pool,
-                      "",
+                      row.what,
                       std::nullopt,
                       row.simulated,
                       report::ratio_to_twill(comparison, row),

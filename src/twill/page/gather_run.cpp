@@ -6,6 +6,7 @@
 
 #include "twill/page/loop_view.h"
 #include "twill/plan/text.h"
+#include "twill/problem/problem.h"
 #include "twill/simulate/print.h"
 
 /// Facts of a recorded run of a plan: two intervals of its steady state, and its waits.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "twill/page/loop_view.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/analysis.h"
 
 /// The chart of a schedule's steady state, which repeats after its II.

@@ -69,6 +69,16 @@ void print_definitions(Markup& out) {
 
 }  // namespace
 
+std::optional<std::string_view> class_of_name(double share, std::size_t letters,
+                                              const Widths& widths) {
+  constexpr double kLetter = 7.2, kAround = 6;  // pixels
+  const double wanted = kLetter * static_cast<double>(letters) + kAround;
+  if (share * widths.least >= wanted) return "";
+  if (share * widths.middle >= wanted) return widths.middle_class;
+  if (share * widths.wide >= wanted) return "wide";
+  return std::nullopt;
+}
+
 std::string colour(std::size_t index) { return fmt::format("c{}", index % kColours); }
 
 void open_section(Markup& out, std::string_view id, std::string_view title) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "twill/problem/problem.h"
 #include "twill/report/load.h"
 #include "twill/schedule/analysis.h"
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "twill/page/facts.h"
 #include "twill/page/markup.h"
@@ -8,8 +11,18 @@
 /// Internal to the room: the parts of a page. Each prints nothing where its facts are missing.
 namespace twill::page {
 
-/// Pixels that a letter of a name in a bar takes, with room around the name.
-inline constexpr double kLetter = 7.2;
+/// Widths in pixels that a drawing has for its readers, the narrowest first.
+struct Widths {
+  double least;
+  double middle;                  ///< not for readers whose drawing has `least`
+  double wide;                    ///< on a wide screen only
+  std::string_view middle_class;  ///< by which the style hides a name where the drawing has `least`
+};
+
+/// Class of a name in a part of a drawing, by the readers whose drawing has room for its letters:
+/// "" for all of them. Nothing: no reader has room.
+std::optional<std::string_view> class_of_name(double share, std::size_t letters,
+                                              const Widths& widths);
 
 void print_heading(const Facts& facts, Markup& out);
 void print_strip(const Facts& facts, Markup& out);

@@ -10,8 +10,8 @@
 namespace twill::page {
 namespace {
 
-constexpr double kNarrowFill = 500;  ///< width in which names of parts must have room
-constexpr int kLevelHeight = 150;    ///< of a level's drawing
+constexpr Widths kFillWidths = {150, 430, 860, "page"};  ///< phones, paper, wide screens
+constexpr int kLevelHeight = 150;                        ///< of a level's drawing
 
 /// "192 KiB", "148"
 std::string amount(double value, const std::string& unit) {
@@ -43,8 +43,8 @@ void print_fill(const Facts& facts, const Fill& fill, double whole, Markup& out)
                          fill.name, number(100 * cycles / facts.interval)));
     out.empty("rect", {{"class", "fill"}, {"width", "100%"}, {"height", "100%"}});
     out.empty("rect", {{"class", "edge"}, {"width", "1"}, {"height", "100%"}});
-    if (cycles / whole * kNarrowFill > kLetter * static_cast<double>(it.name.size()) + 6) {
-      out.leaf("text", {{"x", "5"}, {"y", "15"}}, it.name);
+    if (const auto readers = class_of_name(cycles / whole, it.name.size(), kFillWidths)) {
+      out.leaf("text", {{"class", *readers}, {"x", "5"}, {"y", "15"}}, it.name);
     }
     out.close("svg");
     at += cycles;

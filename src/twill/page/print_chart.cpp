@@ -12,10 +12,12 @@
 namespace twill::page {
 namespace {
 
-constexpr int kAxis = 24;             ///< height of the numbers above the lanes
-constexpr int kRow = 34;              ///< height of a lane
-constexpr int kBar = 22;              ///< of which a bar has
-constexpr double kNarrowChart = 700;  ///< least width of a chart, as the style has it
+constexpr int kAxis = 24;  ///< height of the numbers above the lanes
+constexpr int kRow = 34;   ///< height of a lane
+constexpr int kBar = 22;   ///< of which a bar has
+/// Least width of a chart on a screen, as the style has it.
+constexpr double kNarrowChart = 700;
+constexpr Widths kChartWidths = {480, kNarrowChart, 950, "screen"};  ///< paper, screens, wide ones
 
 int top_of(std::size_t lane) { return kAxis + static_cast<int>(lane) * kRow; }
 
@@ -100,9 +102,10 @@ void print_bar(const Facts& facts, const Lane& lane, const Bar& bar, int top, do
     out.empty("rect", {{"class", "edge"}, {"width", "3"}, {"height", "100%"}});
   }
   const std::string after = bar.waits ? "" : relative(bar.iteration);
-  const double room = share * kNarrowChart;
-  if (room >= kLetter * static_cast<double>(bar.label.size() + after.size()) + 6) {
-    out.verbatim("<text x=\"7\" y=\"15\">");
+  const std::size_t letters =
+      bar.label.size() + (after.empty() ? 0 : fmt::formatted_size("{:+d}", bar.iteration));
+  if (const auto readers = class_of_name(share, letters, kChartWidths)) {
+    out.open("text", {{"class", *readers}, {"x", "7"}, {"y", "15"}});
     out.text(bar.label);
     if (!after.empty()) out.word("tspan", {{"class", "it"}, {"dx", "2"}}, after);
     out.verbatim("</text>\n");

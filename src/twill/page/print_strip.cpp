@@ -86,6 +86,11 @@ void print_gap(const Facts& facts, Markup& out) {
   out.close("p");
 }
 
+void print_no_triton(const Facts& facts, Markup& out) {
+  if (facts.no_triton.empty()) return;
+  out.leaf("p", {{"class", "note"}}, "No figure for Triton: " + facts.no_triton + ".");
+}
+
 }  // namespace
 
 void print_heading(const Facts& facts, Markup& out) {
@@ -116,6 +121,7 @@ void print_strip(const Facts& facts, Markup& out) {
   out.close("div");
   print_scale(facts, out);
   print_gap(facts, out);
+  print_no_triton(facts, out);
   out.close("section");
 }
 

@@ -52,6 +52,11 @@ void number_cell(Markup& out, std::optional<double> value, int decimals = 1) {
   number_cell(out, value, value ? number(*value, decimals) : std::string("\u2013"));
 }
 
+/// A cell with a whole number in text, or nothing.
+void count_cell(Markup& out, const std::string& text) {
+  out.leaf("td", {{"class", "n"}, {"data-value", text}}, text.empty() ? "\u2013" : text);
+}
+
 void print_list(Markup& out, std::string_view title, const std::vector<std::string>& items) {
   if (items.empty()) return;
   out.open("details");
@@ -131,9 +136,9 @@ void print_strategy(const Strategy& it, double most, Markup& out) {
     out.text("\u2013");
   }
   out.close("td");
-  cell(out, it.stages);
-  cell(out, it.groups);
-  cell(out, it.registers);
+  count_cell(out, it.stages);
+  count_cell(out, it.groups);
+  count_cell(out, it.registers);
   cell(out, it.memory);
   out.close("tr");
 }
@@ -197,12 +202,15 @@ void print_strategies(const Facts& facts, Markup& out) {
                    {"II", true},
                    {"simulated", true},
                    {"ratio", true},
-                   {"stages"},
-                   {"groups"},
-                   {"registers"},
+                   {"stages", true},
+                   {"groups", true},
+                   {"registers", true},
                    {"memory"}});
   for (const Strategy& it : facts.strategies) print_strategy(it, most, out);
   close_table(out);
+  out.leaf("p", {{"class", "note"}},
+           "All in the model, but what was measured: cycles of the loop alone, in a kernel of "
+           "Twill's.");
   for (const Strategy& it : facts.strategies) {
     if (!it.note.empty()) out.leaf("p", {{"class", "note"}}, it.name + ": " + it.note);
   }

@@ -57,6 +57,7 @@ svg text{font-size:11.5px;fill:var(--ink)}
 .it{fill:var(--muted);font-size:10px}
 .bar.wait .fill{fill:url(#hatch);fill-opacity:1}
 .bar.wait text{fill:var(--muted)}
+.wide{display:none}
 .hatch{fill:var(--muted);fill-opacity:.22}
 .tick line{stroke:var(--c);stroke-width:2}
 .arrow line{stroke:var(--muted);stroke-width:1.1;stroke-opacity:.5}
@@ -92,14 +93,15 @@ figcaption{display:flex;flex-wrap:wrap;gap:2px 10px;align-items:baseline;margin-
 .ends{display:flex;justify-content:space-between;font-size:11px;color:var(--muted)}
 .layers{list-style:none;margin:6px 0 0;padding:0;font-size:12.5px}
 .layers li{display:grid;grid-template-columns:minmax(0,124px) 66px 1fr;gap:8px;padding:1px 0}
-.layers .key{overflow:hidden;text-overflow:ellipsis}
+.layers .key{white-space:normal;overflow-wrap:anywhere}
 .layers small{line-height:1.35;align-self:center}
 .layers b{font-weight:600;text-align:right;font-variant-numeric:tabular-nums}
 .table{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:13px}
 th,td{text-align:left;padding:5px 12px 5px 0;border-bottom:1px solid var(--line);vertical-align:top}
 td.lines{white-space:pre-line}
-td small{display:block}
+#strategies td:last-child{white-space:nowrap}#strategies td:first-child{min-width:180px}#changes td:first-child{min-width:150px}
+td small{display:block;font-weight:400}
 th.n,td.n{text-align:right;padding-right:24px;font-variant-numeric:tabular-nums;white-space:nowrap}
 th button{all:unset;cursor:pointer;font-weight:600;color:var(--muted);white-space:nowrap}
 th button:focus-visible{outline:2px solid var(--simulated);outline-offset:2px}
@@ -116,8 +118,9 @@ summary{cursor:pointer;color:var(--muted)}
 ul{padding-left:20px;margin:8px 0}
 footer{padding-top:6px;padding-bottom:30px;color:var(--muted);font-size:12.5px}
 .defs{position:absolute}
-@media (max-width:640px){main,footer{padding:0 10px}section{padding:14px 12px;border-radius:8px}h1{font-size:24px}.names{width:86px}.name small{display:none}.name{padding:0 6px}.cards{grid-template-columns:1fr 1fr}.cycles b{font-size:21px}.card small:last-child{display:none}.cycles small{display:inline!important}.fill-row{grid-template-columns:64px 1fr 82px;gap:6px}.fill-name small{display:none}.facts{grid-template-columns:1fr}.facts dd{margin-bottom:8px}}
-@media print{:root{--bg:#fff;--panel:#fff;--ink:#000;--muted:#444;--line:#ccc;--row:#f4f4f4;--unit:#eaeaea;--last:#c00;--strength:.34;--faint:.15}body{font-size:11px}section{break-inside:avoid;border-color:#ccc}#operations,#changes,#basis,#memory{break-inside:auto}tr,figure{break-inside:avoid}.detail{display:none}.lanes{min-width:0}.scroll,.table{overflow:visible}*{-webkit-print-color-adjust:exact;print-color-adjust:exact}th button::after{content:""!important}}
+@media screen and (min-width:1180px){.wide{display:inline}}
+@media (max-width:640px){.page{display:none}main,footer{padding:0 10px}section{padding:14px 12px;border-radius:8px}h1{font-size:24px}.names{width:86px}.name small{display:none}.name{padding:0 6px}.cards{grid-template-columns:1fr 1fr}.cycles b{font-size:21px}.card small:last-child{display:none}.cycles small{display:inline!important}.fill-row{grid-template-columns:64px 1fr 82px;gap:6px}.fill-name small{display:none}.facts{grid-template-columns:1fr}.facts dd{margin-bottom:8px}}
+@media print{:root{--bg:#fff;--panel:#fff;--ink:#000;--muted:#444;--line:#ccc;--row:#f4f4f4;--unit:#eaeaea;--last:#c00;--strength:.34;--faint:.15}body{font-size:11px}section{break-inside:avoid;border-color:#ccc}#operations,#changes,#basis,#memory{break-inside:auto}tr,figure{break-inside:avoid}.detail,.screen{display:none}.levels{grid-template-columns:1fr 1fr}.lanes{min-width:0}.scroll,.table{overflow:visible}*{-webkit-print-color-adjust:exact;print-color-adjust:exact}th button::after{content:""!important}}
 )CSS";
 
 }  // namespace twill::page

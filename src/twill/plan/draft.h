@@ -144,6 +144,9 @@ void make_partial_sums(Draft& draft, const Setting& setting);
 void make_wholes(Draft& draft, const Setting& setting);
 /// Chooses the role of the warps that the kernel is launched with.
 void choose_launch_role(Plan& plan);
+/// Chooses the loads of loops behind the planned one that come through its rings.
+/// Precondition: the steps of the sections are there.
+void continue_rings(Draft& draft, const Setting& setting);
 /// Adds the steps of roles before and after the loop, and the channels for them.
 Result<void> make_tile_steps(Draft& draft);
 /// Adds steps and channels by which roles learn that others are done with a buffer of the loop in

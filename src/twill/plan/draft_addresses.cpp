@@ -10,6 +10,7 @@
 
 #include "twill/plan/buffers.h"
 #include "twill/plan/draft.h"
+#include "twill/problem/problem.h"
 
 namespace twill::plan {
 namespace {

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "twill/plan/draft.h"
+#include "twill/problem/problem.h"
 
 /// How groups that share registers split them.
 namespace twill::plan {

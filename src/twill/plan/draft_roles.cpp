@@ -165,7 +165,7 @@ bool can_hold_tiles(std::span<const problem::Group> groups, GroupId group) {
 }
 
 int part_of(const Setting& setting, OpId op) {
-  return op.index() < setting.parts.size() ? setting.parts[op.index()] : -1;
+  return op.index() < setting.shares.size() ? setting.shares[op.index()].part : -1;
 }
 
 bool same_queue(const Draft& draft, OpId first, OpId second) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/proof.h"
+#include "twill/problem/problem.h"
 
 namespace twill::plan {
 namespace {
@@ -328,6 +329,7 @@ Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& s
                         const std::vector<bool>& eager) {
   Draft draft(checked.problem(), checked.schedule());
   draft.plan.name = checked.problem().name();
+  draft.plan.shares = setting.shares;
   draft.plan.schedule.addresses.clear();  // the plan places its buffers itself, rings in full
   TWILL_TRY_VOID(make_roles(draft, setting));
   draft.eager = eager;
@@ -347,6 +349,7 @@ Result<Plan> draft_with(const verify::CheckedSchedule& checked, const Setting& s
   make_partial_sums(draft, setting);
   make_wholes(draft, setting);
   choose_launch_role(draft.plan);
+  continue_rings(draft, setting);
   TWILL_TRY_VOID(make_tile_steps(draft));
   return std::move(draft.plan);
 }

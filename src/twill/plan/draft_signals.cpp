@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/draft_channels.h"
+#include "twill/problem/problem.h"
 
 namespace twill::plan {
 namespace {

@@ -6,6 +6,7 @@
 #include "twill/plan/draft.h"
 #include "twill/plan/make.h"
 #include "twill/plan/proof.h"
+#include "twill/problem/problem.h"
 #include "twill/problem/staging.h"
 
 namespace twill::plan {

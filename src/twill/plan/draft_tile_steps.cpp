@@ -10,6 +10,7 @@
 
 #include "twill/plan/draft.h"
 #include "twill/plan/draft_scalar_effects.h"
+#include "twill/plan/rings.h"
 
 namespace twill::plan {
 namespace {
@@ -378,7 +379,9 @@ class TileWriter {
     effects.begin(role, what.after);
     for (std::size_t i = 0; i < per_tile_ops().size(); ++i) {
       const PerTileOp& per_tile_op = per_tile_ops()[i];
-      if (per_tile_op.when != PerTileOp::When::after || !has(per_tile_op.roles, role)) continue;
+      if (per_tile_op.when != PerTileOp::When::after) continue;
+      if (loader_of(plan_, per_tile_op) == role) write_loads(what, i);
+      if (!has(per_tile_op.roles, role)) continue;
       if (reads && reads->first == i) take(what.after, StepKind::wait, role, false);
       effects.before(role, i, what.after);
       if (per_tile_op.mechanism == Mechanism::bulk_store) {
@@ -412,6 +415,14 @@ class TileWriter {
       }
       return true;
     });
+  }
+
+  /// Writes the loader's share of another loop.
+  void write_loads(Role& role, std::size_t per_tile_op) const {
+    const OpId first = per_tile_ops()[per_tile_op].loads.front().copy;
+    const bool threads = plan_.mechanisms[first.index()] == Mechanism::cp_async;
+    role.after.push_back(
+        per_tile_step(StepKind::issue, per_tile_op, threads ? By::every_warp : By::one_warp));
   }
 
   /// Writes a store: the staging buffer is free once the last copy out of it has read it. Then all

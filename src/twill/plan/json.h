@@ -9,7 +9,7 @@
 namespace twill::plan {
 
 /// "version" of the JSON below; a reader refuses other versions.
-inline constexpr int kPlanJsonVersion = 7;
+inline constexpr int kPlanJsonVersion = 8;
 
 /// The plan as JSON, documented in docs/reference/plan-json.md: all of it, so that reading it back
 /// gives an equal Plan. The same plan gives the same bytes.

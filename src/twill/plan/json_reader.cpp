@@ -1,120 +1,17 @@
 #include <cstdint>
-#include <initializer_list>
-#include <map>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "twill/plan/json.h"
+#include "twill/plan/json_node.h"
 #include "twill/schedule/loop_text.h"
 
 namespace twill::plan {
 namespace {
 
-using Json = nlohmann::json;
+using Names = PlanNames;
+using Node = PlanJson;
 
 constexpr const char* kFormat = "twill-plan";
-using Names = std::map<std::string, std::size_t, std::less<>>;
-
-/// A value of the JSON with its path. Every accessor fails with that path.
-class Node {
- public:
-  Node(const Json& json, std::string path, const std::string& file)
-      : json_(&json), path_(std::move(path)), file_(&file) {}
-
-  tl::unexpected<Diagnostic> wrong(const std::string& message) const {
-    return fail({*file_}, (path_.empty() ? "the plan" : path_) + " " + message,
-                "docs/reference/plan-json.md describes the format");
-  }
-  bool has(const char* name) const { return json_->is_object() && json_->contains(name); }
-  bool is_null() const { return json_->is_null(); }
-
-  Result<Node> at(const char* name) const {
-    if (!has(name)) return wrong(std::string("has no member '") + name + "'");
-    return Node(json_->at(name), path_ + "/" + name, *file_);
-  }
-
-  Result<std::vector<Node>> elements() const {
-    if (!json_->is_array()) return wrong("is not an array");
-    std::vector<Node> nodes;
-    for (std::size_t i = 0; i < json_->size(); ++i) {
-      nodes.push_back(Node((*json_)[i], path_ + "/" + std::to_string(i), *file_));
-    }
-    return nodes;
-  }
-  Result<std::vector<Node>> list(const char* name) const { return of(name, &Node::elements); }
-
-  Result<std::string> text() const {
-    if (!json_->is_string()) return wrong("is not a string");
-    return json_->get<std::string>();
-  }
-  Result<std::string> text(const char* name) const { return of<std::string>(name, &Node::text); }
-
-  Result<std::int64_t> number(const char* name) const {
-    return of<std::int64_t>(name, &Node::number);
-  }
-  Result<std::int64_t> number() const {
-    const bool fits =
-        json_->is_number_integer() &&
-        (!json_->is_number_unsigned() || json_->get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
-    if (!fits) return wrong("is not an integer of 64 bits");
-    return json_->get<std::int64_t>();
-  }
-  Result<std::vector<std::int64_t>> numbers(const char* name) const {
-    TWILL_TRY(const std::vector<Node> nodes, list(name));
-    std::vector<std::int64_t> numbers;
-    for (const Node& node : nodes) {
-      TWILL_TRY(numbers.emplace_back(), node.number());
-    }
-    return numbers;
-  }
-  Result<int> small(const char* name) const {
-    TWILL_TRY(const std::int64_t value, number(name));
-    const bool fits = value >= -1'000'000'000 && value <= 1'000'000'000;
-    if (!fits) return wrong(std::string("/") + name + " is out of range");
-    return static_cast<int>(value);
-  }
-  Result<bool> flag(const char* name, bool otherwise) const {
-    if (!has(name)) return otherwise;
-    TWILL_TRY(const Node member, at(name));
-    if (!member.json_->is_boolean()) return member.wrong("is not true or false");
-    return member.json_->get<bool>();
-  }
-
-  /// One of `all`, as `name_of` spells them.
-  template <class Enum>
-  Result<Enum> named(const char* name, std::initializer_list<Enum> all) const {
-    TWILL_TRY(const Node member, at(name));
-    TWILL_TRY(const std::string word, member.text());
-    for (const Enum value : all) {
-      if (name_of(value) == word) return value;
-    }
-    return member.wrong("is '" + word + "', which is not known here");
-  }
-
-  /// The index that the member `name` refers to.
-  Result<std::size_t> reference(const char* name, const Names& known) const {
-    TWILL_TRY(const Node member, at(name));
-    return member.reference(known);
-  }
-  Result<std::size_t> reference(const Names& known) const {
-    TWILL_TRY(const std::string word, text());
-    const auto found = known.find(word);
-    if (found == known.end()) return wrong("names '" + word + "', which there is not");
-    return found->second;
-  }
-
- private:
-  template <class Value>
-  Result<Value> of(const char* name, Result<Value> (Node::*read)() const) const {
-    TWILL_TRY(const Node member, at(name));
-    return (member.*read)();
-  }
-
-  const Json* json_;
-  std::string path_;
-  const std::string* file_;
-};
 
 template <class Items>
 Names index_of(const Items& items) {
@@ -300,6 +197,12 @@ Result<void> read_op(const Node& node, const Known& scope, std::size_t op, Plan&
   TWILL_TRY(plan.mechanisms[op],
             node.named("mechanism", {M::threads, M::scoreboard, M::tma_load, M::tma_multicast,
                                      M::cp_async, M::wgmma, M::tcgen05, M::bulk_store}));
+  if (!plan.shares.empty()) {
+    RowShare& share = plan.shares[op];
+    TWILL_TRY(share.part, node.small("part"));
+    TWILL_TRY(share.row_begin, node.number("row_begin"));
+    TWILL_TRY(share.row_end, node.number("row_end"));
+  }
   Value& value = plan.values[op];
   TWILL_TRY(value.home, read_optional<BufferId>(node, "home", scope.buffers));
   TWILL_TRY(value.staged, read_optional<BufferId>(node, "staged", scope.buffers));
@@ -315,6 +218,7 @@ Result<void> read_ops(const Node& root, const Known& scope, Plan& plan) {
   plan.mechanisms.resize(count);
   plan.values.resize(count);
   TWILL_TRY(const std::vector<Node> nodes, root.list("ops"));
+  if (!nodes.empty() && nodes.front().has("part")) plan.shares.resize(count);
   std::vector<bool> seen(count, false);
   for (const Node& node : nodes) {
     TWILL_TRY(const std::size_t op, node.reference("name", scope.ops));
@@ -355,6 +259,13 @@ Result<void> read_place(const Node& node, Placed& placed) {
   return {};
 }
 
+Result<RingLoad> read_ring_load(const Node& node, const Known& scope) {
+  RingLoad load;
+  TWILL_TRY_VOID(read_place(node, load.load));
+  TWILL_TRY(load.copy, read_id<OpId>(node, "copy", scope.ops));
+  return load;
+}
+
 Result<PerTileOp> read_per_tile(const Node& node, const Known& scope) {
   using M = Mechanism;
   PerTileOp per_tile_op;
@@ -376,6 +287,12 @@ Result<PerTileOp> read_per_tile(const Node& node, const Known& scope) {
   }
   TWILL_TRY(per_tile_op.writes, node.flag("writes", false));
   TWILL_TRY(per_tile_op.alone, node.flag("alone", false));
+  if (node.has("loads")) {
+    TWILL_TRY_VOID(read_all(node, "loads", scope, read_ring_load, per_tile_op.loads));
+  }
+  if (node.has("sender")) {
+    TWILL_TRY(per_tile_op.sender, read_id<RoleId>(node, "sender", scope.roles));
+  }
   if (node.has("told")) {
     TWILL_TRY(per_tile_op.told, read_id<ChannelId>(node, "told", scope.channels));
   }
@@ -457,26 +374,15 @@ Result<problem::Problem> read_problem(const Node& root, const std::string& file)
   return std::move(loop.problem);
 }
 
-Result<Json> parse(std::string_view text, const std::string& file) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    return fail_at(text, error.byte == 0 ? 0 : error.byte - 1, file, "not valid JSON");
-  } catch (const Json::exception&) {  // a number beyond every type
-    return fail({file}, "not valid JSON: a number in it is out of range");
-  }
-}
-
 }  // namespace
 
 bool is_plan_json(std::string_view text) {
-  const auto json = parse(text, "");
-  return json && json->is_object() && json->value("format", Json()) == kFormat;
+  const auto root = Node::parse(text, "");
+  return root && root->text("format").value_or("") == kFormat;
 }
 
 Result<Plan> read_plan_json(std::string_view text, const std::string& file) {
-  TWILL_TRY(const Json json, parse(text, file));
-  const Node root(json, "", file);
+  TWILL_TRY(const Node root, Node::parse(text, file));
   TWILL_TRY(const std::string format, root.text("format"));
   if (format != kFormat) return root.wrong("is none: /format is '" + format + "'");
   TWILL_TRY(const std::int64_t version, root.number("version"));

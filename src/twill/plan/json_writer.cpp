@@ -113,14 +113,21 @@ OrderedJson op_json(const Plan& plan, std::size_t index) {
   const problem::Op& op = plan.problem.ops()[index];
   const schedule::Placement& at = plan.schedule.ops[index];
   const Value& value = plan.values[index];
-  return {{"name", op.name},
-          {"issue_cycle", at.issue},
-          {"group", plan.problem[at.group].name},
-          {"alternative", op.alternatives[static_cast<std::size_t>(at.alternative)].name},
-          {"mechanism", name_of(plan.mechanisms[index])},
-          {"home", name_or_null(plan, value.home)},
-          {"staged", name_or_null(plan, value.staged)},
-          {"format", value.staged ? OrderedJson(name_of(value.format)) : OrderedJson(nullptr)}};
+  OrderedJson json = {
+      {"name", op.name},
+      {"issue_cycle", at.issue},
+      {"group", plan.problem[at.group].name},
+      {"alternative", op.alternatives[static_cast<std::size_t>(at.alternative)].name},
+      {"mechanism", name_of(plan.mechanisms[index])},
+      {"home", name_or_null(plan, value.home)},
+      {"staged", name_or_null(plan, value.staged)},
+      {"format", value.staged ? OrderedJson(name_of(value.format)) : OrderedJson(nullptr)}};
+  if (plan.shares.empty()) return json;
+  const RowShare& share = plan.shares[index];
+  json["part"] = share.part;
+  json["row_begin"] = share.row_begin;
+  json["row_end"] = share.row_end;
+  return json;
 }
 
 OrderedJson tensor_json(const Plan& plan, const PerTileOp& per_tile_op) {
@@ -185,6 +192,12 @@ OrderedJson kernel_json(const Plan& plan) {
                         {"tensor", tensor_json(plan, per_tile_op)},
                         {"writes", per_tile_op.writes}};
     if (per_tile_op.alone) json["alone"] = true;
+    for (const RingLoad& load : per_tile_op.loads) {
+      OrderedJson made = place_json(load.load);
+      made["copy"] = plan.problem[load.copy].name;
+      json["loads"].push_back(std::move(made));
+    }
+    if (per_tile_op.sender) json["sender"] = plan[*per_tile_op.sender].name;
     if (per_tile_op.told) json["told"] = plan[*per_tile_op.told].name;
     prologue_epilogue.push_back(std::move(json));
   }

@@ -12,6 +12,15 @@
 
 namespace twill::plan {
 
+/// A load of a loop behind the planned one.
+struct LoadRequest {
+  Place load;
+  std::vector<OpId> like;      ///< ops of the planned loop that load a tile of the same kind in the
+                               ///< same manner, in the order of the program
+  bool runs_ahead = false;     ///< a role that only loads can make its place
+  bool by_descriptor = false;  ///< else each role that needs the tile may load it for itself
+};
+
 /// A prologue or epilogue op of the kernel, before its roles are known.
 struct PerTileRequest {
   PerTileOp what;                               ///< without roles and buffers
@@ -26,6 +35,8 @@ struct PerTileRequest {
   std::vector<OpId> copies;  ///< before the loop: copies by threads whose addresses it is for
   bool only_copies = false;  ///< and it has no other use
   bool brings = false;       ///< alone: something reads a result
+  std::vector<LoadRequest>
+      loads;  ///< of a loop behind the planned one, in the order of the program
 };
 
 /// A row sum that may be kept in parts, as the text of the loop has it (ir/row_sums.h).
@@ -67,7 +78,7 @@ struct Setting {
   std::vector<Rematerialized> rematerialized;            ///< without roles
   std::vector<RowSum> row_sums;      ///< in the order in which the loop carries them
   std::vector<WholeRequest> wholes;  ///< in the order of the program
-  std::vector<int> parts;            ///< by OpId: the rows it works on, -1: all; may be empty
+  std::vector<RowShare> shares;      ///< by OpId; may be empty
   bool tokens = true;                ///< keep the order of tensor-core work across roles
   bool pins = false;  ///< keep the compiler from moving math over the waits it overlaps with
   schedule::Regions regions;      ///< where roles take turns, beside `tokens`

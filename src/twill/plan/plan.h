@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/schedule/schedule.h"
 #include "twill/support/id.h"
 
@@ -51,8 +51,8 @@ struct Instance {
     first,   ///< iteration `offset`
     window,  ///< iteration window + offset; only in a steady state, offset <= 0
     last,    ///< iteration trips + offset, offset < 0
-    tile,    ///< tile `offset` after the role's current tile, offset <= 0; only before and after
-             ///< the sections, and of channels that count tiles
+    tile,    ///< tile `offset` after the role's current tile, offset <= 0, or 1 of an `acquire`;
+             ///< only before and after the sections, and of channels that count tiles
   };
   From from = From::first;
   int offset = 0;
@@ -137,6 +137,14 @@ struct Sections {
   std::vector<Step> drain;                     ///< instances from `last`
   std::vector<std::vector<Step>> short_trips;  ///< by N, `spread` many; instances from `first`
   friend bool operator==(const Sections&, const Sections&) = default;
+};
+
+/// The rows of its tile that an op works on.
+struct RowShare {
+  int part = -1;         ///< number of the part; -1: all rows, or rows make no difference
+  Amount row_begin = 0;  ///< both 0 where the op is not cut
+  Amount row_end = 0;
+  friend bool operator==(const RowShare&, const RowShare&) = default;
 };
 
 /// A group of the schedule at work.
@@ -249,6 +257,21 @@ struct TensorAccess {
   friend bool operator==(const TensorAccess&, const TensorAccess&) = default;
 };
 
+/// An op of the TTGIR.
+struct Place {
+  std::string what;  ///< "tt.reduce @ 51:13": name and place
+  int line = 0;      ///< of that place
+  int column = 0;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+/// A load of another loop that comes through a ring of the planned one.
+struct RingLoad {
+  Place load;
+  OpId copy;  ///< of the planned loop: it fills the ring
+  friend bool operator==(const RingLoad&, const RingLoad&) = default;
+};
+
 /// A prologue or epilogue op, and its roles. Each role does it once per tile, in its `before` or
 /// `after`, in the order of the program.
 struct PerTileOp {
@@ -264,11 +287,13 @@ struct PerTileOp {
   Mechanism mechanism = Mechanism::threads;
   std::vector<RoleId> roles;  ///< tma_load: one. Else: those that hold rows of the tile, each for
                               ///< its own rows
-  std::vector<BufferId>
-      buffers;                ///< tma_load: the invariant buffer. bulk_store: the staging buffer of
-                              ///< each of `roles`, with its rows and no others. Else: none
-  std::vector<Amount> bytes;  ///< bulk_store: of each role's rows, which fit its buffer
-  std::vector<BufferId> reads;       ///< loop-invariant buffers that it reads
+  std::vector<BufferId> buffers;  ///< tma_load: the invariant buffer. bulk_store: the staging
+                                  ///< buffer of each of `roles`, with its rows and no others; with
+                                  ///< a `sender` one box that they fill together. Else: none
+  std::vector<Amount> bytes;      ///< bulk_store: of each role's rows, which fit its buffer
+  std::optional<RoleId> sender;   ///< bulk_store: the role that issues it for all `roles`, once
+                                  ///< they have staged; empty: each for its own rows
+  std::vector<BufferId> reads;    ///< loop-invariant buffers that it reads
   std::vector<TensorAccess> tensor;  ///< threads: by role, ascending
   bool writes = false;               ///< writes global memory: only for tiles that are the CTA's
                                      ///< own
@@ -279,6 +304,10 @@ struct PerTileOp {
   bool alone = false;
   std::optional<ChannelId> told;  ///< alone: by which other roles learn that it is done, with its
                                   ///< results; empty: none does
+  /// Of a loop behind the planned one: its loads that come through rings, which go on from where
+  /// the planned loop left them. The channels' producer begins them, by an `issue` step. Each of
+  /// `roles` waits for those of an iteration and releases each channel once, within its `compute`.
+  std::vector<RingLoad> loads;
   friend bool operator==(const PerTileOp&, const PerTileOp&) = default;
 };
 
@@ -293,14 +322,6 @@ struct Rematerialized {
                               ///< ascending
   std::vector<RoleId> roles;  ///< those of the readers, ascending
   friend bool operator==(const Rematerialized&, const Rematerialized&) = default;
-};
-
-/// An op of the TTGIR.
-struct Place {
-  std::string what;  ///< "tt.reduce @ 51:13": name and place
-  int line = 0;      ///< of that place
-  int column = 0;
-  friend bool operator==(const Place&, const Place&) = default;
 };
 
 /// A row sum that the loop carries and a role keeps in parts. Each thread that holds a part of a
@@ -409,6 +430,7 @@ struct Plan {
   Limits limits;
   std::vector<Mechanism> mechanisms;  ///< by OpId
   std::vector<Value> values;          ///< by OpId
+  std::vector<RowShare> shares;       ///< by OpId; empty for `.loop` texts
   std::vector<Warpgroup> warpgroups;  ///< the first has warps 0..3 of the CTA, and so on
   std::vector<Role> roles;            ///< groups that have an op, in the order of the pool
   std::vector<Buffer> buffers;

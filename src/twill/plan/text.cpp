@@ -21,7 +21,7 @@ std::string instance_text(const Instance& instance) {
     case Instance::From::last:
       return fmt::format("[N{}]", instance.offset);
     case Instance::From::tile:
-      return instance.offset == 0 ? "[t]" : fmt::format("[t{}]", instance.offset);
+      return instance.offset == 0 ? "[t]" : fmt::format("[t{:+}]", instance.offset);
   }
   return "";
 }
@@ -170,6 +170,20 @@ std::string partial_sums_text(const Plan& plan) {
               "row sums in parts until the loop is over: ", "  ");
 }
 
+std::string ring_loads_text(const Plan& plan) {
+  std::string text;
+  for (const PerTileOp& loop : plan.kernel->per_tile_ops) {
+    std::vector<std::string> loads;
+    for (const RingLoad& load : loop.loads) {
+      loads.push_back(fmt::format("{} as {}", load.load.what, plan.problem[load.copy].name));
+    }
+    if (loads.empty()) continue;
+    text += wrap(fmt::format("{}", fmt::join(loads, ", ")), 100,
+                 loop.what + " goes on with rings: ", "  ");
+  }
+  return text;
+}
+
 std::string kernel_text(const Plan& plan) {
   std::string text =
       fmt::format("prologue and epilogue ({}), {}\n", plan.kernel->loop, tiles_text(*plan.kernel));
@@ -177,9 +191,11 @@ std::string kernel_text(const Plan& plan) {
   for (const PerTileOp& per_tile_op : plan.kernel->per_tile_ops) {
     table.add({per_tile_op.when == PerTileOp::When::before ? "before" : "after", per_tile_op.what,
                std::string(name_of(per_tile_op.mechanism)) + (per_tile_op.alone ? ", alone" : ""),
-               names_of(plan, per_tile_op.roles), buffer_names_text(plan, per_tile_op.buffers)});
+               names_of(plan, per_tile_op.roles) +
+                   (per_tile_op.sender ? " for " + plan[*per_tile_op.sender].name : ""),
+               buffer_names_text(plan, per_tile_op.buffers)});
   }
-  return text + table.to_string() + partial_sums_text(plan);
+  return text + table.to_string() + ring_loads_text(plan) + partial_sums_text(plan);
 }
 
 std::string wholes_text(const Plan& plan) {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "twill/problem/problem.h"
+
 namespace twill::problem {
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 namespace twill::problem {
 

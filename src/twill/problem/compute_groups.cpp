@@ -1,4 +1,5 @@
 #include "twill/problem/compute_groups.h"
+#include "twill/problem/problem.h"
 
 #include <algorithm>
 

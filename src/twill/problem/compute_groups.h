@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 /// Groups and ops that `minimum_compute_groups` counts (docs/reference/rules.md, minimum-groups).
 /// The rooms that check answers (`verify`, `certify`, `emit/smtlib`) count by themselves.

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 /// Smaller cycle counts whose ratios are close to the original ones (the paper's section 5.2).
 /// Twill does not need it: its search does not grow with the cycles. It is here for solvers that

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "twill/problem/problem.h"
+
 namespace twill::problem {
 namespace {
 

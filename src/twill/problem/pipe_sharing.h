@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 namespace twill::problem {
 

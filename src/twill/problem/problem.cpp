@@ -32,6 +32,18 @@ std::optional<Objective> objective_named(std::string_view name) {
   return static_cast<Objective>(found - kObjectiveNames.begin());
 }
 
+Problem::Problem(Parts parts)
+    : parts_(std::make_shared<const Parts>(std::move(parts))),
+      ops_(parts_->ops),
+      dependences_(parts_->dependences),
+      groups_(parts_->groups) {}
+
+const std::string& Problem::name() const { return parts_->name; }
+
+bool operator==(const Problem& one, const Problem& other) {
+  return one.parts_ == other.parts_ || *one.parts_ == *other.parts_;
+}
+
 bool Problem::in_force(Rule rule) const {
   if (rule == Rule::placement && !in_force(Rule::memory)) return false;
   return std::find(parts_->relaxed.begin(), parts_->relaxed.end(), rule) == parts_->relaxed.end();

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "twill/problem/ops.h"
 #include "twill/support/diagnostic.h"
 #include "twill/support/id.h"
 
@@ -16,19 +17,6 @@
 /// The exact meaning of every rule is in docs/reference/rules.md; the source is the Twill paper
 /// (sections 4 and 5) with the corrections of docs/decisions/0002-semantics.md.
 namespace twill::problem {
-
-struct UnitTag;
-struct PipeTag;
-struct MemoryTag;
-struct GroupTag;
-struct OpTag;
-struct DependenceTag;
-using UnitId = Id<UnitTag>;
-using PipeId = Id<PipeTag>;
-using MemoryId = Id<MemoryTag>;
-using GroupId = Id<GroupTag>;
-using OpId = Id<OpTag>;
-using DependenceId = Id<DependenceTag>;
 
 /// An exclusive functional unit: at most one op holds it in any cycle (tensor core, TMA queue).
 struct Unit {
@@ -50,72 +38,6 @@ struct Memory {
   std::string name;
   Amount capacity = 0;  ///< at least 1; space for the values of this loop
   friend bool operator==(const Memory&, const Memory&) = default;
-};
-
-/// A warp group of the pool. It may stay unused.
-struct Group {
-  std::string name;
-  int warps = 4;       ///< width; at least 1
-  int registers = 0;   ///< per thread, usable for tile data
-  bool loads = false;  ///< the load group: it takes the variable-latency ops, and only those
-  friend bool operator==(const Group&, const Group&) = default;
-};
-
-struct PipeUse {
-  PipeId pipe;
-  Cycles demand = 0;  ///< cycles of the whole pipe per execution
-  friend bool operator==(const PipeUse&, const PipeUse&) = default;
-};
-
-struct Footprint {
-  MemoryId memory;
-  Amount amount = 0;
-  friend bool operator==(const Footprint&, const Footprint&) = default;
-};
-
-/// An alternative of an op: one way to carry it out. Most ops have one; with several (exp2 on MUFU
-/// or as a polynomial on FMA, ...), a schedule picks one per op.
-struct Alternative {
-  std::string name;            ///< empty if it is the only alternative
-  std::optional<UnitId> unit;  ///< exclusive unit held from issue, if any
-  Cycles occupancy = 0;        ///< cycles the unit is held, contiguous from issue; 0 iff no unit
-  Cycles latency = 0;          ///< cycles from issue to the result
-  Cycles issue = 0;            ///< cycles from issue during which the issuing warps are held
-  std::vector<PipeUse> pipes;  ///< demands on shared pipes, by ascending pipe, each once
-  friend bool operator==(const Alternative&, const Alternative&) = default;
-};
-
-/// A tile operation of one iteration.
-struct Op {
-  std::string name;
-  std::vector<Alternative> alternatives;  ///< at least one
-  int warps = 4;                          ///< width: the rule `width` wants a group of exactly this
-  int registers = 0;                      ///< per thread, of the result while it lives
-  std::vector<Footprint> footprint;       ///< of the result while it lives
-  bool asynchronous = false;              ///< the result comes without the issuing warps' help
-  bool variable_latency = false;          ///< belongs to the load group (rule `load-group`)
-  bool streaming = false;           ///< variable latency, no inputs in the loop: loads run ahead
-                                    ///< by the depth of their ring, and delay no op
-  std::vector<std::string> source;  ///< what it stands for, "name @ line:column" or free text
-  friend bool operator==(const Op&, const Op&) = default;
-};
-
-/// `to` of iteration i needs `from` of iteration i - distance.
-struct Dependence {
-  OpId from;
-  OpId to;
-  int distance = 0;                 ///< iterations; a cycle must have a positive sum
-  std::optional<Cycles> delay;      ///< issue to issue; default: latency of `from`, 0 if streaming
-  bool blocking = false;            ///< `to` waits on a barrier or counter for it
-  bool carries_value = true;        ///< false: pure ordering, keeps nothing alive
-  std::optional<Cycles> read_hold;  ///< cycles after the issue of `to` during which it still reads
-                                    ///< the value; default: 0 if `to` is synchronous or updates
-                                    ///< in place, else the latency of `to`
-  bool in_place = false;            ///< `to` overwrites the value: both are one buffer
-  Cycles transfer = 0;              ///< added to the delay if the two ops are in different groups
-  bool through_memory = false;      ///< an order of accesses to global memory: those of `from`
-                                    ///< are complete and visible to `to`; carries no value
-  friend bool operator==(const Dependence&, const Dependence&) = default;
 };
 
 /// A transfer: moves a value in registers from the group of `value` to that of a reader, if they
@@ -212,84 +134,29 @@ struct Parts {
   friend bool operator==(const Parts&, const Parts&) = default;
 };
 
-/// A well-formed scheduling problem. Immutable. Only `pose` makes one, so these hold: ids in range,
-/// names unique and spelled as identifiers. Numbers are non-negative, and small enough that sums
-/// over all ops cannot overflow. No circuit has distance zero. Copies share their parts, so they
-/// cost nothing.
-class Problem {
- public:
-  Problem(const Problem&) = default;  // no move, which would leave a Problem without parts
-  Problem& operator=(const Problem&) = default;
-
-  const std::string& name() const { return parts_->name; }
-  std::span<const Unit> units() const { return parts_->units; }
-  std::span<const Pipe> pipes() const { return parts_->pipes; }
-  std::span<const Memory> memories() const { return parts_->memories; }
-  std::span<const Group> groups() const { return parts_->groups; }
-  std::span<const Op> ops() const { return parts_->ops; }
-  std::span<const Dependence> dependences() const { return parts_->dependences; }
-  std::span<const Rule> relaxed() const { return parts_->relaxed; }
-  std::span<const Objective> objectives() const { return parts_->objectives; }
-  int minimum_compute_groups() const { return parts_->minimum_compute_groups; }
-  std::span<const std::vector<OpId>> same_group() const { return parts_->same_group; }
-  std::span<const Transfer> transfers() const { return parts_->transfers; }
-  std::span<const RegisterBudget> register_budgets() const { return parts_->register_budgets; }
-  const Parts& parts() const { return *parts_; }
-
-  const Unit& operator[](UnitId id) const { return parts_->units[id.index()]; }
-  const Pipe& operator[](PipeId id) const { return parts_->pipes[id.index()]; }
-  const Memory& operator[](MemoryId id) const { return parts_->memories[id.index()]; }
-  const Group& operator[](GroupId id) const { return parts_->groups[id.index()]; }
-  const Op& operator[](OpId id) const { return parts_->ops[id.index()]; }
-  const Dependence& operator[](DependenceId id) const { return parts_->dependences[id.index()]; }
-
-  bool in_force(Rule rule) const;
-  /// The register budget that the group has a share in. Cost: O(groups).
-  std::optional<std::size_t> budget_of(GroupId group) const;
-
-  friend bool operator==(const Problem& one, const Problem& other) {
-    return one.parts_ == other.parts_ || *one.parts_ == *other.parts_;
-  }
-
- private:
-  friend Result<Problem> pose(Parts parts);
-  explicit Problem(Parts parts) : parts_(std::make_shared<const Parts>(std::move(parts))) {}
-  std::shared_ptr<const Parts> parts_;
-};
+inline std::span<const Unit> Problem::units() const { return parts_->units; }
+inline std::span<const Pipe> Problem::pipes() const { return parts_->pipes; }
+inline std::span<const Memory> Problem::memories() const { return parts_->memories; }
+inline std::span<const Rule> Problem::relaxed() const { return parts_->relaxed; }
+inline std::span<const Objective> Problem::objectives() const { return parts_->objectives; }
+inline int Problem::minimum_compute_groups() const { return parts_->minimum_compute_groups; }
+inline std::span<const std::vector<OpId>> Problem::same_group() const { return parts_->same_group; }
+inline std::span<const Transfer> Problem::transfers() const { return parts_->transfers; }
+inline std::span<const RegisterBudget> Problem::register_budgets() const {
+  return parts_->register_budgets;
+}
+inline const Parts& Problem::parts() const { return *parts_; }
+inline const Unit& Problem::operator[](UnitId id) const { return parts_->units[id.index()]; }
+inline const Pipe& Problem::operator[](PipeId id) const { return parts_->pipes[id.index()]; }
+inline const Memory& Problem::operator[](MemoryId id) const { return parts_->memories[id.index()]; }
 
 /// Checks the input rules listed at `Problem` and at each member, and makes the Problem.
 /// Fails with a message that names the op, dependence or resource, without a location, which
 /// readers add. Cost: O(ops + dependences).
 Result<Problem> pose(Parts parts);
 
-/// The largest number accepted for a duration, capacity, register count, distance or footprint.
-inline constexpr std::int64_t kLargestNumber = 1'000'000'000;
-/// The largest dependence distance, in iterations.
-inline constexpr int kLargestDistance = 1'000;
-/// The largest sum of all durations of a loop (occupancies, latencies, issue cycles, demands,
-/// delays, read holds, transfers). With it, an II of that size times the distances along any path
-/// still fits in 64 bits.
-inline constexpr Cycles kLargestTotal = 100'000'000'000;
-/// The largest number of ops, and a tenth of the largest number of dependences.
-inline constexpr std::size_t kMostOps = 10'000;
-/// The largest number of units, pipes, memories or groups of one loop, and of alternatives of one
-/// op.
-inline constexpr std::size_t kMostOfAKind = 64;
-/// The most steps of a register budget.
-inline constexpr std::int64_t kMostRegisterSteps = 1'024;
-/// The longest name, in characters.
-inline constexpr std::size_t kLongestName = 200;
-
 /// Whether `name` may name a loop, resource, op or alternative: a letter or '_', then letters,
 /// digits, '_' and '.', at most kLongestName characters.
 bool is_identifier(std::string_view name);
-
-/// The numbers of one dependence once the alternatives of its two ops are chosen (defaults filled
-/// in).
-Cycles delay_of(const Dependence& dependence, const Op& from, const Alternative& from_alternative);
-Cycles read_hold_of(const Dependence& dependence, const Op& to, const Alternative& to_alternative);
-
-/// The cycles of an op that count for the length of a schedule: max(occupancy, issue, 1).
-Cycles span_of(const Alternative& alternative);
 
 }  // namespace twill::problem

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 /// Memory for values in registers that change groups by a delay alone. No rule demands it, but
 /// every plan does: a value waits there for its readers in other groups.

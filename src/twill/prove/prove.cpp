@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "twill/certify/facts.h"
+#include "twill/problem/problem.h"
 #include "twill/prove/reasons.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/loop_text.h"

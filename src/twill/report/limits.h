@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/report/launch.h"
 #include "twill/report/outcome.h"
 #include "twill/schedule/schedule.h"

@@ -1,5 +1,6 @@
 #include "twill/report/load.h"
 
+#include "twill/problem/problem.h"
 #include "twill/schedule/analysis.h"
 
 namespace twill::report {

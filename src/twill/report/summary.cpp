@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/problem/problem.h"
 #include "twill/report/alternatives.h"
 #include "twill/report/buffers.h"
 #include "twill/report/entry.h"

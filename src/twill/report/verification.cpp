@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/problem/problem.h"
 #include "twill/report/summary.h"
 #include "twill/support/text_table.h"
 

@@ -5,6 +5,7 @@
 #include "twill/concurrent/assembly.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/operands.h"
+#include "twill/plan/stores.h"
 #include "twill/plan/text.h"
 
 namespace twill::run {
@@ -66,7 +67,17 @@ bool is_loop_frame(const Frame& frame) {
 
 RoleSteps::RoleSteps(Comparison& all, const plan::Role& role)
     : all_(all), plan_(all.what.plan), role_(role) {
+  for (std::size_t c = 0; c < plan_.channels.size(); ++c) {
+    barriers_of_.push_back(plan::first_to_sender(plan_, plan::ChannelId(c)));
+  }
   add_tile();
+}
+
+/// Whether a channel is about a box that one role stores.
+bool RoleSteps::is_of_box(plan::ChannelId channel) const {
+  const auto& buffers = plan_[channel].buffers;
+  return !buffers.empty() && plan_[buffers.front()].staging &&
+         plan_[buffers.front()].invariant_buffer;
 }
 
 void RoleSteps::place(const std::vector<plan::Step>& steps, std::int64_t window, bool is_per_tile) {
@@ -75,28 +86,8 @@ void RoleSteps::place(const std::vector<plan::Step>& steps, std::int64_t window,
     const std::int64_t iteration =
         of_tile ? step.instance.offset : plan::iteration_of(step.instance, window, all_.trips);
     const std::int64_t before = of_tile ? tiles_ : tiles_ * all_.trips;
-    place_acquire(step);
     steps_.push_back({&step, iteration, before + iteration, is_per_tile});
   }
-}
-
-/// A box that lies where a tile lay is one more filling of the tile's buffer.
-void RoleSteps::place_acquire(const plan::Step& step) {
-  const bool fills = step.kind == StepKind::stage || step.kind == StepKind::compute;
-  if (!fills || !step.per_tile_op) return;
-  for (const auto& [entry, channel] : all_.what.laid) {
-    if (entry != *step.per_tile_op) continue;
-    plan::Step& added = added_.emplace_back();
-    added.kind = StepKind::acquire;
-    added.instance = step.instance;
-    added.channel = channel;
-    steps_.push_back({&added, 0, plan_[channel].depth, true});
-  }
-}
-
-bool RoleSteps::is_laid(plan::ChannelId channel) const {
-  return std::any_of(all_.what.laid.begin(), all_.what.laid.end(),
-                     [&](const auto& it) { return it.second == channel; });
 }
 
 void RoleSteps::add_tile() {
@@ -115,9 +106,19 @@ std::string RoleSteps::words(const Placed& placed) const {
   return plan::to_text(plan_, *placed.step) + " of iteration " + std::to_string(placed.iteration);
 }
 
+/// The box that threads write in a step, for another role to store. Beside products in no loop a
+/// role may write memory of its own, and is not asked about boxes.
+std::optional<plan::BufferId> RoleSteps::box_of(const plan::Step& step) const {
+  if (step.kind != StepKind::stage || !step.per_tile_op || all_.products_around) {
+    return std::nullopt;
+  }
+  const plan::PerTileOp& op = plan_.kernel->per_tile_ops[*step.per_tile_op];
+  return op.sender ? std::optional(op.buffers.front()) : std::nullopt;
+}
+
 /// The buffer in shared memory that threads write in a step.
 std::optional<plan::BufferId> RoleSteps::written_by(const plan::Step& step) const {
-  if (!step.op) return std::nullopt;
+  if (!step.op) return box_of(step);
   const plan::Value& value = plan_.values[step.op->index()];
   if (step.kind == StepKind::stage) return value.staged;
   const Mechanism how = plan_.mechanisms[step.op->index()];
@@ -133,11 +134,13 @@ bool RoleSteps::shows(const Placed& placed) const {
   const bool once = step.instance.from == plan::Instance::From::tile && all_.walks == 0;
   const bool boxed = step.op && plan_.mechanisms[step.op->index()] == Mechanism::bulk_store;
   if (boxed && step.kind == StepKind::stage) return false;  // into a box, for a helper
+  const bool waits = step.kind == StepKind::wait || step.kind == StepKind::release;
+  if (waits && barriers_of(*step.channel) != *step.channel) return false;  // with the first of them
   switch (step.kind) {
     case StepKind::acquire:
-      return !once || (is_laid(*step.channel) && placed.instance > 0);
+      return !once || step.instance.offset == 1;
     case StepKind::release:
-      return !once || is_laid(*step.channel);
+      return !once || is_of_box(*step.channel) || plan::gives_place_to_box(plan_, *step.channel);
     case StepKind::expect:
     case StepKind::commit:
     case StepKind::wait:
@@ -313,8 +316,9 @@ bool RoleSteps::fits_barrier(const concurrent::Role& state, ir::OpId id, const P
   const plan::Channel& channel = plan_[*step.channel];
   const bool empty = step.kind == StepKind::acquire || step.kind == StepKind::release;
   const auto kind = empty ? Bindings::Kind::empty : Bindings::Kind::full;
+  const plan::ChannelId bound = barriers_of(*step.channel);
   const std::int64_t instance = placed.instance + used_beside(*step.channel);
-  if (!all_.bindings.agree(kind, step.channel->index(), channel.depth, instance, *at)) {
+  if (!all_.bindings.agree(kind, bound.index(), channel.depth, instance, *at)) {
     return false;
   }
   const std::int64_t phase = instance / channel.depth;
@@ -438,9 +442,10 @@ bool RoleSteps::fits_product(const concurrent::Role& state, ir::OpId id, const P
 
 bool RoleSteps::fits_write(const concurrent::Role& state, ir::OpId id, const Placed& placed) {
   const auto address = ir::operand_in(all_.what.module.op(id), ir::Role::address);
-  const auto at = address ? spot(state, *address) : std::nullopt;
+  auto at = address ? spot(state, *address) : std::nullopt;
   std::optional<plan::BufferId> buffer = written_by(*placed.step);
-  if (is_copy(plan_, *placed.step) && placed.step->op) {  // in small pieces, through registers
+  if (at && box_of(*placed.step)) *at = {at->storage, 0, 1};  // it may lie in all of a ring
+  if (is_copy(plan_, *placed.step) && placed.step->op) {      // in small pieces, through registers
     buffer = plan_.values[placed.step->op->index()].home;
     arrives_next_ = true;
   }

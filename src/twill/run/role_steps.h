@@ -79,8 +79,12 @@ class RoleSteps {
 
   void add_tile();
   void place(const std::vector<plan::Step>& steps, std::int64_t window, bool is_per_tile);
-  void place_acquire(const plan::Step& step);
-  bool is_laid(plan::ChannelId channel) const;
+  std::optional<plan::BufferId> box_of(const plan::Step& step) const;
+  bool is_of_box(plan::ChannelId channel) const;
+  /// The channel whose mbarriers a channel has: those from roles that fill a box have the same.
+  plan::ChannelId barriers_of(plan::ChannelId channel) const {
+    return barriers_of_[channel.index()];
+  }
   bool shows(const Placed& placed) const;
   std::string pass(const Placed& placed);
   bool is_of_shape(const std::vector<std::int64_t>& shape,
@@ -121,13 +125,17 @@ class RoleSteps {
   void forward(std::span<const ir::ValueId> from, std::span<const ir::ValueId> to);
   std::optional<std::int64_t> iteration_of(const ir::Op& op) const;
   std::optional<std::int64_t> latest_in(plan::OpId op, std::int64_t iteration, bool held);
+  std::optional<std::int64_t> made_by(const problem::Dependence& it, std::int64_t iteration,
+                                      bool held);
   bool is_made_of(plan::OpId op, std::int64_t iteration, std::optional<std::int64_t> made);
+  bool is_made_of(plan::OpId op, ir::OpId source, std::int64_t iteration,
+                  std::optional<std::int64_t> made);
 
   Comparison& all_;
   const plan::Plan& plan_;
   const plan::Role& role_;
+  std::vector<plan::ChannelId> barriers_of_;
   std::vector<Placed> steps_;
-  std::deque<plan::Step> added_;  ///< that the plan lacks: boxes in the place of tiles
   std::size_t next_ = 0;
   std::int64_t tiles_ = 0;
   std::optional<ir::OpId> loop_;  ///< the planned one

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <map>
 #include <set>
+#include <vector>
 
 #include "twill/ir/loop.h"
 #include "twill/run/role_steps.h"
@@ -30,6 +32,29 @@ bool is_made_of_indices(const ir::Program& program, ir::ValueId value,
     default:
       return false;
   }
+}
+
+/// Values among those handed to a step that an op in it is made from, and all on the way to them.
+std::set<ir::ValueId> taken_by(const ir::Program& program, ir::OpId source,
+                               const std::map<plan::OpId, std::set<ir::ValueId>>& handed) {
+  std::map<ir::ValueId, ir::ValueId> yielded;
+  for (const ir::Loop& loop : ir::loops(program, program.module())) {
+    for (const ir::Carried& it : loop.carried) yielded.emplace(it.argument, it.yielded);
+  }
+  std::vector<ir::ValueId> open = program.op(source).operands;
+  std::set<ir::ValueId> seen;
+  while (!open.empty()) {
+    const ir::ValueId value = open.back();
+    open.pop_back();
+    const bool is_handed = std::any_of(handed.begin(), handed.end(),
+                                       [&](const auto& it) { return it.second.contains(value); });
+    if (!seen.insert(value).second || is_handed) continue;
+    const auto carried = yielded.find(value);
+    if (carried != yielded.end()) open.push_back(carried->second);
+    const ir::Op* const made = ir::defining_op(program, value);
+    if (made != nullptr) open.insert(open.end(), made->operands.begin(), made->operands.end());
+  }
+  return seen;
 }
 
 }  // namespace
@@ -65,26 +90,60 @@ std::optional<std::int64_t> RoleSteps::latest_in(plan::OpId op, std::int64_t ite
   std::optional<std::int64_t> latest;
   for (const problem::Dependence& it : plan_.problem.dependences()) {
     if (it.to != op || !it.carries_value || iteration < it.distance) continue;
-    const std::int64_t from = iteration - it.distance;
-    const plan::Mechanism how = plan_.mechanisms[it.from.index()];
-    const auto buffer = plan::read_from(plan_, it.from, op);
-    const bool shared =
-        buffer && plan_[*buffer].residence == plan::Residence::shared && !(held && writes(*buffer));
-    std::optional<std::int64_t> made;
-    if (shared || how == plan::Mechanism::wgmma) {
-      made = from;
-    } else if (how == plan::Mechanism::threads) {
-      made = latest_in(it.from, from, held);
-    }
+    const auto made = made_by(it, iteration, held);
     if (made) latest = std::max(latest.value_or(*made), *made);
   }
   latest_[{op, iteration, held}] = latest;
   return latest;
 }
 
+/// The same for what one dependence hands to an iteration.
+std::optional<std::int64_t> RoleSteps::made_by(const problem::Dependence& it,
+                                               std::int64_t iteration, bool held) {
+  const std::int64_t from = iteration - it.distance;
+  const plan::Mechanism how = plan_.mechanisms[it.from.index()];
+  const auto buffer = plan::read_from(plan_, it.from, it.to);
+  const bool shared =
+      buffer && plan_[*buffer].residence == plan::Residence::shared && !(held && writes(*buffer));
+  if (shared || how == plan::Mechanism::wgmma) return from;
+  return how == plan::Mechanism::threads ? latest_in(it.from, from, held) : std::nullopt;
+}
+
 bool RoleSteps::is_made_of(plan::OpId op, std::int64_t iteration,
                            std::optional<std::int64_t> made) {
   return made == latest_in(op, iteration, false) || made == latest_in(op, iteration, true);
+}
+
+/// The same for one op of those that a step stands for. An op may take less than all that the step
+/// is handed, and then of earlier iterations.
+bool RoleSteps::is_made_of(plan::OpId op, ir::OpId source, std::int64_t iteration,
+                           std::optional<std::int64_t> made) {
+  if (is_made_of(op, iteration, made)) return true;
+  const ir::Program& kernel = all_.what.kernel;
+  const auto values_of = [&](plan::OpId from) {
+    std::set<ir::ValueId> values;
+    for (const extract::Source& it : all_.what.origins[from.index()].sources) {
+      const auto& results = kernel.op(it.op).results;
+      values.insert(results.begin(), results.end());
+    }
+    return values;
+  };
+  std::map<plan::OpId, std::set<ir::ValueId>> handed;
+  for (const problem::Dependence& it : plan_.problem.dependences()) {
+    if (it.to == op && it.carries_value) handed.try_emplace(it.from, values_of(it.from));
+  }
+  if (handed.contains(op)) return false;
+  const std::set<ir::ValueId> reached = taken_by(kernel, source, handed);
+  std::optional<std::int64_t> latest;
+  for (const problem::Dependence& it : plan_.problem.dependences()) {
+    if (it.to != op || !it.carries_value || iteration < it.distance) continue;
+    const auto& values = handed.at(it.from);
+    const bool taken = std::any_of(values.begin(), values.end(),
+                                   [&](ir::ValueId value) { return reached.contains(value); });
+    const auto from = taken ? made_by(it, iteration, false) : std::nullopt;
+    if (from) latest = std::max(latest.value_or(*from), *from);
+  }
+  return made == latest;
 }
 
 std::optional<std::int64_t> RoleSteps::iteration_of(const ir::Op& op) const {
@@ -208,7 +267,7 @@ std::string RoleSteps::check_computed(const Placed& placed) {
     if (!tile || is_of_indices(all_.what.kernel, op.results.front())) continue;
     const auto is_it = [&](const Computed& it) {
       return it.kind == op.kind &&
-             (!it.iteration || is_made_of(*step.op, placed.iteration, it.iteration));
+             (!it.iteration || is_made_of(*step.op, source.op, placed.iteration, it.iteration));
     };
     auto found = std::find_if(computed_.begin(), computed_.end(), [&](const Computed& it) {
       return is_of_shape(it.shape, type->shape) && is_it(it);

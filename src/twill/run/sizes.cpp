@@ -76,8 +76,9 @@ class Search {
     const std::vector<Grid> grids =
         given_.grid ? std::vector<Grid>{*given_.grid} : grids_of(axes_of(kernel_));
     for (const Sizes& sizes : all_sizes()) {
-      TWILL_TRY(auto chosen, with_sizes(sizes, grids));
-      if (chosen) return chosen;
+      auto chosen = with_sizes(sizes, grids);
+      if (!chosen && sizes.pattern != 0) continue;  // such as more groups of heads than heads
+      if (!chosen || *chosen) return chosen;
     }
     return std::move(last_resort_);
   }
@@ -261,7 +262,7 @@ class Search {
     for (const emit::Parameter& it : kernel_.description.parameters) {
       if (it.kind != Kind::pointer && it.kind != Kind::descriptor) continue;
       const std::int64_t number = array++;
-      if (it.kind != Kind::descriptor) continue;
+      if (it.kind != Kind::descriptor || it.sizes.empty()) continue;
       const execute::Accesses::Reach reach = accesses.reach(number);
       const auto file = launch.arrays.find(it.name);
       const bool from_file =

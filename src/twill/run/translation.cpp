@@ -202,16 +202,23 @@ class Comparer {
     }
   }
 
-  /// Finds branches of the kernel in the module: they have products and no mbarriers.
+  bool holds(ir::OpId op, OpKind kind) const {
+    const auto ops = ir::walk(program_, op);
+    return std::any_of(ops.begin(), ops.end(),
+                       [&](ir::OpId inner) { return program_.op(inner).kind == kind; });
+  }
+
+  /// Finds branches of the kernel in the module: they have products and no mbarriers. The choice
+  /// between few iterations and the loop has products in a loop.
   void find_branches() {
     for (const ir::OpId id : ir::walk(program_, what_.function)) {
       if (program_.op(id).kind != OpKind::branch) continue;
+      if (!holds(id, OpKind::wgmma) || holds(id, OpKind::barrier_wait)) continue;
       const auto ops = ir::walk(program_, id);
-      const auto has = [&](OpKind kind) {
-        return std::any_of(ops.begin(), ops.end(),
-                           [&](ir::OpId op) { return program_.op(op).kind == kind; });
-      };
-      if (has(OpKind::wgmma) && !has(OpKind::barrier_wait)) branches_.insert(id);
+      const bool chooses = std::any_of(ops.begin(), ops.end(), [&](ir::OpId inner) {
+        return ir::is_loop(program_.op(inner).kind) && holds(inner, OpKind::wgmma);
+      });
+      if (!chooses) branches_.insert(id);
     }
   }
 

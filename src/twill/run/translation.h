@@ -24,11 +24,8 @@ struct Translated {
   std::span<const extract::OpOrigin> origins;  ///< by problem::OpId: in `kernel`
   const plan::Plan& plan;
   /// By role of the module: the name of the plan's role. Names that no role of the plan has stand
-  /// for helpers, such as a warp that stores boxes.
+  /// for helpers, which do nothing of the plan.
   std::vector<std::string> roles;
-  /// Per-tile ops whose boxes lie where a tile of that channel lay. A role that fills one acquires
-  /// the channel for it.
-  std::vector<std::pair<std::size_t, plan::ChannelId>> laid;
 };
 
 struct TranslationCheck {

@@ -6,6 +6,7 @@
 
 #include "twill/concurrent/launches.h"
 #include "twill/execute/evaluate.h"
+#include "twill/execute/interpreter.h"
 #include "twill/ir/operands.h"
 #include "twill/support/stopwatch.h"
 
@@ -182,7 +183,8 @@ std::vector<emit::Parameter> parameters_of(const ir::Program& program, ir::OpId 
       made.type = type->element->element->name;
       made.block = type->element->shape;
       const int rank = static_cast<int>(made.block.size());
-      for (int d = 1; d <= rank; ++d) {
+      const bool passed = !execute::descriptor_arguments(program, function, i).sizes.empty();
+      for (int d = 1; passed && d <= rank; ++d) {
         made.sizes.push_back(static_cast<int>(i) + d);
         made.strides.push_back(static_cast<int>(i) + rank + d);
       }

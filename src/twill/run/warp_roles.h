@@ -87,7 +87,8 @@ bool is_broken(const RolesProof& proof);
 RolesProof prove_roles(const RolesModule& module, std::int64_t at_least);
 std::string to_text(const RolesProof& proof, const ir::Program& program);
 
-/// The function's arguments as parameters of a launch.
+/// The function's arguments as parameters of a launch. A descriptor that is not followed by its
+/// sizes and strides has none: its tensor has no end.
 std::vector<emit::Parameter> parameters_of(const ir::Program& program, ir::OpId function);
 
 }  // namespace twill::run

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "twill/problem/problem.h"
 #include "twill/support/whole_division.h"
 
 namespace twill::schedule {

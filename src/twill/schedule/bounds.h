@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/schedule/schedule.h"
 
 /// Lower bounds on the initiation interval that can be read off a Problem without search. Each

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "twill/problem/pipe_sharing.h"
+#include "twill/problem/problem.h"
 
 namespace twill::schedule {
 namespace {

@@ -1,3 +1,4 @@
+#include "twill/problem/problem.h"
 #include "twill/schedule/pool_class.h"
 
 #include <cstddef>

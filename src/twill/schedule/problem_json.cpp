@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 
 namespace twill::schedule {

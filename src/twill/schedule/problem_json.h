@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 namespace twill::schedule {
 

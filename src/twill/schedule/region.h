@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 /// Parts of a loop in which groups take turns.
 namespace twill::schedule {

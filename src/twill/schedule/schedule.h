@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 namespace twill::problem {
 struct Residual;  // problem/transfer.h

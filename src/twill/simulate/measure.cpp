@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "twill/problem/problem.h"
 #include "twill/simulate/run.h"
 
 /// Results of a run, measured once it is over.

@@ -1,3 +1,4 @@
+#include "twill/problem/problem.h"
 #include "twill/simulate/model.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/text.h"
+#include "twill/problem/problem.h"
 #include "twill/support/check.h"
 
 namespace twill::simulate {

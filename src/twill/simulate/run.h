@@ -43,18 +43,18 @@ struct RoleState {
   double free_at = 0;         ///< kNever while a synchronous op is at work
   bool arrived = false;       ///< at the token that it takes
   bool asked = false;         ///< for the unit of its synchronous op
-  double windows_end = 0;     ///< of the issue windows of all that it has begun
-  double next_window_at = 0;  ///< none begins before: something that blocks was begun just now
+  double windows_end = 0;     ///< end of the last issue window of the ops it has begun
+  double next_window_at = 0;  ///< no issue window begins earlier, since a blocking op has begun
   double blocked = -1;        ///< since when it waits; -1: it does not
-  Cause cause;                ///< of that wait
+  Cause cause;                ///< reason of that wait
   Program::Section section = Program::Section::prologue;
   double section_since = 0;
   RoleTimes times;
   std::array<Stalls, 3> stalls;  ///< by section
   std::array<double, 3> idle{};
-  std::vector<double> told;    ///< by RoleId: when all it has done for that role can be seen
-  std::vector<double> stored;  ///< by RoleId: when what it, or who gave it word of it, has stored
-                               ///< for that role can be seen
+  std::vector<double> told;    ///< by RoleId: time from which that role sees all that this role did
+  std::vector<double> stored;  ///< by RoleId: time from which that role sees stores of this role,
+                               ///< and of roles whose arrivals this role has waited for
 };
 
 /// Asynchronous work of one role and mechanism, in the order of its issue.
@@ -80,7 +80,7 @@ struct Running {
 struct UnitState {
   double free_at = 0;  ///< kNever while its op is at work
   std::deque<Instance> asked;
-  std::vector<Instance> next;  ///< of each of its ops, what it serves next by the schedule
+  std::vector<Instance> next;  ///< for each op of the unit: the instance that the schedule has next
 };
 
 class Run {
@@ -165,7 +165,7 @@ class Run {
   std::map<std::pair<RoleId, plan::Mechanism>, Queue> queues_;
   std::map<OpId, ChannelId> landing_;          ///< where loads arrive
   std::vector<std::vector<double>> acquired_;  ///< by ChannelId and iteration
-  /// Word of an arrival: by RoleId, the time when all that was stored for that role can be seen.
+  /// By arrival, then RoleId: the time from which that role sees all stores before the arrival.
   std::map<std::tuple<ChannelId, bool, std::int64_t>, std::vector<double>> words_;
   std::map<std::vector<std::size_t>, std::vector<double>> known_speeds_;
   std::priority_queue<double, std::vector<double>, std::greater<>> alarms_;

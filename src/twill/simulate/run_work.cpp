@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "twill/problem/problem.h"
 #include "twill/simulate/run.h"
 
 /// Units and pipes at work, and what follows when work ends.

@@ -43,8 +43,8 @@ struct Timing {
   std::optional<std::uint64_t> jitter;  ///< seed: latencies of variable-latency ops are 1 to
                                         ///< `largest_jitter` times their own, evenly spread
   double largest_jitter = 4;
-  bool jitter_all = false;  ///< those of all asynchronous ops, so that nothing but the plan's waits
-                            ///< says who is first
+  bool jitter_all = false;  ///< latencies of all asynchronous ops vary, so that the plan's waits
+                            ///< alone keep an order
 };
 
 /// Listener for the events of a run, in the order of their times.
@@ -129,7 +129,7 @@ struct Span {
 struct Arrow {
   Track from;
   double begin = 0;
-  double there = 0;  ///< from when on waits could pass for it
+  double there = 0;  ///< time from which waits may pass because of the arrival
   Track to;
   double end = 0;
   ChannelId channel;
@@ -146,7 +146,7 @@ struct Simulation {
                                    ///< too short for one
   std::vector<RoleTimes> roles;    ///< by RoleId
   std::vector<double> units;       ///< by UnitId: share of an iteration that it is held
-  std::vector<double> pipes;       ///< by PipeId: share of an iteration that is demanded of it
+  std::vector<double> pipes;       ///< by PipeId: demand as a share of an iteration
   std::vector<Ring> rings;
   std::vector<Span> spans;  ///< if recorded, by begin
   std::vector<Arrow> arrows;

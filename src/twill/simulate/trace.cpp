@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "twill/plan/text.h"
+#include "twill/problem/problem.h"
 #include "twill/simulate/print.h"
 
 namespace twill::simulate {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 /// Which ops of a loop look alike: what the search for symmetries begins with.
 namespace twill::solve {

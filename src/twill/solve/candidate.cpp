@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "twill/problem/problem.h"
 #include "twill/schedule/bounds.h"
 #include "twill/support/check.h"
 

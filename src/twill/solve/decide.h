@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/schedule/schedule.h"
 #include "twill/solve/solve.h"
 

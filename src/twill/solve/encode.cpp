@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "twill/problem/compute_groups.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/difference.h"
 #include "twill/support/whole_division.h"
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "twill/problem/problem.h"
 #include "twill/solve/encode.h"
 #include "twill/support/whole_division.h"
 

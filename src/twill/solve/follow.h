@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/schedule/schedule.h"
 
 namespace twill::solve {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "twill/problem/compute_groups.h"
+#include "twill/problem/problem.h"
 #include "twill/solve/place.h"
 #include "twill/solve/recheck.h"
 #include "twill/support/whole_division.h"

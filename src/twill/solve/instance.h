@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/schedule/schedule.h"
 
 /// A Problem whose ops have one alternative each, in the numbers that encoding, tightening and

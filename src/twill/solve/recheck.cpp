@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "twill/problem/problem.h"
 #include "twill/support/whole_division.h"
 
 namespace twill::solve {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/schedule/schedule.h"
 
 namespace twill::solve {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/schedule/schedule.h"
 
 /// The joint modulo schedule and warp-group assignment of a Problem, with proof of optimality.

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "twill/problem/problem.h"
 #include "twill/solve/alike.h"
 
 namespace twill::solve {

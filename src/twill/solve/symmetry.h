@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 namespace twill::solve {
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "twill/problem/compute_groups.h"
+#include "twill/problem/problem.h"
 
 namespace twill::strategy {
 namespace {

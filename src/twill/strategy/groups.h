@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/strategy/sub_tiles.h"
 #include "twill/support/diagnostic.h"
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "twill/problem/problem.h"
 #include "twill/strategy/program.h"
 
 namespace twill::strategy {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/problem/problem.h"
 #include "twill/strategy/groups.h"
 #include "twill/strategy/program.h"
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/schedule/region.h"
 #include "twill/strategy/strategy.h"
 #include "twill/strategy/sub_tiles.h"

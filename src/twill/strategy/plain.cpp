@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "twill/problem/problem.h"
 #include "twill/strategy/waits.h"
 
 namespace twill::strategy {

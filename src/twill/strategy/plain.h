@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 /// Internal to the room: what Triton's own pipelining orders, beside the source.
 namespace twill::strategy {

@@ -1,3 +1,4 @@
+#include "twill/problem/problem.h"
 #include "twill/strategy/program.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/schedule/schedule.h"
 #include "twill/solve/solve.h"
 #include "twill/support/diagnostic.h"

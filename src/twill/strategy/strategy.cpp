@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "twill/problem/compute_groups.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/least_interval.h"
 #include "twill/strategy/groups.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/schedule/region.h"
 #include "twill/schedule/schedule.h"
 #include "twill/solve/solve.h"
@@ -71,7 +71,7 @@ struct Terms {
                                     ///< begins its iteration; empty: all in that round
   std::optional<int> depth;         ///< copies of a load's buffer; nothing: as many as hide it
   schedule::Regions regions;        ///< where groups take turns
-  std::vector<std::string> notes;   ///< what was decided, a sentence each
+  std::vector<std::string> notes;   ///< decisions of the strategy, a sentence each
 };
 
 /// The terms of a strategy other than `twill`. If no sub-tiles are known, independent parts of the
@@ -85,8 +85,8 @@ struct Arranged {
   explicit Arranged(Terms what) : terms(std::move(what)) {}
 
   Terms terms;
-  schedule::Answer answer;  ///< over `terms.problem`, as for an imported schedule: at best
-                            ///< `feasible`, with the bound that needs no search
+  schedule::Answer answer;           ///< over `terms.problem`, as for an imported schedule: at best
+                                     ///< `feasible`, with the bound that needs no search
   std::vector<std::string> circuit;  ///< the circuit that keeps its order from being faster, edge
                                      ///< by edge
 };

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/support/diagnostic.h"
 
 /// Internal to the room: which ops of a loop work on the same rows.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 
 /// Internal to the room: asynchronous work that is waited for before the next op is issued.
 namespace twill::strategy {

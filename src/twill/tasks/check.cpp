@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "twill/support/spelling.h"
+#include "twill/tasks/apart.h"
 #include "twill/tasks/leaf.h"
 #include "twill/tasks/partitions.h"
 #include "twill/tasks/text.h"
@@ -53,10 +54,12 @@ class InnerCheck {
     for (const std::string& tunable : inner_.tunables) {
       if (tunable == kDepth || tunable == kSpecialize) {
         return fail_task("T02", variant_.where,
-                         "mappings have a meaning of their own for the name '" + tunable + "'");
+                         "mappings have a meaning of their own for the name '" + tunable + "'",
+                         "give it another name");
       }
       if (!names_.insert(tunable).second) {
-        return fail_task("T02", variant_.where, "the name '" + tunable + "' is taken already");
+        return fail_task("T02", variant_.where, "the name '" + tunable + "' is taken already",
+                         "give it another name");
       }
       free_.insert(tunable);
     }
@@ -65,7 +68,8 @@ class InnerCheck {
       if (argument.privilege != Privilege::writes || tensors_[argument.name].written) continue;
       return fail_task("T14", variant_.where,
                        fmt::format("'{}' writes '{}', but '{}.{}' launches nothing that does",
-                                   task_.name, argument.name, task_.name, variant_.name));
+                                   task_.name, argument.name, task_.name, variant_.name),
+                       "launch a task that writes it, or declare it as 'reads'");
     }
     return {};
   }
@@ -89,7 +93,7 @@ class InnerCheck {
       if (names_.count(name) > 0) continue;
       const std::vector<std::string_view> all(names_.begin(), names_.end());
       return fail_task("T13", where, "there is no size " + in_quotes(name) + " here",
-                       did_you_mean(name, all));
+                       names_like(name, all));
     }
     return {};
   }
@@ -102,7 +106,8 @@ class InnerCheck {
 
   Result<void> check_make(const Make& make) {
     if (tensors_.count(make.name) > 0) {
-      return fail_task("T02", make.where, "there is a tensor " + in_quotes(make.name) + " already");
+      return fail_task("T02", make.where, "there is a tensor " + in_quotes(make.name) + " already",
+                       "give it another name");
     }
     TWILL_TRY_VOID(check_names(make.shape, make.where));
     tensors_[make.name] = {make.scalar, make.shape, Privilege::updates, true, false};
@@ -124,7 +129,8 @@ class InnerCheck {
     }
     for (const Dimension& dimension : range.dimensions) {
       if (names_.insert(dimension.index).second) continue;
-      return fail_task("T02", range.where, "the name '" + dimension.index + "' is taken already");
+      return fail_task("T02", range.where, "the name '" + dimension.index + "' is taken already",
+                       "give it another name");
     }
     if (range.parallel) accesses_.emplace_back();
     TWILL_TRY_VOID(check_body(range.body));
@@ -146,17 +152,19 @@ class InnerCheck {
       std::vector<std::string_view> names;
       for (const TaskValue& it : library_.tasks) names.push_back(it.name);
       return fail_task("T09", launch.where, "there is no task " + in_quotes(launch.task),
-                       did_you_mean(launch.task, names));
+                       names_like(launch.task, names));
     }
     if (launch.pieces.size() != callee->arguments.size()) {
       return fail_task("T01", launch.where,
                        fmt::format("'{}' takes {} tensors, not {}", callee->name,
-                                   callee->arguments.size(), launch.pieces.size()));
+                                   callee->arguments.size(), launch.pieces.size()),
+                       "its signature: " + signature_text(*callee));
     }
     if (launch.positions.size() != callee->positions.size()) {
       return fail_task("T01", launch.where,
                        fmt::format("'{}' takes {} positions, not {}", callee->name,
-                                   callee->positions.size(), launch.positions.size()));
+                                   callee->positions.size(), launch.positions.size()),
+                       "its signature: " + signature_text(*callee));
     }
     TWILL_TRY_VOID(check_names(launch.positions, launch.where));
     SizeMap sizes;
@@ -197,7 +205,7 @@ class InnerCheck {
       std::vector<std::string_view> names;
       for (const auto& [name, known] : tensors_) names.push_back(name);
       return fail_task("T02", piece.where, "there is no tensor " + in_quotes(piece.tensor),
-                       did_you_mean(piece.tensor, names));
+                       names_like(piece.tensor, names));
     }
     const Known& known = found->second;
     TWILL_TRY_VOID(check_privilege(launch, known, piece, argument, callee));
@@ -213,7 +221,8 @@ class InnerCheck {
     if (known.scalar != argument.scalar) {
       return fail_task("T04", piece.where,
                        fmt::format("'{}' of '{}' is {}, and '{}' is {}", argument.name, callee.name,
-                                   name_of(argument.scalar), piece.tensor, name_of(known.scalar)));
+                                   name_of(argument.scalar), piece.tensor, name_of(known.scalar)),
+                       "a task with a leaf cast(TYPE, x) makes one of the other");
     }
     TWILL_TRY(const std::vector<Size> shape, shape_of(piece, known));
     return unify(shape, piece, argument, callee, sizes);
@@ -228,12 +237,13 @@ class InnerCheck {
                                    name_of(known.privilege), piece.tensor),
                        known.privilege == Privilege::writes
                            ? "compute in a tensor that is made here, and write that at the end"
-                           : "");
+                           : "declare it as 'updates' of '" + task_.name + "'");
     }
     if (argument.privilege == Privilege::writes || known.written) return {};
     return fail_task("T06", launch.where,
                      fmt::format("'{}' {} '{}', and nobody has written '{}' before", callee.name,
-                                 name_of(argument.privilege), argument.name, piece.tensor));
+                                 name_of(argument.privilege), argument.name, piece.tensor),
+                     "launch a task that writes it first");
   }
 
   Result<std::vector<Size>> shape_of(const Piece& piece, const Known& known) const {
@@ -256,7 +266,8 @@ class InnerCheck {
       return fail_task("T03", where,
                        fmt::format("a pick in dimension {} of a tensor of shape {}", block.picked,
                                    shape_text(shape)),
-                       shape.size() == 1 ? "a vector has no parts of fewer dimensions" : "");
+                       shape.size() == 1 ? "a vector has no parts of fewer dimensions"
+                                         : "dimensions are counted from 0");
     }
     if (block.cut == Cut::mma) {
       return fail_task("T03", where, "parts by 'mma' of a tensor of shape " + shape_text(shape),
@@ -292,7 +303,7 @@ class InnerCheck {
       fits = may_be_equal(wanted.back(), shape[d]);
     }
     if (fits) return {};
-    std::string hint;
+    std::string hint = "its signature: " + signature_text(callee);
     if (!wanted.empty()) {
       const std::size_t d = wanted.size() - 1;
       hint = fmt::format("its '{}' is {}, from an argument before it", to_string(argument.shape[d]),
@@ -306,29 +317,6 @@ class InnerCheck {
 
   // --- Pranges ----------------------------------------------------------------------------------
 
-  /// True if different values of the index always are different blocks. Then it is an index of a
-  /// block by itself, or plus values that do not depend on the range.
-  static bool tells_apart(const Block& block, const std::string& index,
-                          const std::set<std::string>& indices) {
-    if (block.cut == Cut::mma && is_disjoint(block) != Fact::yes) return false;
-    for (std::size_t d = 0; d < block.index.size(); ++d) {
-      const bool apart = block.cut != Cut::windows || is_disjoint(block, d) == Fact::yes;
-      if (apart && tells_apart(block.index[d], index, indices)) return true;
-    }
-    return false;
-  }
-  static bool tells_apart(const Size& at, const std::string& index,
-                          const std::set<std::string>& indices) {
-    if (at.kind() == Size::Kind::name) return at.name() == index;
-    if (at.kind() != Size::Kind::add && at.kind() != Size::Kind::sub) return false;
-    const bool left = at.left() == Size::named(index);
-    const bool right = at.kind() == Size::Kind::add && at.right() == Size::named(index);
-    if (!left && !right) return false;
-    const auto others = names_in(left ? at.right() : at.left());
-    return std::none_of(others.begin(), others.end(),
-                        [&](const std::string& name) { return indices.count(name) > 0; });
-  }
-
   static bool depends_on(const Piece& piece, const std::string& index) {
     for (const Block& block : piece.blocks) {
       for (const Size& at : block.index) {
@@ -339,62 +327,61 @@ class InnerCheck {
   }
 
   Result<void> check_apart(const Range& range, const std::vector<Access>& accesses) const {
-    std::set<std::string> indices;
-    for (const Dimension& dimension : range.dimensions) indices.insert(dimension.index);
     for (const Access& access : accesses) {
       if (!may_write(access.use) || only_reduced(access, accesses)) continue;
-      for (const Dimension& dimension : range.dimensions) {
-        if (dimension.extent == Size(1)) continue;
-        TWILL_TRY_VOID(check_write(access, dimension.index, indices));
-      }
+      const auto needed = tell_apart(access.piece->blocks, range.dimensions);
+      if (!needed) return same_part(access, range);
       for (const Access& other : accesses) {
-        TWILL_TRY_VOID(check_pair(access, other, indices));
+        TWILL_TRY_VOID(check_pair(access, other, *needed));
       }
     }
     return {};
   }
 
-  /// Sums commute: what iterations add to, and nothing else, they may share.
+  /// Combinations by one function commute: what iterations reduce, and nothing else, they may
+  /// share.
   static bool only_reduced(const Access& access, const std::vector<Access>& accesses) {
     return std::all_of(accesses.begin(), accesses.end(), [&](const Access& other) {
-      return other.piece->tensor != access.piece->tensor || other.use == Privilege::reduces;
+      return other.piece->tensor != access.piece->tensor ||
+             (other.use == access.use && combines_by(other.use));
     });
   }
 
-  static Result<void> check_write(const Access& access, const std::string& index,
-                                  const std::set<std::string>& indices) {
+  /// The failure for iterations that write the same part, or may do so.
+  static tl::unexpected<Diagnostic> same_part(const Access& access, const Range& range) {
     const Piece& piece = *access.piece;
-    const bool apart =
-        std::any_of(piece.blocks.begin(), piece.blocks.end(),
-                    [&](const Block& block) { return tells_apart(block, index, indices); });
-    if (apart) return {};
-    if (!depends_on(piece, index)) {
-      return fail_task("T07", access.launch->where,
-                       fmt::format("all iterations of the prange write the same part of '{}': {} "
-                                   "does not depend on {}",
-                                   piece.tensor, to_string(piece), index),
-                       "use srange, or a task that reduces(+) it");
+    std::string names;
+    for (const Dimension& it : range.dimensions) names += (names.empty() ? "" : ", ") + it.index;
+    const auto two = with_same_part(piece.blocks, range.dimensions);
+    if (!two) {
+      return fail_task("T08", access.launch->where,
+                       fmt::format("iterations of the prange may write the same part of '{}': "
+                                   "nothing says that {} differs with {}",
+                                   piece.tensor, to_string(piece), names),
+                       "use each index alone as an index of the block, or srange");
     }
-    return fail_task("T08", access.launch->where,
-                     fmt::format("iterations of the prange may write the same part of '{}': "
-                                 "nothing says that {} differs with {}",
-                                 piece.tensor, to_string(piece), index),
-                     fmt::format("use {} alone as an index of the block, or srange", index));
+    std::string one, other, missing;
+    for (std::size_t d = 0; d < range.dimensions.size(); ++d) {
+      if (two->one[d] == two->other[d]) continue;
+      const std::string& index = range.dimensions[d].index;
+      one += fmt::format("{}{} = {}", one.empty() ? "" : ", ", index, two->one[d]);
+      other += fmt::format("{}{} = {}", other.empty() ? "" : ", ", index, two->other[d]);
+      if (!depends_on(piece, index)) missing = " does not depend on " + index;
+    }
+    return fail_task("T07", access.launch->where,
+                     fmt::format("iterations {} and {} of the prange write the same part of '{}': "
+                                 "{}{}",
+                                 one, other, piece.tensor, to_string(piece),
+                                 missing.empty() ? " is the same in both" : missing),
+                     "use srange, or a task that reduces it");
   }
 
-  /// Two accesses to one tensor touch the same block, up to the last step that tells iterations
-  /// apart, or the prange is refused.
-  static Result<void> check_pair(const Access& written, const Access& other,
-                                 const std::set<std::string>& indices) {
+  /// Two accesses to one tensor touch the same block, of the first `needed`, or the prange is
+  /// refused.
+  static Result<void> check_pair(const Access& written, const Access& other, std::size_t needed) {
     if (written.piece->tensor != other.piece->tensor) return {};
     const std::vector<Block>& a = written.piece->blocks;
     const std::vector<Block>& b = other.piece->blocks;
-    std::size_t needed = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      for (const std::string& index : indices) {
-        if (tells_apart(a[i], index, indices)) needed = i + 1;
-      }
-    }
     bool same = b.size() >= needed;
     for (std::size_t i = 0; same && i < needed; ++i) same = a[i] == b[i];
     if (same) return {};
@@ -424,14 +411,26 @@ Result<void> check_signature(const TaskValue& task) {
   for (const Argument& argument : task.arguments) {
     if (!names.insert(argument.name).second) {
       return fail_task("T02", argument.where,
-                       "'" + task.name + "' has two arguments " + in_quotes(argument.name));
+                       "'" + task.name + "' has two arguments " + in_quotes(argument.name),
+                       "give one of them another name");
+    }
+    const auto combines = combines_by(argument.privilege);
+    const bool has_atomics =
+        argument.scalar == Scalar::f32 || (combines == Function::add && !is_f8(argument.scalar));
+    if (combines && !has_atomics) {
+      return fail_task("T04", argument.where,
+                       fmt::format("{} of {}; there are atomics for the largest and the least of "
+                                   "f32 alone",
+                                   name_of(argument.privilege), name_of(argument.scalar)),
+                       "let it be f32");
     }
     for (const Size& size : argument.shape) {
       const bool constant = size.constant().value_or(0) >= 1;
       if (constant || size.kind() == Size::Kind::name) continue;
       return fail_task("T13", argument.where,
                        fmt::format("a size of '{}' is {}; it is a name or a positive number",
-                                   argument.name, to_string(size)));
+                                   argument.name, to_string(size)),
+                       "give the size a name, and compute with that in variants");
     }
   }
   std::set<std::string> sizes;
@@ -440,7 +439,8 @@ Result<void> check_signature(const TaskValue& task) {
   }
   for (const std::string& position : task.positions) {
     if (names.insert(position).second && sizes.insert(position).second) continue;
-    return fail_task("T02", task.where, "the name '" + position + "' is taken already");
+    return fail_task("T02", task.where, "the name '" + position + "' is taken already",
+                     "give it another name");
   }
   return {};
 }
@@ -458,7 +458,8 @@ Result<void> check_leaf(const TaskValue& task, const Variant& variant) {
     if (written || argument.privilege != Privilege::writes) continue;
     return fail_task("T14", variant.where,
                      fmt::format("'{}' writes '{}', but '{}.{}' assigns nothing to it", task.name,
-                                 argument.name, task.name, variant.name));
+                                 argument.name, task.name, variant.name),
+                     "assign to it, or declare it as 'reads'");
   }
   return {};
 }
@@ -469,7 +470,8 @@ Result<void> check(const Library& library) {
   std::set<std::string> names;
   for (const TaskValue& task : library.tasks) {
     if (!names.insert(task.name).second) {
-      return fail_task("T02", task.where, "there are two tasks " + in_quotes(task.name));
+      return fail_task("T02", task.where, "there are two tasks " + in_quotes(task.name),
+                       "variants of one task stand behind one signature");
     }
     TWILL_TRY_VOID(check_signature(task));
   }
@@ -479,7 +481,8 @@ Result<void> check(const Library& library) {
       if (!variants.insert(variant.name).second) {
         return fail_task(
             "T02", variant.where,
-            fmt::format("'{}' has two variants {}", task.name, in_quotes(variant.name)));
+            fmt::format("'{}' has two variants {}", task.name, in_quotes(variant.name)),
+            "give one of them another name");
       }
       if (variant.is_leaf()) {
         TWILL_TRY_VOID(check_leaf(task, variant));

@@ -62,7 +62,8 @@ class Cursor {
     const char* end = token.text.data() + token.text.size();
     if (token.kind != Token::Kind::number) return unexpected("a whole number");
     const auto [rest, error] = std::from_chars(token.text.data(), end, value);
-    if (error != std::errc() || rest != end) return wrong(token, "is no whole number of 64 bits");
+    if (error != std::errc() || rest != end)
+      return wrong(token, in_quotes(token.text) + " is no whole number of 64 bits");
     ++next_;
     return value;
   }
@@ -71,13 +72,14 @@ class Cursor {
     double value = 0;
     const char* end = token.text.data() + token.text.size();
     const auto [rest, error] = std::from_chars(token.text.data(), end, value);
-    if (error != std::errc() || rest != end) return wrong(token, "is no number of 64 bits");
+    if (error != std::errc() || rest != end)
+      return wrong(token, in_quotes(token.text) + " is no number of 64 bits");
     ++next_;
     return value;
   }
   Result<Scalar> scalar() {
     const auto found = scalar_named(peek().text);
-    if (!found) return unexpected("'f16', 'bf16' or 'f32'");
+    if (!found) return unexpected("'f16', 'bf16', 'f32', 'f8e4m3' or 'f8e5m2'");
     ++next_;
     return *found;
   }

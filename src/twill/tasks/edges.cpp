@@ -252,8 +252,10 @@ class EdgeWalk {
       Sides made = sides[output.node];
       made.resize(cells_[known.cell].size(),  // of a number: as if there were no edge
                   {is_zero_number(leaf.nodes[output.node]) ? Beyond::all_zero : Beyond::nothing});
-      for (std::size_t d = 0; output.adds && d < made.size(); ++d) {
-        made[d] = added(made[d], cells_[known.cell][d]);
+      for (std::size_t d = 0; output.combines && d < made.size(); ++d) {
+        const Side& before = cells_[known.cell][d];
+        const bool same = output.combines == Function::add || made[d].what == before.what;
+        made[d] = same ? added(made[d], before) : as_others(worse_of(made[d], before));
       }
       cells_[known.cell] = std::move(made);
     }

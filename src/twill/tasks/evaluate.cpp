@@ -72,7 +72,7 @@ Tile reduced(Function function, const Tile& tile) {
 }
 
 void round_all(Scalar scalar, Tile& tile) {
-  if (scalar != Scalar::f16 && scalar != Scalar::bf16) return;
+  if (scalar == Scalar::f32 || scalar == Scalar::i32 || scalar == Scalar::i1) return;
   for (float& number : tile.numbers()) number = rounded(scalar, static_cast<double>(number));
 }
 
@@ -184,11 +184,14 @@ class Evaluation {
 
 }  // namespace
 
-Tile added(Scalar scalar, const Tile& a, const Tile& b) {
-  Tile sum = a;
-  for (std::size_t i = 0; i < sum.size(); ++i) sum.numbers()[i] += b.numbers()[i];
-  round_all(scalar, sum);
-  return sum;
+Tile combined(Function by, Scalar scalar, const Tile& a, const Tile& b) {
+  Tile both = a;
+  const ir::FormulaWord word = word_of(by);
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    both.numbers()[i] = execute::applied(word, both.numbers()[i], b.numbers()[i], 0);
+  }
+  round_all(scalar, both);
+  return both;
 }
 
 Tile position_tile(std::int64_t position) { return {{}, Numbers{static_cast<float>(position)}}; }
@@ -202,7 +205,7 @@ ir::FormulaWord word_of(Function function) {
 
 float rounded(Scalar scalar, double number) {
   ir::TypeNode type;
-  type.name = name_of(scalar);
+  type.name = ir_name_of(scalar);
   const auto format = execute::format_of(&type);
   TWILL_CHECK(format, "every type of a leaf has a format");
   return execute::round_to(*format, number);

@@ -22,8 +22,8 @@ std::vector<execute::Tile> evaluate(const TaskValue& task, const Leaf& leaf,
 /// A position as a leaf computes with it. Exact up to 2^24.
 execute::Tile position_tile(std::int64_t position);
 
-/// The sum of two tiles of that type, element by element.
-execute::Tile added(Scalar scalar, const execute::Tile& a, const execute::Tile& b);
+/// Two tiles of that type combined by add, max or min, element by element.
+execute::Tile combined(Function by, Scalar scalar, const execute::Tile& a, const execute::Tile& b);
 
 /// The same arithmetic as a word of formulas. Precondition: is_elementwise(function).
 ir::FormulaWord word_of(Function function);

@@ -104,8 +104,9 @@ class FlowRun {
     const std::vector<Tile> outputs = evaluate(*of.task, leaf, inputs, shapes, sizes);
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       const Window& to = windows[leaf.outputs[o].argument];
-      const bool adds = leaf.outputs[o].adds;
-      write(to, adds ? added(to.storage->scalar, read(to), outputs[o]) : outputs[o]);
+      const auto combines = leaf.outputs[o].combines;
+      write(to,
+            combines ? combined(*combines, to.storage->scalar, read(to), outputs[o]) : outputs[o]);
     }
     return {};
   }

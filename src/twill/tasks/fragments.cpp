@@ -105,7 +105,8 @@ Result<void> check_fragment(const Block& block, const std::vector<std::int64_t>&
   if (index && *index >= parts_of(block)) {
     return fail_task("T11", where,
                      "'mma' has " + std::to_string(parts_of(block)) +
-                         " parts, and this is number " + std::to_string(*index));
+                         " parts, and this is number " + std::to_string(*index),
+                     "parts are counted from 0");
   }
   for (std::size_t d = 0; d < extents.size(); ++d) {
     const std::int64_t granule = granule_of(block, d);
@@ -113,7 +114,8 @@ Result<void> check_fragment(const Block& block, const std::vector<std::int64_t>&
     return fail_task("T11", where,
                      "the instruction of 'mma' has " + std::to_string(granule) +
                          " elements in dimension " + std::to_string(d) + ", which do not divide " +
-                         std::to_string(extents[d]));
+                         std::to_string(extents[d]),
+                     "tiles are a multiple of the instruction");
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #include "twill/support/spelling.h"
 #include "twill/tasks/edges.h"
 #include "twill/tasks/leaf.h"
+#include "twill/tasks/text.h"
 
 namespace twill::tasks {
 namespace {
@@ -23,7 +24,7 @@ template <class Named>
 std::string did_you_mean_one_of(std::string_view word, const std::vector<Named>& all) {
   std::vector<std::string_view> names;
   for (const Named& it : all) names.push_back(it.name);
-  return did_you_mean(word, names);
+  return names_like(word, names);
 }
 
 void collect_launches(const std::vector<Statement>& body, std::vector<const Launch*>& out) {
@@ -48,7 +49,8 @@ class Instantiation {
     if (!entry.task->positions.empty()) {
       return fail_task("M02", mapping_.where,
                        fmt::format("the entry '{}' takes positions, which only a launch gives",
-                                   entry.task->name));
+                                   entry.task->name),
+                       "let the mapping be for the task that launches it");
     }
     const std::vector<bool> outside(entry.task->arguments.size(), true);
     TWILL_TRY(TreeNode root, node_of(entry, nullptr, outside));
@@ -77,14 +79,16 @@ class Instantiation {
     const Instance* entry = nullptr;
     for (const Instance& it : mapping_.instances) {
       if (!names.insert(it.name).second) {
-        return fail_task("M01", it.where, "there are two instances " + in_quotes(it.name));
+        return fail_task("M01", it.where, "there are two instances " + in_quotes(it.name),
+                         "give one of them another name");
       }
       TWILL_TRY_VOID(chosen(it));
       if (!it.entry) continue;
       if (entry != nullptr) {
         return fail_task(
             "M01", it.where,
-            fmt::format("{} is an entry, and {} too", in_quotes(it.name), in_quotes(entry->name)));
+            fmt::format("{} is an entry, and {} too", in_quotes(it.name), in_quotes(entry->name)),
+            "leave out one 'entry'");
       }
       entry = &it;
     }
@@ -109,7 +113,7 @@ class Instantiation {
     for (const Setting& it : mapping_.tunables) {
       if (known.count(it.tunable) > 0) continue;
       return fail_task("M03", it.where, "no variant has a tunable " + in_quotes(it.tunable),
-                       did_you_mean(it.tunable, names));
+                       names_like(it.tunable, names));
     }
     return {};
   }
@@ -122,7 +126,8 @@ class Instantiation {
           if (it.tunable != size.name()) continue;
           if (it.values.size() != 1) return is_hole(it);
           if (it.values[0] < 1) {
-            return fail_task("M03", it.where, fmt::format("'{}' is less than 1", it.tunable));
+            return fail_task("M03", it.where, fmt::format("'{}' is less than 1", it.tunable),
+                             "tunables are 1 and more");
           }
           root.tunables[it.tunable] = it.values[0];
         }
@@ -151,7 +156,8 @@ class Instantiation {
       if (it.entry && it.task != mapping_.task) {
         return fail_task("M02", it.where,
                          fmt::format("the entry carries out '{}', and the mapping is for '{}'",
-                                     it.task, mapping_.task));
+                                     it.task, mapping_.task),
+                         "map NAME for the task of the entry");
       }
       if (it.entry) return chosen(it);
     }
@@ -212,7 +218,8 @@ class Instantiation {
     if (number >= caller.calls.size()) {
       return fail_task("M04", caller.where,
                        fmt::format("{} calls {} instances, but its variant has more launches",
-                                   in_quotes(caller.name), caller.calls.size()));
+                                   in_quotes(caller.name), caller.calls.size()),
+                       "name an instance for each launch, in the order of the text");
     }
     const std::string& name = caller.calls[number];
     for (const Instance& it : mapping_.instances) {
@@ -221,7 +228,8 @@ class Instantiation {
       return fail_task(
           "M04", caller.where,
           fmt::format("launch {} of {} is of '{}', and {} carries out '{}'", number + 1,
-                      in_quotes(caller.name), launch.task, in_quotes(name), it.task));
+                      in_quotes(caller.name), launch.task, in_quotes(name), it.task),
+          "name an instance for each launch, in the order of the text");
     }
     return fail_task("M01", caller.where, "there is no instance " + in_quotes(name),
                      did_you_mean_one_of(name, mapping_.instances));
@@ -233,7 +241,8 @@ class Instantiation {
     if (above_.size() >= kDeepestTree || ++count_ > kMostInstances) {
       return fail_task("T10", it.task->where,
                        fmt::format("'{}' launches without end, or more than {} instances",
-                                   it.task->name, kMostInstances));
+                                   it.task->name, kMostInstances),
+                       "the last variant of a task is a leaf, or launches other tasks alone");
     }
     TreeNode node;
     node.instance = it.instance != nullptr ? it.instance->name
@@ -258,7 +267,8 @@ class Instantiation {
       return fail_task(
           "M04", it.instance->where,
           fmt::format("{} calls {} instances, but its variant has {} launches",
-                      in_quotes(it.instance->name), it.instance->calls.size(), launches.size()));
+                      in_quotes(it.instance->name), it.instance->calls.size(), launches.size()),
+          "name an instance for each launch, in the order of the text");
     }
     for (std::size_t i = 0; i < launches.size(); ++i) {
       TWILL_TRY(const Chosen next, chosen_for(*launches[i], it, i));
@@ -287,7 +297,8 @@ class Instantiation {
     if (processor >= least) return processor;
     return fail_task("M05", it.instance->where,
                      fmt::format("{} is at {}, above its caller, which is at {}",
-                                 in_quotes(it.instance->name), name_of(processor), name_of(least)));
+                                 in_quotes(it.instance->name), name_of(processor), name_of(least)),
+                     "state the caller's level or one below, or none");
   }
 
   Result<std::map<std::string, std::int64_t>> tunables_of(const Chosen& it) const {
@@ -318,7 +329,8 @@ class Instantiation {
       }
       if (found->values.size() != 1) return is_hole(*found);
       if (found->values[0] < 1) {
-        return fail_task("M03", found->where, fmt::format("'{}' is less than 1", name));
+        return fail_task("M03", found->where, fmt::format("'{}' is less than 1", name),
+                         "tunables are 1 and more");
       }
       values[name] = found->values[0];
     }
@@ -329,7 +341,7 @@ class Instantiation {
       return fail_task("M03", setting.where,
                        fmt::format("'{}.{}' has no tunable {}", it.task->name, it.variant->name,
                                    in_quotes(setting.tunable)),
-                       did_you_mean(setting.tunable, names));
+                       names_like(setting.tunable, names));
     }
     return values;
   }
@@ -343,9 +355,10 @@ class Instantiation {
     if (!depth || depth->values.empty()) return std::nullopt;
     if (depth->values.size() > 1) return is_hole(*depth);
     if (depth->values[0] >= 1 && depth->values[0] <= kMostCopies) return depth;
-    return fail_task("M12", depth->where,
-                     fmt::format("'{}' is from 1 to {}: copies of what a loop loads ahead", kDepth,
-                                 kMostCopies));
+    return fail_task(
+        "M12", depth->where,
+        fmt::format("'{}' is from 1 to {}: copies of what a loop loads ahead", kDepth, kMostCopies),
+        "state fewer, or leave it out");
   }
 
   Result<std::vector<Memory>> memories_of(const Chosen& it, Processor processor,
@@ -360,7 +373,7 @@ class Instantiation {
       const std::string& name = it.task->arguments[a].name;
       Memory memory = outside[a] ? Memory::global : Memory::none;
       const bool shared = right.count(name) > 0 || (left.count(name) > 0 && outside[a]);
-      const bool in_place = outside[a] && it.task->arguments[a].privilege == Privilege::reduces;
+      const bool in_place = outside[a] && combines_by(it.task->arguments[a].privilege);
       if (it.variant->is_leaf() && !in_place) {
         memory = shared ? Memory::shared : Memory::registers;
       }
@@ -371,7 +384,8 @@ class Instantiation {
       if (stated != nullptr) memory = stated->memory;
       if (stated != nullptr && in_place && memory != Memory::global) {
         return fail_task("M06", stated->where,
-                         fmt::format("'{}' is added to where it lies, in global memory", name));
+                         fmt::format("'{}' is reduced where it lies, in global memory", name),
+                         "state 'global', or nothing");
       }
       if (stated != nullptr && !in_place) {
         TWILL_TRY_VOID(check_memory(it, *stated, right));
@@ -399,12 +413,14 @@ class Instantiation {
       return fail_task("M06", placed.where,
                        fmt::format("the leaf '{}.{}' computes with '{}', which has to lie in "
                                    "registers or shared memory",
-                                   it.task->name, it.variant->name, placed.argument));
+                                   it.task->name, it.variant->name, placed.argument),
+                       "state 'register', or nothing; tensors of inner variants may be 'none'");
     }
     if (right.count(placed.argument) > 0 && placed.memory != Memory::shared) {
       return fail_task(
           "M09", placed.where,
-          fmt::format("the right operand of 'mma', '{}', lies in shared memory", placed.argument));
+          fmt::format("the right operand of 'mma', '{}', lies in shared memory", placed.argument),
+          "state 'shared', or nothing");
     }
     return {};
   }

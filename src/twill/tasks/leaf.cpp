@@ -81,7 +81,7 @@ std::size_t LeafBuilder::apply(Function function, std::vector<std::size_t> opera
 
 std::size_t LeafBuilder::value_of(const std::string& argument, const Where& where) {
   const auto assigned = outputs_.find(argument);
-  if (assigned != outputs_.end() && !assigned->second.adds) return assigned->second.node;
+  if (assigned != outputs_.end() && !assigned->second.combines) return assigned->second.node;
   const auto [found, fresh] = entry_.try_emplace(argument, nodes_.size());
   if (fresh) add({Function::argument, {}, argument, 0, Scalar::f32, where});
   return found->second;
@@ -91,17 +91,19 @@ void LeafBuilder::assign(const std::string& argument, std::size_t node, const Wh
   outputs_[argument] = {argument, node, where};
 }
 
-void LeafBuilder::add_to(const std::string& argument, std::size_t node, const Where& where) {
+void LeafBuilder::combine(Function by, const std::string& argument, std::size_t node,
+                          const Where& where) {
   const Argument* found = find_argument(task_, argument);
-  const bool reduces = found != nullptr && found->privilege == Privilege::reduces;
+  const bool reduces = found != nullptr && combines_by(found->privilege);
   const auto known = outputs_.find(argument);
   if (reduces && known == outputs_.end()) {
-    outputs_[argument] = {argument, node, where, true};
+    outputs_[argument] = {argument, node, where, by};
     return;
   }
   const std::size_t before = reduces ? known->second.node : value_of(argument, where);
-  const std::size_t sum = apply(Function::add, {before, node}, where);
-  outputs_[argument] = {argument, sum, where, reduces && known->second.adds};
+  const std::size_t both = apply(by, {before, node}, where);
+  const bool again = reduces && known->second.combines == by;
+  outputs_[argument] = {argument, both, where, again ? std::optional(by) : std::nullopt};
 }
 
 Leaf LeafBuilder::finish() const {
@@ -184,7 +186,9 @@ class Typing {
         return product(node);
       case Function::cast: {
         NodeType type = operand(node, 0);
-        if (type.is_constant) return fail_task("T04", node.where, "'cast' of a number");
+        if (type.is_constant)
+          return fail_task("T04", node.where, "'cast' of a number",
+                           "write the number alone: it is of the type that its user wants");
         if (type.scalar == Scalar::i1) {
           return fail_task("T04", node.where, "'cast' of " + in_words(type),
                            "select(x, 1, 0) makes a number of a condition");
@@ -209,7 +213,8 @@ class Typing {
       if (known) continue;
       return fail_task(
           "T13", node.where,
-          "there is no size " + in_quotes(name) + " in the signature of '" + task_.name + "'");
+          "there is no size " + in_quotes(name) + " in the signature of '" + task_.name + "'",
+          "iota(SIZE) takes a size of an argument");
     }
     return NodeType{false, Scalar::i32, {node.length}};
   }
@@ -223,7 +228,7 @@ class Typing {
     if (!may_read(found->privilege)) {
       return fail_task("T05", node.where,
                        "the leaf reads '" + found->name + "', which '" + task_.name + "' only " +
-                           (found->privilege == Privilege::reduces ? "adds to" : "writes"),
+                           (combines_by(found->privilege) ? "reduces" : "writes"),
                        "declare it as 'updates " + found->name + "'");
     }
     return NodeType{false, found->scalar, {found->shape.begin(), found->shape.end()}};
@@ -236,7 +241,9 @@ class Typing {
       const NodeType& type = operand(node, i);
       if (type.is_constant) continue;
       if (!takes(node.function, type.scalar)) {
-        return fail_task("T04", node.where, name(node) + " of " + in_words(type));
+        return fail_task(
+            "T04", node.where, name(node) + " of " + in_words(type),
+            "cast(f32, x) makes numbers of positions, and a comparison makes a condition");
       }
       if (all.is_constant) {
         all = type;
@@ -270,7 +277,8 @@ class Typing {
       TWILL_TRY(all.shape, common(node, all.shape, condition.shape));
     }
     if (all.is_constant && !selects) {
-      return fail_task("T04", node.where, name(node) + " of numbers alone");
+      return fail_task("T04", node.where, name(node) + " of numbers alone",
+                       "one operand at least is a tile");
     }
     all.is_constant = false;
     return all;
@@ -282,7 +290,7 @@ class Typing {
       const bool columns = a.size() != b.size();
       return fail_task("T03", node.where,
                        name(node) + " of shapes " + extents_text(a) + " and " + extents_text(b),
-                       columns ? kSpreads : "");
+                       columns ? kSpreads : "sizes are compared by their names");
     };
     if (a.empty()) return b;
     if (b.empty()) return a;
@@ -308,13 +316,15 @@ class Typing {
     if (a.scalar != b.scalar || a.scalar == Scalar::f32) {
       return fail_task("T04", node.where,
                        "'mma' of " + in_words(a) + " and " + in_words(b) +
-                           "; it takes f16 or bf16, of both the same");
+                           "; it takes f16, bf16 or numbers of 8 bits, of both the same",
+                       "cast(f16, x) of a tile in registers may stand on the left");
     }
     NodeType sum{false, Scalar::f32, {a.shape[0], b.shape[1]}};
     if (node.operands.size() < 3 || operand(node, 2).is_constant) return sum;
     const NodeType& onto = operand(node, 2);
     if (onto.scalar != Scalar::f32) {
-      return fail_task("T04", node.where, "'mma' adds up in f32, not onto " + in_words(onto));
+      return fail_task("T04", node.where, "'mma' adds up in f32, not onto " + in_words(onto),
+                       "let the sums be f32");
     }
     TWILL_TRY(sum.shape, common(node, sum.shape, onto.shape));
     return sum;
@@ -326,9 +336,11 @@ class Typing {
     const bool spread = node.function == Function::column || node.function == Function::row;
     const std::size_t rank = spread ? 1 : 2;
     if (type.shape.size() != rank) {
-      return fail_task("T03", node.where,
-                       name(node) + " takes " + (spread ? "a vector" : "a tile of two dimensions") +
-                           ", not " + in_words(type));
+      return fail_task(
+          "T03", node.where,
+          name(node) + " takes " + (spread ? "a vector" : "a tile of two dimensions") + ", not " +
+              in_words(type),
+          "column(v) and row(v) make tiles of vectors, row_max(x) and row_sum(x) vectors of tiles");
     }
     if (node.function == Function::column) {
       type.shape.push_back(std::nullopt);
@@ -337,8 +349,10 @@ class Typing {
     } else if (node.function == Function::transpose) {
       std::swap(type.shape[0], type.shape[1]);
     } else {
-      if (!type.shape[1]) return fail_task("T03", node.where, name(node) + " of a column");
-      if (type.scalar == Scalar::i32 || type.scalar == Scalar::i1) {
+      if (!type.shape[1])
+        return fail_task("T03", node.where, name(node) + " of a column",
+                         "it has as many columns as a tile that it is combined with");
+      if (!takes(Function::div, type.scalar)) {
         return fail_task("T04", node.where, name(node) + " of " + in_words(type),
                          "it takes numbers: cast(f32, x) or select(x, 1, 0)");
       }
@@ -355,13 +369,15 @@ class Typing {
     if (!may_write(argument->privilege)) {
       return fail_task(
           "T05", output.where,
-          "the leaf writes '" + argument->name + "', which '" + task_.name + "' only reads");
+          "the leaf writes '" + argument->name + "', which '" + task_.name + "' only reads",
+          "declare it as 'writes' or 'updates'");
     }
-    if (argument->privilege == Privilege::reduces && !output.adds) {
-      return fail_task(
-          "T05", output.where,
-          "the leaf replaces '" + argument->name + "', which '" + task_.name + "' only adds to",
-          "write " + argument->name + " += ...");
+    const auto combines = combines_by(argument->privilege);
+    if (combines && output.combines != combines) {
+      return fail_task("T05", output.where,
+                       fmt::format("the leaf does something else to '{}' than '{}' of '{}'",
+                                   argument->name, name_of(argument->privilege), task_.name),
+                       fmt::format("write {} {} ...", argument->name, assignment_of(*combines)));
     }
     const NodeType& type = types_[output.node];
     if (type.is_constant) return {};
@@ -380,7 +396,7 @@ class Typing {
                      "'" + argument->name + "' is " +
                          extents_text({argument->shape.begin(), argument->shape.end()}) +
                          ", and what is assigned is " + in_words(type),
-                     type.shape.size() == 1 ? kSpreads : "");
+                     type.shape.size() == 1 ? kSpreads : "sizes are compared by their names");
   }
 
   const TaskValue& task_;

@@ -28,8 +28,9 @@ class LeafBuilder {
   /// entry.
   std::size_t value_of(const std::string& argument, const Where& where);
   void assign(const std::string& argument, std::size_t node, const Where& where);
-  /// Adds to what the argument is by now; of one that is reduced, to what is there.
-  void add_to(const std::string& argument, std::size_t node, const Where& where);
+  /// Combines by add, max or min with what the argument is by now; of one that is reduced, with
+  /// what is there.
+  void combine(Function by, const std::string& argument, std::size_t node, const Where& where);
 
   std::size_t size() const { return nodes_.size(); }
   const Node& node(std::size_t index) const { return nodes_[index]; }
@@ -80,5 +81,8 @@ std::optional<std::string> added_by_all_parts(const Leaf& leaf,
 /// of a part then follows from the same parts of these, and from all of the others.
 bool goes_by_parts(const TaskValue& task, const Leaf& leaf,
                    const std::map<std::string, PartAxes>& cut);
+/// The same for parts of a size of the task's, of all arguments that have it. Positions of a part
+/// go on behind those of the part before.
+bool goes_along(const TaskValue& task, const Leaf& leaf, const std::string& size);
 
 }  // namespace twill::tasks

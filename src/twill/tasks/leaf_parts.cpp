@@ -11,8 +11,10 @@ namespace {
 /// Finds, node by node, in which dimensions the parts of a leaf's tiles differ.
 class Parts {
  public:
-  Parts(const TaskValue& task, const Leaf& leaf, const std::map<std::string, PartAxes>& cut)
-      : task_(task), leaf_(leaf), cut_(cut) {}
+  /// `size`: that positions go on in from part to part.
+  Parts(const TaskValue& task, const Leaf& leaf, const std::map<std::string, PartAxes>& cut,
+        const Size& size = {})
+      : task_(task), leaf_(leaf), cut_(cut), size_(size) {}
 
   bool fit() {
     for (const Node& node : leaf_.nodes) {
@@ -53,7 +55,7 @@ class Parts {
       case Function::constant:
         return Axes();
       case Function::iota:
-        return Axes{Axis::all};
+        return Axes{node.length == size_ ? Axis::rows : Axis::all};
       case Function::cast:
         return operand(0);
       case Function::column:
@@ -85,6 +87,7 @@ class Parts {
   const TaskValue& task_;
   const Leaf& leaf_;
   const std::map<std::string, PartAxes>& cut_;
+  const Size size_;
   std::vector<Axes> all_;
 };
 
@@ -99,7 +102,7 @@ Result<std::vector<ElementArgument>> element_arguments(const TaskValue& task, co
         "it gets the element of each argument that is read, and returns one");
   };
   if (leaf.outputs.size() != 1) return refuse("it has several results");
-  if (leaf.outputs[0].adds) return refuse("it adds to what is there");
+  if (leaf.outputs[0].combines) return refuse("it is combined with what is there");
   std::map<std::string, std::size_t> taken;
   for (std::size_t n = 0; n < leaf.nodes.size(); ++n) {
     const Node& node = leaf.nodes[n];
@@ -133,7 +136,7 @@ std::optional<std::string> added_by_all_parts(const Leaf& leaf,
   for (const Output& output : leaf.outputs) {
     const auto found = cut.find(output.argument);
     const bool is_disjoint = found != cut.end() && found->second.is_disjoint;
-    if (output.adds && !is_disjoint) return output.argument;
+    if (output.combines == Function::add && !is_disjoint) return output.argument;
   }
   return std::nullopt;
 }
@@ -141,6 +144,22 @@ std::optional<std::string> added_by_all_parts(const Leaf& leaf,
 bool goes_by_parts(const TaskValue& task, const Leaf& leaf,
                    const std::map<std::string, PartAxes>& cut) {
   return !added_by_all_parts(leaf, cut) && Parts(task, leaf, cut).fit();
+}
+
+bool goes_along(const TaskValue& task, const Leaf& leaf, const std::string& size) {
+  const Size named = Size::named(size);
+  std::map<std::string, PartAxes> cut;
+  for (const Argument& argument : task.arguments) {
+    PartAxes parts{std::vector<Axis>(argument.shape.size(), Axis::all), true};
+    bool has_size = false;
+    for (std::size_t d = 0; d < argument.shape.size(); ++d) {
+      if (argument.shape[d] != named) continue;
+      parts.axes[d] = Axis::rows;
+      has_size = true;
+    }
+    if (has_size) cut[argument.name] = std::move(parts);
+  }
+  return !added_by_all_parts(leaf, cut) && Parts(task, leaf, cut, named).fit();
 }
 
 }  // namespace twill::tasks

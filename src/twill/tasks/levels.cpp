@@ -13,7 +13,8 @@ Result<void> check_level(const Levels& levels, Processor level, const std::strin
   if (levels.machine.empty() || levels.seen.count(level) > 0) return {};
   return fail_task("M05", where,
                    fmt::format("'{}' is at {}, a level that {} does not have", what, name_of(level),
-                               levels.machine));
+                               levels.machine),
+                   "`twill tasks --tree` prints the levels that are taken");
 }
 
 Result<void> check_seen(const Levels& levels, Processor level, const Placed& placed) {

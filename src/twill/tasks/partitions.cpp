@@ -103,7 +103,8 @@ Result<void> check_every(const Block& block, const Where& where) {
   for (const Size& every : block.every) {
     if (every.constant().value_or(1) >= 1) continue;
     return fail_task("T13", where,
-                     "elements of windows are one apart or more, not " + to_string(every));
+                     "elements of windows are one apart or more, not " + to_string(every),
+                     "leave `every` out for elements that are side by side");
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/support/spelling.h"
 #include "twill/tasks/text.h"
 
 namespace twill::tasks {
@@ -130,7 +131,10 @@ class LeafPrinter {
                       names_[output.node].empty() &&
                       leaf_.nodes[node.operands[2]].argument == output.argument &&
                       leaf_.nodes[node.operands[2]].function == Function::argument;
-    if (output.adds) return output.argument + " += " + operand(output.node, 0);
+    if (output.combines) {
+      return fmt::format("{} {} {}", output.argument, assignment_of(*output.combines),
+                         operand(output.node, 0));
+    }
     if (!adds) return output.argument + " = " + operand(output.node, 0);
     return fmt::format("{} += mma({}, {})", output.argument, operand(node.operands[0], 0),
                        operand(node.operands[1], 0));
@@ -257,17 +261,28 @@ std::string to_string(const Piece& piece) {
   return text;
 }
 
+std::string names_like(std::string_view word, std::span<const std::string_view> names) {
+  constexpr std::size_t kMost = 8;
+  std::string hint = did_you_mean(word, names);
+  if (!hint.empty() || names.empty() || names.size() > kMost) return hint;
+  for (const std::string_view name : names)
+    hint += (hint.empty() ? "there is " : ", ") + in_quotes(name);
+  return hint;
+}
+
+std::string signature_text(const TaskValue& task) {
+  const std::string arguments =
+      joined(task.arguments, [](const Argument& argument) { return text_of(argument); });
+  std::string positions;
+  for (const std::string& name : task.positions) {
+    positions += (arguments.empty() && positions.empty() ? "position " : ", position ") + name;
+  }
+  return fmt::format("task {}({}{})", task.name, arguments, positions);
+}
+
 std::string print_tasks(const TaskText& text) {
   std::string out;
-  for (const TaskValue& task : text.library.tasks) {
-    const std::string arguments =
-        joined(task.arguments, [](const Argument& argument) { return text_of(argument); });
-    std::string positions;
-    for (const std::string& name : task.positions) {
-      positions += (arguments.empty() && positions.empty() ? "position " : ", position ") + name;
-    }
-    out += fmt::format("task {}({}{})\n", task.name, arguments, positions);
-  }
+  for (const TaskValue& task : text.library.tasks) out += signature_text(task) + "\n";
   for (const TaskValue& task : text.library.tasks) {
     for (const Variant& variant : task.variants) out += "\n" + text_of(task, variant);
   }

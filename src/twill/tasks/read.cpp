@@ -38,13 +38,20 @@ class TextReader {
  private:
   // --- Tasks ------------------------------------------------------------------------------------
 
-  tl::unexpected<Diagnostic> no_reduction() const {
-    return cursor_.wrong(
-        cursor_.peek(),
-        "expected '+', not " + in_quotes(cursor_.peek().text) +
-            ": there are atomics for sums of tensors, and none for the largest, the least or the "
-            "product of floating-point numbers",
-        "give each part its own row of a tensor, which a task behind it reduces");
+  Result<Privilege> reduction() {
+    TWILL_TRY_VOID(cursor_.expect("("));
+    for (const auto privilege :
+         {Privilege::reduces, Privilege::reduces_max, Privilege::reduces_min}) {
+      const std::string_view name = name_of(privilege);  // "reduces(+)"
+      const std::size_t open = name.find('(') + 1;
+      if (!cursor_.take(name.substr(open, name.size() - open - 1))) continue;
+      TWILL_TRY_VOID(cursor_.expect(")"));
+      return privilege;
+    }
+    return cursor_.wrong(cursor_.peek(),
+                         "expected '+', 'max' or 'min', not " + in_quotes(cursor_.peek().text) +
+                             ": there are atomics for sums, the largest and the least",
+                         "give each part its own row of a tensor, which a task behind it reduces");
   }
 
   Result<Argument> argument() {
@@ -57,11 +64,7 @@ class TextReader {
     } else if (cursor_.take("updates")) {
       made.privilege = Privilege::updates;
     } else if (cursor_.take("reduces")) {
-      made.privilege = Privilege::reduces;
-      TWILL_TRY_VOID(cursor_.expect("("));
-      if (!cursor_.is("+")) return no_reduction();
-      cursor_.next();
-      TWILL_TRY_VOID(cursor_.expect(")"));
+      TWILL_TRY(made.privilege, reduction());
     } else {
       return cursor_.unexpected("'reads', 'writes', 'updates' or 'reduces(+)'");
     }
@@ -108,7 +111,7 @@ class TextReader {
       std::vector<std::string_view> names;
       for (const TaskValue& it : out_.library.tasks) names.push_back(it.name);
       return cursor_.wrong(at, "M02: there is no task " + in_quotes(name) + " before this line",
-                           did_you_mean(name, names));
+                           names_like(name, names));
     }
     if (kind == "leaf") {
       TWILL_TRY(variant.body, read_leaf(cursor_, *task));

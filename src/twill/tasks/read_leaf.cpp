@@ -6,6 +6,7 @@
 #include "twill/support/spelling.h"
 #include "twill/tasks/leaf.h"
 #include "twill/tasks/read_parts.h"
+#include "twill/tasks/text.h"
 
 namespace twill::tasks {
 namespace {
@@ -20,22 +21,21 @@ class LeafReader {
     while (!cursor_.take("}")) {
       const Where where = cursor_.here();
       TWILL_TRY(const std::string name, cursor_.word("a tensor or a name"));
-      const bool adds = cursor_.is("+=");
       if (cursor_.is("(")) {
         return fail_task("T09", where, "a leaf computes, and launches nothing",
                          "an inner variant launches tasks");
       }
-      if (!adds && !cursor_.is("=")) return cursor_.unexpected("'=' or '+='");
-      cursor_.next();
+      const std::optional<Function> combines = combination();
+      if (!combines && !cursor_.take("=")) return cursor_.unexpected("'=', '+=', 'max=' or 'min='");
       TWILL_TRY(std::size_t node, comparison());
       const bool is_argument = find_argument(task_, name) != nullptr;
-      if (adds && is_argument) {
-        builder_.add_to(name, node, where);
+      if (combines && is_argument) {
+        builder_.combine(*combines, name, node, where);
         continue;
       }
-      if (adds) {
+      if (combines) {
         TWILL_TRY(const std::size_t before, value_named(name, where));
-        node = builder_.apply(Function::add, {before, node}, where);
+        node = builder_.apply(*combines, {before, node}, where);
       }
       if (is_argument) {
         builder_.assign(name, node, where);
@@ -47,6 +47,17 @@ class LeafReader {
   }
 
  private:
+  /// "+=", "max=" or "min=", which is taken.
+  std::optional<Function> combination() {
+    if (cursor_.take("+=")) return Function::add;
+    for (const auto& [name, function] : {std::pair("max", Function::max), {"min", Function::min}}) {
+      if (!cursor_.is(name) || !cursor_.is("=", 1)) continue;
+      cursor_.next();
+      cursor_.next();
+      return function;
+    }
+    return std::nullopt;
+  }
   Result<std::size_t> value_named(const std::string& name, const Where& where) {
     if (const auto found = named_.find(name); found != named_.end()) {
       return found->second;
@@ -58,7 +69,7 @@ class LeafReader {
     for (const Argument& it : task_.arguments) names.push_back(it.name);
     for (const auto& [it, node] : named_) names.push_back(it);
     return fail_task("T02", where, "there is no " + in_quotes(name) + " here",
-                     did_you_mean(name, names));
+                     names_like(name, names));
   }
   Result<std::size_t> applied(Function function, std::vector<std::size_t> operands,
                               const Where& where) {
@@ -130,7 +141,7 @@ class LeafReader {
     const auto function = function_named(name);
     if (!function) {
       return fail_task("T09", where, "there is no function " + in_quotes(name),
-                       did_you_mean(name, function_names()));
+                       names_like(name, function_names()));
     }
     TWILL_TRY_VOID(cursor_.expect("("));
     if (*function == Function::iota) {

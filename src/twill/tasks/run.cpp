@@ -106,7 +106,8 @@ class Run {
     if (!missing) return {};
     return fail_task("T14", node.variant->where,
                      fmt::format("'{}.{}' leaves element {} of '{}' unwritten, which it writes",
-                                 node.task->name, node.variant->name, *missing, argument.name));
+                                 node.task->name, node.variant->name, *missing, argument.name),
+                     "let its blocks be all of it, or declare it as 'updates'");
   }
 
   // --- Inner variants ---------------------------------------------------------------------------
@@ -172,7 +173,8 @@ class Run {
         if (tile > 0 && shape[d] % tile == 0) continue;
         return fail_task(
             "T11", piece.where,
-            fmt::format("blocks of {} do not divide the {} of '{}'", tile, shape[d], piece.tensor));
+            fmt::format("blocks of {} do not divide the {} of '{}'", tile, shape[d], piece.tensor),
+            "leave `exact` out, or give another size");
       }
       if (block.cut == Cut::mma) {
         TWILL_TRY_VOID(check_fragment(*part, shape, piece.where));
@@ -183,7 +185,8 @@ class Run {
         return fail_task(
             "T13", piece.where,
             fmt::format("{} at [{}] goes beyond '{}', which is {} there", to_string(piece),
-                        index_text(*part), piece.tensor, lengths_text(shape)));
+                        index_text(*part), piece.tensor, lengths_text(shape)),
+            "windows and indices lie within the tensor, unless a range ends at cdiv");
       }
       window = part_of(window, *part);
     }
@@ -259,11 +262,12 @@ class Run {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const Window& window = frame.tensors.at(leaf.outputs[i].argument);
       Tile& tile = outputs[i];
-      if (leaf.outputs[i].adds) {
+      const auto combines = leaf.outputs[i].combines;
+      if (combines) {
         TWILL_TRY(const Tile before, read(task, window, where, Privilege::reduces));
-        tile = added(window.storage->scalar, before, tile);
+        tile = combined(*combines, window.storage->scalar, before, tile);
       }
-      const Privilege use = leaf.outputs[i].adds ? Privilege::reduces : Privilege::writes;
+      const Privilege use = combines ? Privilege::reduces : Privilege::writes;
       TWILL_TRY_VOID(write(task, window, tile, where, use));
     }
     return {};
@@ -297,7 +301,8 @@ class Run {
     if (!unwritten) return tile;
     return fail_task("T06", where,
                      fmt::format("'{}' reads element {} of '{}', which nobody has written",
-                                 task.name, *unwritten, window.storage->name));
+                                 task.name, *unwritten, window.storage->name),
+                     "launch a task that writes it first");
   }
 
   Result<void> write(const TaskValue& task, const Window& window, const Tile& tile,

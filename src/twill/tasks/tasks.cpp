@@ -28,6 +28,13 @@ Argument reduces(std::string name, Scalar scalar, std::vector<Size> shape, Site 
   return {std::move(name), Privilege::reduces, scalar, std::move(shape), where_of(site)};
 }
 
+Argument reduces_max(std::string name, Scalar scalar, std::vector<Size> shape, Site site) {
+  return {std::move(name), Privilege::reduces_max, scalar, std::move(shape), where_of(site)};
+}
+Argument reduces_min(std::string name, Scalar scalar, std::vector<Size> shape, Site site) {
+  return {std::move(name), Privilege::reduces_min, scalar, std::move(shape), where_of(site)};
+}
+
 // --- Tensors ------------------------------------------------------------------------------------
 
 Size Tensor::extent(std::size_t dimension) const {
@@ -134,8 +141,8 @@ void Slot::assign(Value value, const Where& where) {
   leaf_->builder().assign(argument_, value.node, where);
 }
 
-void Slot::add(Value value, const Where& where) {
-  leaf_->builder().add_to(argument_, value.node, where);
+void Slot::combine(Function by, Value value, const Where& where) {
+  leaf_->builder().combine(by, argument_, value.node, where);
 }
 
 Slot& Slot::operator=(const Slot& from) {
@@ -183,7 +190,15 @@ Value operator-(const Operand& a, const Operand& b) { return applied(Function::s
 Value operator*(const Operand& a, const Operand& b) { return applied(Function::mul, {a, b}); }
 Value operator/(const Operand& a, const Operand& b) { return applied(Function::div, {a, b}); }
 Value operator-(const Operand& a) { return applied(Function::neg, {a}); }
-void operator+=(Slot slot, const Operand& value) { slot.add(value.in(slot.leaf()), value.where); }
+void operator+=(Slot slot, const Operand& value) {
+  slot.combine(Function::add, value.in(slot.leaf()), value.where);
+}
+void raise(Slot slot, const Operand& value) {
+  slot.combine(Function::max, value.in(slot.leaf()), value.where);
+}
+void lower(Slot slot, const Operand& value) {
+  slot.combine(Function::min, value.in(slot.leaf()), value.where);
+}
 Value operator<(const Operand& a, const Operand& b) { return applied(Function::less, {a, b}); }
 Value operator<=(const Operand& a, const Operand& b) {
   return applied(Function::less_equal, {a, b});
@@ -245,7 +260,8 @@ bool Task::takes(const std::string& variant, std::size_t arguments, std::size_t 
   state_->errors.push_back(
       fail_task("T02", where_of(site),
                 fmt::format("variant '{}' of '{}' takes {} tensors, its task {}", variant,
-                            state_->task.name, arguments, wanted))
+                            state_->task.name, arguments, wanted),
+                "the lambda has a parameter for each argument")
           .value());
   return false;
 }

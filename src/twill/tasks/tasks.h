@@ -43,6 +43,8 @@ using tasks::Size;
 inline constexpr Scalar f16 = Scalar::f16;
 inline constexpr Scalar bf16 = Scalar::bf16;
 inline constexpr Scalar f32 = Scalar::f32;
+inline constexpr Scalar f8e4m3 = Scalar::f8e4m3;
+inline constexpr Scalar f8e5m2 = Scalar::f8e5m2;
 
 #if defined(__clang__)
 /// std::source_location, which clang 14 lacks with libstdc++.
@@ -81,6 +83,12 @@ Argument updates(std::string name, Scalar scalar, std::vector<Size> shape,
 /// Numbers are added to it: `C += x` of a leaf.
 Argument reduces(std::string name, Scalar scalar, std::vector<Size> shape,
                  Site site = Site::current());
+/// The larger, or the smaller, of a number and what is there stays: `raise(C, x)` and
+/// `lower(C, x)` of a leaf.
+Argument reduces_max(std::string name, Scalar scalar, std::vector<Size> shape,
+                     Site site = Site::current());
+Argument reduces_min(std::string name, Scalar scalar, std::vector<Size> shape,
+                     Site site = Site::current());
 
 // --- Tensors ------------------------------------------------------------------------------------
 
@@ -178,11 +186,15 @@ class Inner {
 
   /// The body, which takes nothing, if the condition holds: `t.when(i < 4, [&] { ... })`.
   template <class Body>
-  void when(SizeComparison condition, Body body, Site site = Site::current()) {
-    open_range(false, {}, site);
-    open_.back().when = std::move(condition);
-    body();
-    close_range();
+  void when(const SizeComparison& condition, Body body, Site site = Site::current()) {
+    arm(condition, body, site);
+  }
+  /// The same, and `otherwise` if it does not hold.
+  template <class Body, class Otherwise>
+  void when(const SizeComparison& condition, Body body, Otherwise otherwise,
+            Site site = Site::current()) {
+    arm(condition, body, site);
+    arm(opposite(condition), otherwise, site);
   }
 
   tasks::Inner take() && { return std::move(inner_); }
@@ -190,6 +202,13 @@ class Inner {
  private:
   template <class Body>
   void range(bool parallel, std::vector<Size> extents, Body& body, const Site& site);
+  template <class Body>
+  void arm(SizeComparison condition, Body& body, const Site& site) {
+    open_range(false, {}, site);
+    open_.back().when = std::move(condition);
+    body();
+    close_range();
+  }
   static void add_given(const Tensor& tensor, std::vector<Piece>& pieces, std::vector<Size>&) {
     pieces.push_back(tensor.piece());
   }
@@ -224,7 +243,7 @@ class Slot {
   Slot& operator=(const Slot& from);
   Slot& operator=(const Operand& from);
   void assign(Value value, const Where& where);
-  void add(Value value, const Where& where);
+  void combine(Function by, Value value, const Where& where);
   Value value(const Where& where) const;
   Leaf* leaf() const { return leaf_; }
 
@@ -265,6 +284,9 @@ Value operator*(const Operand& a, const Operand& b);
 Value operator/(const Operand& a, const Operand& b);
 Value operator-(const Operand& a);
 void operator+=(Slot slot, const Operand& value);
+/// The slot becomes the larger, or the smaller, of what it is and the value.
+void raise(Slot slot, const Operand& value);
+void lower(Slot slot, const Operand& value);
 Value operator<(const Operand& a, const Operand& b);
 Value operator<=(const Operand& a, const Operand& b);
 Value operator>(const Operand& a, const Operand& b);

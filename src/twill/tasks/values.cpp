@@ -27,9 +27,24 @@ std::string_view name_of(Privilege privilege) {
     case Privilege::updates:
       return "updates";
     case Privilege::reduces:
+      return "reduces(+)";
+    case Privilege::reduces_max:
+      return "reduces(max)";
+    case Privilege::reduces_min:
       break;
   }
-  return "reduces(+)";
+  return "reduces(min)";
+}
+
+std::optional<Function> combines_by(Privilege privilege) {
+  if (privilege == Privilege::reduces) return Function::add;
+  if (privilege == Privilege::reduces_max) return Function::max;
+  if (privilege == Privilege::reduces_min) return Function::min;
+  return std::nullopt;
+}
+
+std::string_view assignment_of(Function combines) {
+  return combines == Function::add ? "+=" : combines == Function::max ? "max=" : "min=";
 }
 
 std::string_view name_of(Edge edge) {

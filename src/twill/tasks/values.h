@@ -33,10 +33,15 @@ tl::unexpected<Diagnostic> fail_task(const char* code, const Where& where,
 std::string_view code_of(const Diagnostic& failure);
 
 /// Use that a task makes of an argument. `writes`: all of it is new, and what was there is not
-/// read. `reduces`: numbers are added to what is there, which is neither read nor replaced.
-enum class Privilege { reads, writes, updates, reduces };
-/// "reads"; of a privilege that adds "reduces(+)".
+/// read. `reduces`: numbers are added to what is there, which is neither read nor replaced. The
+/// last two: the larger, or the smaller, of a number and what is there stays.
+enum class Privilege { reads, writes, updates, reduces, reduces_max, reduces_min };
+/// "reads"; of privileges that combine "reduces(+)", "reduces(max)" and "reduces(min)".
 std::string_view name_of(Privilege privilege);
+/// The function that a privilege combines by: add, max or min; nullopt for those that do not.
+std::optional<Function> combines_by(Privilege privilege);
+/// The assignment that combines so: "+=", "max=" or "min=".
+std::string_view assignment_of(Function combines);
 inline bool may_read(Privilege privilege) {
   return privilege == Privilege::reads || privilege == Privilege::updates;
 }
@@ -215,12 +220,13 @@ struct Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 
-/// Content of an argument when the leaf is done, or of one that is reduced what is added to it.
+/// Content of an argument when the leaf is done, or of one that is reduced what it is combined
+/// with.
 struct Output {
   std::string argument;
   std::size_t node = 0;
   Where where;
-  bool adds = false;
+  std::optional<Function> combines = {};  ///< add, max or min
   friend bool operator==(const Output&, const Output&) = default;
 };
 

@@ -8,8 +8,9 @@
 namespace twill::tasks {
 namespace {
 
-constexpr std::array<std::string_view, 5> kScalars = {"f16", "bf16", "f32", "i32", "i1"};
-constexpr std::size_t kTensorScalars = 3;
+constexpr std::array<std::string_view, 7> kScalars = {"f16",    "bf16", "f32", "f8e4m3",
+                                                      "f8e5m2", "i32",  "i1"};
+constexpr std::size_t kTensorScalars = 5;
 
 constexpr Spelling kSpellings[] = {
     {Function::argument, "argument", 0, 0},
@@ -54,6 +55,11 @@ constexpr Spelling kSpellings[] = {
 
 std::string_view name_of(Scalar scalar) { return kScalars[static_cast<std::size_t>(scalar)]; }
 
+std::string_view ir_name_of(Scalar scalar) {
+  if (scalar == Scalar::f8e4m3) return "f8E4M3FN";
+  return scalar == Scalar::f8e5m2 ? "f8E5M2" : name_of(scalar);
+}
+
 std::optional<Scalar> scalar_named(std::string_view name) {
   const auto* const end = kScalars.begin() + kTensorScalars;
   const auto* const found = std::find(kScalars.begin(), end, name);
@@ -69,6 +75,8 @@ int bytes_of(Scalar scalar) {
     case Scalar::f32:
     case Scalar::i32:
       return 4;
+    case Scalar::f8e4m3:
+    case Scalar::f8e5m2:
     case Scalar::i1:
       break;
   }
@@ -126,11 +134,12 @@ bool takes(Function function, Scalar scalar) {
     case Function::mul:
     case Function::max:
     case Function::min:
-      return scalar != Scalar::i1;
+      return scalar != Scalar::i1 && !is_f8(scalar);
     case Function::select:
       return true;
     default:
-      return scalar != Scalar::i1 && (scalar != Scalar::i32 || is_comparison(function));
+      return scalar != Scalar::i1 && !is_f8(scalar) &&
+             (scalar != Scalar::i32 || is_comparison(function));
   }
 }
 

@@ -9,13 +9,18 @@
 /// Vocabulary of leaves: the names of element types and of functions over tiles.
 namespace twill::tasks {
 
-/// Tensors are of the first three; positions (i32) and conditions (i1) are values of leaves alone.
-enum class Scalar { f16, bf16, f32, i32, i1 };
+/// Tensors are of the first five; positions (i32) and conditions (i1) are values of leaves alone.
+/// Numbers of 8 bits are operands of products, and are cast.
+enum class Scalar { f16, bf16, f32, f8e4m3, f8e5m2, i32, i1 };
 std::string_view name_of(Scalar scalar);
 /// That of a tensor.
 std::optional<Scalar> scalar_named(std::string_view name);
+/// The same as Triton's TTGIR has it: "f8E4M3FN".
+std::string_view ir_name_of(Scalar scalar);
 /// Bytes of an element.
 int bytes_of(Scalar scalar);
+/// Whether it is a number of 8 bits.
+inline bool is_f8(Scalar scalar) { return scalar == Scalar::f8e4m3 || scalar == Scalar::f8e5m2; }
 
 /// Functions of tiles. Arithmetic is that of the operands' type, each result rounded to it.
 enum class Function {

@@ -182,6 +182,20 @@ std::optional<std::string> convert(const ir::Program& program, const ir::Op& op,
   return fmt::format("static_cast<{}>({})", to, x[0]);
 }
 
+/// The same bits as another type.
+std::optional<std::string> same_bits(const ir::Program& program, const ir::Op& op, const Words& x) {
+  const std::string from = cpp_type(ir::type_of(program, op.operands[0]));
+  const std::string to = cpp_type(ir::type_of(program, op.results[0]));
+  if (from.empty() || to.empty()) return std::nullopt;
+  if (from == to) return x[0];
+  if (from.back() == '*' && to.back() == '*') {
+    return fmt::format("reinterpret_cast<{}>({})", to, x[0]);
+  }
+  if (from == "float" && to == "int") return fill("__float_as_int({0})", x);
+  if (from == "int" && to == "float") return fill("__int_as_float({0})", x);
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> arithmetic(const ir::Program& program, const ir::Op& op,
@@ -206,6 +220,8 @@ std::optional<std::string> arithmetic(const ir::Program& program, const ir::Op& 
     case OpKind::index_castu:
     case OpKind::fpcast:
       return convert(program, op, x);
+    case OpKind::bitcast:
+      return same_bits(program, op, x);
     default:
       break;
   }

@@ -6,6 +6,7 @@
 
 #include "twill/emit/smtlib.h"
 #include "twill/emit/smtlib/script.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 
 // Figures 4 to 6 of the paper, constraint by constraint under its names. Three shorter forms leave

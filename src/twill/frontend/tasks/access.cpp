@@ -108,35 +108,30 @@ Result<TileType> Lowering::type_of(const Place& place, const Where& where) {
                           "pick(X, i) has one dimension less");
 }
 
-/// The tile as TMA copies it, with a 1 for each dimension that is picked.
-Result<TileType> Lowering::box_of(const Place& place, const TileType& tile, const Where& where) {
-  const tasks::Argument& argument = tree_.root.task->arguments[place.argument];
-  const std::size_t rank = argument.shape.size();
-  for (std::size_t i = 0; i < place.dimensions.size(); ++i) {
-    const std::size_t d = place.dimensions[i];
-    if (rank - d == place.dimensions.size() - i) continue;
-    return tasks::fail_task("M09", where,
-                            fmt::format("TMA copies the last {} dimensions of '{}', and one of "
-                                        "these is picked",
-                                        place.dimensions.size(), argument.name),
-                            "let the dimension that is picked come first");
-  }
+/// Whether a tile is accessed through pointers. Descriptors have no elements that are apart, up to
+/// five dimensions, and first of these the ones that are picked.
+bool Lowering::is_by_pointers(const Place& place) const {
   constexpr std::size_t kMostDimensions = 5;
-  if (rank > kMostDimensions) {
-    return tasks::fail_task("M09", where,
-                            fmt::format("TMA copies from tensors of up to {} dimensions, and '{}' "
-                                        "has {}",
-                                        kMostDimensions, argument.name, rank));
+  const std::size_t rank = tree_.root.task->arguments[place.argument].shape.size();
+  const std::size_t first = rank - place.dimensions.size();
+  bool is_last = true;
+  for (std::size_t i = 0; i < place.dimensions.size(); ++i) {
+    is_last = is_last && place.dimensions[i] == first + i;
   }
-  if (swizzle_of(tile) == 0) {
-    return tasks::fail_task("M09", where,
-                            fmt::format("rows of {} {} of '{}' are not copied by TMA",
-                                        tile.shape.back(), name_of(tile.scalar), argument.name),
-                            "a row has 32 or 64 bytes, or from 128 on a multiple of 16");
+  return by_pointers_.count(place.argument) > 0 || !place.every.empty() || !is_last ||
+         rank > kMostDimensions;
+}
+
+/// The tile as TMA copies it, with a 1 for each dimension that is picked. nullopt if threads have
+/// to copy it, as vectors, and rows that are not of 32 or 64 bytes, or from 128 on of a multiple
+/// of 16.
+std::optional<TileType> Lowering::box_of(const Place& place, const TileType& tile) const {
+  const std::size_t rank = tree_.root.task->arguments[place.argument].shape.size();
+  if (is_by_pointers(place) || tile.shape.size() == 1 || swizzle_of(tile) == 0) {
+    return std::nullopt;
   }
   TileType box{Extents(rank - tile.shape.size(), 1), tile.scalar};
   box.shape.insert(box.shape.end(), tile.shape.begin(), tile.shape.end());
-  state_.text.use_layout(swizzle_of(box), false, 8 * bytes_of(box.scalar), rank);
   return box;
 }
 
@@ -193,7 +188,7 @@ class PointerText {
       : it_(lowering), place_(place), type_(std::move(type)), scope_(scope), where_(where) {}
 
   Lowering::Pointers run() {
-    const std::string scalar(name_of(type_.scalar));
+    const std::string scalar(ir_name_of(type_.scalar));
     const std::size_t outer = it_.scope_of(place_);
     const std::string base = it_.base_of(place_, scalar, outer, where_);
     const std::string element = "!tt.ptr<" + scalar + ">";
@@ -350,7 +345,8 @@ Result<Loaded> Lowering::load(const Place& place, const std::string& name, const
       tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::reads;
   const std::size_t scope = constant ? scope_of(place) : state_.text.innermost();
   TWILL_TRY(const double fill, fill_of(place, where));
-  if (type.shape.size() == 1 || by_threads || fill != 0 || is_by_pointers(place)) {
+  const auto box = box_of(place, type);
+  if (by_threads || fill != 0 || !box) {
     const Pointers from = pointers(place, type, scope, where);
     const std::string beyond =
         state_.text.once(0, fill == 0 ? "zero" : "fill",
@@ -364,11 +360,13 @@ Result<Loaded> Lowering::load(const Place& place, const std::string& name, const
     return Loaded{value, std::move(type)};
   }
   type.layout = state_.text.layouts().loaded(type.shape, bytes_of(type.scalar));
-  TWILL_TRY(const TileType box, box_of(place, type, where));
-  const std::string descriptor = parameter(place.argument, descriptor_text(box));
-  const std::string what = fmt::format("tt.descriptor_load {}[{}] : {} -> {}", descriptor,
-                                       fmt::join(coordinates(place, where), ", "),
-                                       descriptor_text(box), tensor_text(type));
+  const int swizzle = operand_swizzle(*box) != 0 ? operand_swizzle(*box) : swizzle_of(*box);
+  const std::string box_text = descriptor_text(*box, swizzle);
+  state_.text.use_layout(swizzle, false, 8 * bytes_of(box->scalar), box->shape.size());
+  const std::string descriptor = parameter(place.argument, box_text);
+  const std::string what =
+      fmt::format("tt.descriptor_load {}[{}] : {} -> {}", descriptor,
+                  fmt::join(coordinates(place, where), ", "), box_text, tensor_text(type));
   const std::string value = constant ? state_.text.once(scope, name, what, where)
                                      : state_.text.put(scope, name, what, where);
   return Loaded{value, std::move(type)};
@@ -390,9 +388,10 @@ Result<std::string> Lowering::load_shared(const Place& place, const std::string&
   const bool constant =
       tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::reads;
   const std::size_t scope = constant ? scope_of(place) : state_.text.innermost();
-  state_.text.use_layout(swizzle_of(type), false, 8 * bytes_of(type.scalar));
+  const int swizzle = operand_swizzle(type);
+  state_.text.use_layout(swizzle, false, 8 * bytes_of(type.scalar));
   const std::string what = fmt::format("ttg.local_alloc {} : ({}) -> {}", tile, tensor_text(type),
-                                       buffer_text(type, swizzle_of(type), false));
+                                       buffer_text(type, swizzle, false));
   return state_.text.once(scope, name + "s", what, where);
 }
 
@@ -401,27 +400,26 @@ Result<void> Lowering::store(const Place& place, const std::string& tile, const 
   const std::size_t scope = state_.text.innermost();
   // TMA stores panels of 128 bytes; what has fewer is stored by threads, and so are vectors.
   constexpr int kPanel = 128;
-  const bool by_threads = type.shape.size() == 1 || swizzle_of(type) != kPanel ||
-                          bytes_of(type.scalar) != 2 || is_by_pointers(place);
-  if (by_threads) {
+  auto box = box_of(place, type);
+  if (!box || swizzle_of(type) != kPanel || bytes_of(type.scalar) != 2) {
     const Pointers to = pointers(place, type, scope, where);
     state_.text.line(scope,
                      fmt::format("tt.store {}, {}, {} : {}", to.addresses, tile, to.mask, to.type),
                      where);
     return {};
   }
-  TWILL_TRY(TileType box, box_of(place, type, where));
-  const std::string descriptor = parameter(place.argument, descriptor_text(box));
-  const std::string box_text = descriptor_text(box);
+  const std::string box_text = descriptor_text(*box, kPanel);
+  state_.text.use_layout(kPanel, false, 8 * bytes_of(box->scalar), box->shape.size());
+  const std::string descriptor = parameter(place.argument, box_text);
   std::string value = tile;
-  if (box.shape != type.shape) {
+  if (box->shape != type.shape) {
     TileLayouts& layouts = state_.text.layouts();
     TileType laid = type;
-    if (const auto unmoved = layouts.reshaped(type.layout, type.shape, box.shape)) {
-      box.layout = *unmoved;
+    if (const auto unmoved = layouts.reshaped(type.layout, type.shape, box->shape)) {
+      box->layout = *unmoved;
     } else {
       laid.layout = layouts.loaded(type.shape, bytes_of(type.scalar));
-      box.layout = layouts.loaded(box.shape, bytes_of(box.scalar));
+      box->layout = layouts.loaded(box->shape, bytes_of(box->scalar));
       value = state_.text.once(scope, "y",
                                fmt::format("ttg.convert_layout {} : {} -> {}", value,
                                            tensor_text(type), tensor_text(laid)),
@@ -429,27 +427,16 @@ Result<void> Lowering::store(const Place& place, const std::string& tile, const 
     }
     value = state_.text.once(
         scope, "g",
-        fmt::format("tt.reshape {} : {} -> {}", value, tensor_text(laid), tensor_text(box)), where);
+        fmt::format("tt.reshape {} : {} -> {}", value, tensor_text(laid), tensor_text(*box)),
+        where);
   } else {
-    box.layout = type.layout;
+    box->layout = type.layout;
   }
   state_.text.line(
       scope,
       fmt::format("tt.descriptor_store {}[{}], {} : {}, {}", descriptor,
-                  fmt::join(coordinates(place, where), ", "), value, box_text, tensor_text(box)),
+                  fmt::join(coordinates(place, where), ", "), value, box_text, tensor_text(*box)),
       where);
-  return {};
-}
-
-Result<void> Lowering::add(const Place& place, const std::string& tile, const Where& where) {
-  TWILL_TRY(const TileType type, type_of(place, where));
-  const std::size_t scope = state_.text.innermost();
-  const Pointers to = pointers(place, type, scope, where);
-  state_.text.put(scope, "a",
-                  fmt::format("tt.atomic_rmw fadd, relaxed, gpu, {}, {}, {} : ({}, {}, {}) -> {}",
-                              to.addresses, tile, to.mask, to.type, tensor_text(type),
-                              tensor_text(type, "i1"), tensor_text(type)),
-                  where);
   return {};
 }
 

@@ -35,69 +35,6 @@ Extents common_shape(const Extents& a, const Extents& b) {
 
 }  // namespace
 
-std::string op_of(Function function, Scalar scalar) {
-  const bool whole = scalar == Scalar::i32 || scalar == Scalar::i1;
-  switch (function) {
-    case Function::add:
-    case Function::row_sum:
-      return whole ? "arith.addi" : "arith.addf";
-    case Function::sub:
-      return whole ? "arith.subi" : "arith.subf";
-    case Function::mul:
-      return whole ? "arith.muli" : "arith.mulf";
-    case Function::div:
-      return "arith.divf";
-    case Function::max:
-    case Function::row_max:
-      return whole ? "arith.maxsi" : "arith.maxnumf";
-    case Function::min:
-      return whole ? "arith.minsi" : "arith.minnumf";
-    case Function::neg:
-      return "arith.negf";
-    case Function::exp:
-      return "math.exp";
-    case Function::exp2:
-      return "math.exp2";
-    case Function::log:
-      return "math.log";
-    case Function::log2:
-      return "math.log2";
-    case Function::sqrt:
-      return "math.sqrt";
-    case Function::rsqrt:
-      return "math.rsqrt";
-    case Function::tanh:
-      return "math.tanh";
-    case Function::erf:
-      return "math.erf";
-    case Function::abs:
-      return "math.absf";
-    case Function::less:
-      return whole ? "arith.cmpi slt," : "arith.cmpf olt,";
-    case Function::less_equal:
-      return whole ? "arith.cmpi sle," : "arith.cmpf ole,";
-    case Function::greater:
-      return whole ? "arith.cmpi sgt," : "arith.cmpf ogt,";
-    case Function::greater_equal:
-      return whole ? "arith.cmpi sge," : "arith.cmpf oge,";
-    case Function::equal:
-      return whole ? "arith.cmpi eq," : "arith.cmpf oeq,";
-    case Function::unequal:
-      return whole ? "arith.cmpi ne," : "arith.cmpf une,";
-    case Function::both:
-      return "arith.andi";
-    case Function::either:
-      return "arith.ori";
-    case Function::opposite:
-      return "arith.xori";
-    case Function::select:
-      return "arith.select";
-    default:
-      TWILL_CHECK(false, "functions with operands of one shape have an op");
-      return "";
-  }
-}
-
 /// One leaf on its places. Nodes become values when they are used.
 class LeafLowering {
  public:
@@ -124,14 +61,15 @@ class LeafLowering {
       const tasks::Output& output = leaf_.outputs[o];
       const Place& place = frame_.tensors.at(output.argument);
       if (place.is_global) {
-        TWILL_TRY_VOID(output.adds ? it_.add(place, made[o], output.where)
-                                   : it_.store(place, made[o], output.where));
+        TWILL_TRY_VOID(output.combines ? it_.reduce(*output.combines, place, made[o], output.where)
+                                       : it_.store(place, made[o], output.where));
         continue;
       }
       Cell& cell = it_.state_.cells[place.cell];
-      if (output.adds) {
-        const std::string type = tensor_text(cell.type);
-        made[o] = put("v", fmt::format("arith.addf {}, {} : {}", cell.value, made[o], type),
+      if (output.combines) {
+        made[o] = put("v",
+                      fmt::format("{} {}, {} : {}", op_of(*output.combines, cell.type.scalar),
+                                  cell.value, made[o], tensor_text(cell.type)),
                       output.where);
       }
       cell.value = made[o];
@@ -279,7 +217,15 @@ class LeafLowering {
                                                Scalar::i32, "iota", node.where));
     const std::string text = fmt::format("tt.make_range {{end = {} : i32, start = 0 : i32}} : {}",
                                          type.shape[0], tensor_text(type));
-    return Tile{it_.state_.text.once(0, "r", text, node.where), type};
+    const Tile from{it_.state_.text.once(0, "r", text, node.where), type};
+    const auto first = frame_.first.find(node.length.name());
+    if (first == frame_.first.end() || first->second == 0) return from;
+    const std::string by = constant(static_cast<double>(first->second), type, node.where);
+    return Tile{
+        it_.state_.text.once(
+            0, "r", fmt::format("arith.addi {}, {} : {}", from.value, by, tensor_text(type)),
+            node.where),
+        type};
   }
 
   Result<Tile> argument(const Node& node) {
@@ -298,7 +244,8 @@ class LeafLowering {
     return fail_task("T06", launched_,
                      fmt::format("'{}' reads '{}', which has no value here: it is written in "
                                  "iterations of a loop alone, or by nobody",
-                                 frame_.node->task->name, cell.name));
+                                 frame_.node->task->name, cell.name),
+                     "let a task write it in front of the loop or condition");
   }
 
   Result<Tile> elementwise(const Node& node, Scalar scalar) {
@@ -345,9 +292,22 @@ class LeafLowering {
                 where),
             type};
     };
+    const auto convert_f8 = [&](const char* rounding, Scalar to) {
+      const TileType type{at.type.shape, to, at.type.layout};
+      at = {put("h",
+                fmt::format("tt.fp_to_fp {}{} : {} -> {}", at.value, rounding, tensor_text(at.type),
+                            tensor_text(type)),
+                where),
+            type};
+    };
     if (at.type.scalar == Scalar::i32) convert("arith.sitofp", Scalar::f32);
+    if (is_f8(at.type.scalar)) convert_f8("", Scalar::f32);
     if (at.type.scalar != Scalar::f32) convert("arith.extf", Scalar::f32);
-    if (scalar != Scalar::f32) convert("arith.truncf", scalar);
+    if (is_f8(scalar)) {
+      convert_f8(", rounding = rtne", scalar);
+    } else if (scalar != Scalar::f32) {
+      convert("arith.truncf", scalar);
+    }
     return at;
   }
 
@@ -355,7 +315,7 @@ class LeafLowering {
     TWILL_TRY(const Tile from, tile(node.operands[0]));
     const TileType type{
         {from.type.shape[0]}, from.type.scalar, TileLayouts::without(1, from.type.layout)};
-    const std::string scalar(name_of(type.scalar));
+    const std::string scalar(ir_name_of(type.scalar));
     const std::string indent(4 + 2 * scope(), ' ');
     const std::string text = fmt::format(
         "\"tt.reduce\"({0}) <{{axis = 1 : i32}}> ({{\n{1}^bb0(%left_: {2}, %right_: {2}):\n{1}  "
@@ -373,6 +333,7 @@ class LeafLowering {
     std::string type;
     Extents shape;
     std::optional<Tile> tile = {};  ///< in registers
+    bool along_depth = true;        ///< rows of the tensor are along the depth
   };
 
   /// Operand of a product: a buffer, or for its left side a tile in registers.
@@ -382,13 +343,16 @@ class LeafLowering {
     if (transposed) node = &leaf_.nodes[node->operands[0]];
     const bool named = node->function == Function::argument;
     if (named && memory_of(node->argument) == Memory::shared) {
-      return buffer(*node, transposed, where);
+      TWILL_TRY(Operand made, buffer(*node, transposed, where));
+      made.along_depth = transposed == right;
+      return made;
     }
     if (right) {
       return fail_task(
           "M09", where,
           "the right operand of 'mma' is an argument in shared memory, or transpose of "
-          "one");
+          "one",
+          "write it to a tensor first, which another task reads");
     }
     TWILL_TRY(const Tile from, tile(index));
     return Operand{from.value, tensor_text(from.type), from.type.shape, from};
@@ -398,30 +362,29 @@ class LeafLowering {
     const Place& place = place_of(node);
     TileType type;
     std::string value;
+    std::optional<Tile> from;
     if (place.is_global) {
       TWILL_TRY(type, it_.type_of(place, where));
-      TWILL_TRY(value, it_.load_shared(place, node.argument, where));
     } else {
-      TWILL_TRY(const Tile from, argument(node));
-      type = from.type;
-      if (swizzle_of(type) == 0) {
-        return fail_task("M09", where,
-                         fmt::format("rows of {} elements of '{}' have no layout in "
-                                     "shared memory that 'mma' reads",
-                                     type.shape.back(), node.argument));
-      }
-      it_.state_.text.use_layout(swizzle_of(type), false, 8 * bytes_of(type.scalar));
-      value = put("s",
-                  fmt::format("ttg.local_alloc {} : ({}) -> {}", from.value, tensor_text(type),
-                              buffer_text(type, swizzle_of(type), false)),
-                  where);
+      TWILL_TRY(from, argument(node));
+      type = from->type;
     }
-    const int swizzle = swizzle_of(type);
-    if (type.shape.back() * bytes_of(type.scalar) % swizzle != 0) {
+    const int swizzle = operand_swizzle(type);
+    if (swizzle == 0) {
       return fail_task("M09", where,
-                       fmt::format("rows of {} {} of '{}' have no layout that 'mma' reads",
+                       fmt::format("rows of {} {} of '{}' have no layout in shared memory that "
+                                   "'mma' reads",
                                    type.shape.back(), name_of(type.scalar), node.argument),
-                       "a row has 32, 64 or a multiple of 128 bytes");
+                       "a row has a multiple of 32 bytes");
+    }
+    if (from) {
+      it_.state_.text.use_layout(swizzle, false, 8 * bytes_of(type.scalar));
+      value = put("s",
+                  fmt::format("ttg.local_alloc {} : ({}) -> {}", from->value, tensor_text(type),
+                              buffer_text(type, swizzle, false)),
+                  where);
+    } else {
+      TWILL_TRY(value, it_.load_shared(place, node.argument, where));
     }
     const std::string text = buffer_text(type, swizzle, false);
     if (!transposed) return Operand{value, text, type.shape};
@@ -442,7 +405,16 @@ class LeafLowering {
     TWILL_TRY(Operand a, operand(node.operands[0], false, node.where));
     TWILL_TRY(const Operand b, operand(node.operands[1], true, node.where));
     TileType type{{a.shape[0], b.shape[1]}, Scalar::f32};
-    TWILL_TRY_VOID(check_instruction(type, a.shape[1], node.where));
+    const Scalar scalar = types_[node.operands[0]].scalar;
+    if (is_f8(scalar) && (a.tile || !a.along_depth || !b.along_depth)) {
+      return fail_task(
+          "M09", node.where,
+          "tensor cores read operands of 8 bits from shared memory, along the depth",
+          "keep them as [M, K] and [N, K], and let mma(A, transpose(B)) multiply them");
+    }
+    const std::int64_t depth = 32 / bytes_of(scalar);
+    TWILL_TRY_VOID(check_instruction(type, a.shape[1], depth, node.where));
+    it_.state_.depth = depth;
     type.layout = layouts().product(type.shape[1]);
     it_.state_.products.push_back(type.shape);
     if (a.tile) {
@@ -460,18 +432,21 @@ class LeafLowering {
     return Tile{it_.state_.text.put(scope(), "d", text, node.where), type};
   }
 
+  /// `least`: depth of an instruction.
   static Result<void> check_instruction(const TileType& type, std::int64_t depth,
-                                        const Where& where) {
-    constexpr std::int64_t kRows = 64, kColumns = 8, kMostColumns = 256, kDepth = 16;
+                                        std::int64_t least, const Where& where) {
+    constexpr std::int64_t kRows = 64, kColumns = 8, kMostColumns = 256;
     const std::int64_t rows = type.shape[0], columns = type.shape[1];
     const bool fits = rows % kRows == 0 && columns % kColumns == 0 && columns <= kMostColumns &&
-                      depth % kDepth == 0;
+                      depth % least == 0;
     if (fits) return {};
     return fail_task("M09", where,
                      fmt::format("there is no instruction for a product of {} rows, {} columns and "
                                  "depth {}",
                                  rows, columns, depth),
-                     "rows are a multiple of 64, columns of 8 up to 256, and the depth of 16");
+                     fmt::format("rows are a multiple of 64, columns of 8 up to 256, and the depth "
+                                 "of {}",
+                                 least));
   }
 
   Lowering& it_;

@@ -9,6 +9,7 @@
 #include "twill/support/spelling.h"
 #include "twill/tasks/check.h"
 #include "twill/tasks/holes.h"
+#include "twill/tasks/text.h"
 
 namespace twill::frontend {
 namespace {
@@ -21,7 +22,8 @@ Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file
   if (!tree.target.empty() && tree.target != kTarget) {
     return tasks::fail_task("M15", tree.where,
                             fmt::format("kernels of tasks are made for {}, and the machine is {}",
-                                        kTarget, tree.target));
+                                        kTarget, tree.target),
+                            "h100 and h200 are machines of sm_90");
   }
   // Layouts of tiles that stand in front of the first product follow from it.
   from_tasks::Products products;
@@ -69,7 +71,7 @@ Result<tasks::Mapping> mapping_of(const TaskSource& source, const tasks::TaskTex
   if (source.mapping.empty()) return derived_for(text.library.tasks[0]);
   return fail({apart ? source.map_file : source.file},
               "there is no mapping " + in_quotes(source.mapping),
-              did_you_mean(source.mapping, names));
+              tasks::names_like(source.mapping, names));
 }
 
 Result<MappedTasks> program_of(const TaskSource& source) {

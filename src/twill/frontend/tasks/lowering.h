@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -41,11 +42,14 @@ inline tasks::Size every_of(const Place& place, std::size_t dimension) {
   return every == place.every.end() ? tasks::Size(1) : every->second;
 }
 
-/// A temporary tensor: the newest of its values.
+/// A temporary tensor: the newest of its values. One that is kept in parts has none of its own.
 struct Cell {
   std::string name;
   TileType type;
-  std::string value;  ///< empty: not written yet
+  std::string value;                    ///< empty: not written yet
+  std::string key = {};                 ///< the same each time that the tree is walked
+  Extents cuts = {};                    ///< of each dimension; empty: it is kept whole
+  std::vector<std::size_t> parts = {};  ///< cells, the last dimension counted fastest
 };
 
 /// A descriptor or pointer that the kernel takes.
@@ -78,7 +82,11 @@ struct Frame {
   std::size_t launches = 0;
   /// A map for each prange around it that is carried out at once.
   std::vector<Cuts> parts = {};
+  /// First index of a size that a leaf on one part has less of.
+  std::map<std::string, std::int64_t> first = {};
 };
+/// One variant in several iterations of pranges, which are walked side by side.
+using Frames = std::vector<Frame>;
 
 /// An index of the kernel: of the grid, or of a loop that counts elements.
 struct Index {
@@ -87,6 +95,23 @@ struct Index {
   std::size_t scope = 0;
   std::optional<std::int64_t> count = {};  ///< of indices, from 0 on
 };
+
+/// Bodies of loops are walked twice, those within them four times, and so on.
+inline constexpr std::size_t kMostLoops = 6;
+
+/// Whether a fact of frames is the same in all lanes.
+template <class Of>
+bool same_in_all(const Frames& lanes, Of of) {
+  const auto first = of(lanes[0]);
+  return std::all_of(lanes.begin() + 1, lanes.end(),
+                     [&](const Frame& lane) { return of(lane) == first; });
+}
+/// Walks one lane after the other.
+Result<void> each_lane(Frames& lanes, const std::function<Result<void>(Frames&)>& walk);
+
+/// Gives the indices of a range their values in one of its iterations. Precondition: its extents
+/// are numbers above 0.
+void at_iteration(const tasks::Range& range, std::int64_t iteration, tasks::SizeMap& sizes);
 
 /// The op of operands of that type, and in front of these what it compares by.
 std::string op_of(tasks::Function function, tasks::Scalar scalar);
@@ -103,27 +128,47 @@ class Lowering {
   Result<std::string> run_once();
   // Inner variants: walk.cpp.
   /// `parts`: as in Frame.
-  Result<void> walk(const tasks::TreeNode& node, std::vector<Place> arguments,
-                    const std::vector<tasks::Size>& positions, const tasks::Where& where,
-                    std::vector<Cuts> parts = {});
-  Result<void> walk_body(const std::vector<tasks::Statement>& body, Frame& frame);
+  Result<Frame> frame_of(const tasks::TreeNode& node, std::vector<Place> arguments,
+                         const std::vector<tasks::Size>& positions, const tasks::Where& where,
+                         std::vector<Cuts> parts = {}) const;
+  Result<void> walk(Frames lanes, const tasks::Where& where);
+  Result<void> walk_body(const std::vector<tasks::Statement>& body, Frames& lanes);
+  Result<void> walk_range(const tasks::Range& range, Frames& lanes);
   Result<void> make(const tasks::Make& make, Frame& frame);
   /// `parts`: what the prange around it tells apart, by argument.
-  Result<void> launch(const tasks::Launch& launch, Frame& frame,
+  Result<void> launch(const tasks::Launch& launch, Frames& lanes,
                       const std::optional<Cuts>& parts = std::nullopt);
-  Result<void> grid(const tasks::Range& range, Frame& frame);
-  Result<void> loop(const tasks::Range& range, Frame& frame);
+
+  // Ranges: ranges.cpp.
+  Result<void> grid(const tasks::Range& range, Frames& lanes);
+  /// `when`: a condition without which there are no iterations; empty: none.
+  Result<void> loop(const tasks::Range& range, Frames& lanes, const std::string& when = {});
   std::optional<std::int64_t> iterations_apart(const tasks::Range& range, const Frame& frame) const;
-  Result<void> one_by_one(const tasks::Range& range, std::int64_t iterations, Frame& frame);
+  Result<void> one_by_one(const tasks::Range& range, std::int64_t iterations, Frames& lanes);
+  void split(const tasks::Range& range, const std::string& counter, Frames& lanes);
+
+  // Branches: branches.cpp.
+  Result<void> branch(const tasks::Range& range, const tasks::Range* otherwise, Frames& lanes);
+  Result<void> arms(const tasks::Range& range, const tasks::Range* otherwise,
+                    const std::string& when, Frames& lanes);
+  Result<std::vector<std::size_t>> changed_by(const std::vector<tasks::Statement>& body,
+                                              Frames& lanes, const std::function<void()>& enter);
+
+  // Iterations of pranges within a block, as one or side by side: parts.cpp and lanes.cpp.
+  Result<void> parallel(const tasks::Range& range, Frames& lanes);
+  Result<void> side_by_side(const tasks::Range& range, Frames& lanes);
   Result<void> parts(const tasks::Range& range, Frame& frame);
   Result<void> check_instruction(const tasks::Block& block, const tasks::Piece& of,
                                  const Frame& frame);
   Result<void> check_parts(const Frame& frame, const tasks::Where& where) const;
-  Result<void> branch(const tasks::Range& range, Frame& frame);
-  Result<std::vector<std::size_t>> changed_by(const std::vector<tasks::Statement>& body,
-                                              Frame& frame, const std::function<void()>& enter);
-  Result<Place> place_of(const tasks::Piece& piece, const Frame& frame) const;
-  void split(const tasks::Range& range, const std::string& counter, Frame& frame);
+  Result<Place> part_of_cell(const Place& place, const tasks::Block& block,
+                             const tasks::SizeMap& sizes, const tasks::Piece& piece);
+  void keep_in_parts(std::size_t cell);
+  tl::unexpected<Diagnostic> cut_again(const Cell& cell, Extents cuts, const tasks::Where& where);
+  Result<Frames> lanes_of(const Frame& leaf, const tasks::Where& where);
+  Result<std::map<std::string, std::int64_t>> cut_sizes(const Frame& leaf,
+                                                        const tasks::Where& where) const;
+  Result<Place> place_of(const tasks::Piece& piece, const Frame& frame);
   /// The least and the greatest value; nullopt if nothing is known.
   std::optional<std::pair<std::int64_t, std::int64_t>> bounds_of(const tasks::Size& size) const;
   static Place part_of(Place place, const tasks::Block& block, const tasks::SizeMap& sizes);
@@ -146,17 +191,15 @@ class Lowering {
                                   const tasks::Where& where);
   Result<void> store(const Place& place, const std::string& tile, const tasks::Where& where);
   Result<TileType> type_of(const Place& place, const tasks::Where& where);
-  /// Adds a tile to what is there, as one whole.
-  Result<void> add(const Place& place, const std::string& tile, const tasks::Where& where);
-  Result<TileType> box_of(const Place& place, const TileType& tile, const tasks::Where& where);
+  /// Combines a tile with what is there by add, max or min, each element as one whole.
+  Result<void> reduce(tasks::Function by, const Place& place, const std::string& tile,
+                      const tasks::Where& where);
+  bool is_by_pointers(const Place& place) const;
+  std::optional<TileType> box_of(const Place& place, const TileType& tile) const;
   tasks::Size stride_of(const Place& place, std::size_t dimension) const;
   std::string base_of(const Place& place, const std::string& scalar, std::size_t scope,
                       const tasks::Where& where);
   std::string parameter(std::size_t argument, const std::string& type);
-  /// Whether a tile is accessed through pointers. No descriptor has elements that are apart.
-  bool is_by_pointers(const Place& place) const {
-    return by_pointers_.count(place.argument) > 0 || !place.every.empty();
-  }
   /// Arguments that are written and have several parameters.
   std::set<std::size_t> written_through_several() const;
   /// One pointer for each element; `mask`: those that the tensor has.
@@ -183,15 +226,21 @@ class Lowering {
     std::vector<Parameter> parameters;
     std::map<std::string, bool> sizes;  ///< of the entry, that the kernel needs
     std::size_t count = 0;              ///< of indices
+    std::size_t temporaries = 0;        ///< made so far
     std::size_t branch = 0;             ///< scope of the innermost branch; loads stay within it
     bool has_grid = false;
     std::vector<Extents> products;  ///< shapes of their results
+    std::int64_t depth = 16;        ///< of an instruction
   };
 
   const tasks::Tree& tree_;
   State state_;
   /// Arguments with one parameter for all accesses, so that the order of these is known.
   std::set<std::size_t> by_pointers_;
+  /// Temporary tensors that are kept in parts, with the number of these in each dimension.
+  std::map<std::string, Extents> cuts_;
+  /// One more of these, with which the tree is to be walked again.
+  std::optional<std::pair<std::string, Extents>> wanted_;
 };
 
 }  // namespace twill::frontend::from_tasks

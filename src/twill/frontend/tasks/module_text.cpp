@@ -12,7 +12,7 @@
 namespace twill::frontend::from_tasks {
 
 std::string tensor_text(const TileType& type) {
-  return tensor_text(type, std::string(name_of(type.scalar)));
+  return tensor_text(type, std::string(ir_name_of(type.scalar)));
 }
 
 std::string tensor_text(const TileType& type, const std::string& element) {
@@ -29,6 +29,14 @@ int swizzle_of(const TileType& type) {
   return bytes == 64 || bytes == 32 ? static_cast<int>(bytes) : 0;
 }
 
+int operand_swizzle(const TileType& type) {
+  const std::int64_t bytes = type.shape.empty() ? 0 : type.shape.back() * bytes_of(type.scalar);
+  for (const int swizzle : {128, 64, 32}) {
+    if (bytes > 0 && bytes % swizzle == 0) return swizzle;
+  }
+  return 0;
+}
+
 std::string layout_name(int swizzle, bool transposed, int bits, std::size_t rank) {
   const std::string dimensions = rank > 2 ? fmt::format("_{}d", rank) : "";
   return fmt::format("#shared{}_{}{}{}", swizzle, bits, transposed ? "t" : "", dimensions);
@@ -37,14 +45,13 @@ std::string layout_name(int swizzle, bool transposed, int bits, std::size_t rank
 std::string buffer_text(const TileType& type, int swizzle, bool transposed) {
   std::string shape;
   for (const std::int64_t extent : type.shape) shape += std::to_string(extent) + "x";
-  return fmt::format("!ttg.memdesc<{}{}, {}, #smem>", shape, name_of(type.scalar),
+  return fmt::format("!ttg.memdesc<{}{}, {}, #smem>", shape, ir_name_of(type.scalar),
                      layout_name(swizzle, transposed, 8 * bytes_of(type.scalar)));
 }
 
-std::string descriptor_text(const TileType& type) {
+std::string descriptor_text(const TileType& type, int swizzle) {
   const int bits = 8 * bytes_of(type.scalar);
-  const TileType box{type.shape, type.scalar,
-                     layout_name(swizzle_of(type), false, bits, type.shape.size())};
+  const TileType box{type.shape, type.scalar, layout_name(swizzle, false, bits, type.shape.size())};
   return fmt::format("!tt.tensordesc<{}>", tensor_text(box));
 }
 
@@ -59,6 +66,10 @@ std::string number_text(double number, tasks::Scalar scalar) {
     return fmt::format("{:.9e}", static_cast<double>(static_cast<float>(number)));
   const bool negative = number < 0;
   switch (scalar) {
+    case tasks::Scalar::f8e4m3:  // has no infinity
+      return negative ? "-4.480000000e+02" : "4.480000000e+02";
+    case tasks::Scalar::f8e5m2:
+      return negative ? "0xFC" : "0x7C";
     case tasks::Scalar::f16:
       return negative ? "0xFC00" : "0x7C00";
     case tasks::Scalar::bf16:

@@ -23,14 +23,16 @@ struct TileType {
 std::string tensor_text(const TileType& type);
 /// The same with other elements: "tensor<128xi32, LAYOUT>".
 std::string tensor_text(const TileType& type, const std::string& element);
-/// Bytes by which rows are swizzled where TMA writes and products read: 32, 64 or 128; 0: none
-/// of these fits.
+/// Bytes by which rows are swizzled where TMA stores from: 32, 64 or 128; 0: none of these fits.
 int swizzle_of(const TileType& type);
+/// Bytes by which rows are swizzled where products read: the most of these that divide a row; 0:
+/// none does.
+int operand_swizzle(const TileType& type);
 /// "#shared128_16": swizzled by 128 bytes, of 16-bit elements; read with exchanged dimensions
 /// "#shared128_16t"; of more than two dimensions "#shared128_16_3d".
 std::string layout_name(int swizzle, bool transposed, int bits, std::size_t rank = 2);
 std::string buffer_text(const TileType& type, int swizzle, bool transposed);
-std::string descriptor_text(const TileType& type);
+std::string descriptor_text(const TileType& type, int swizzle);
 /// "1.275000000e-01", or in hexadecimal where it is infinite.
 std::string number_text(double number, tasks::Scalar scalar);
 

@@ -103,8 +103,8 @@ std::string TileLayouts::product(std::int64_t columns) {
   std::string name = fmt::format("#mma{}", of_instruction);
   definitions_.insert(fmt::format(
       "{} = #ttg.nvidia_mma<{{versionMajor = 3, versionMinor = 0, warpsPerCTA = [{}, 1], "
-      "instrShape = [{}, {}, 16]}}>",
-      name, products_.warps, kRowsOfWarp, of_instruction));
+      "instrShape = [{}, {}, {}]}}>",
+      name, products_.warps, kRowsOfWarp, of_instruction, products_.depth));
   return name;
 }
 

@@ -16,6 +16,7 @@ using Extents = std::vector<std::int64_t>;
 struct Products {
   int warps = 4;              ///< that hold a tile
   std::int64_t columns = 64;  ///< of the first product
+  std::int64_t depth = 16;    ///< of an instruction
   friend bool operator==(const Products&, const Products&) = default;
 };
 

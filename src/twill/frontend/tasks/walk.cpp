@@ -46,15 +46,23 @@ SizeMap Lowering::fixed_sizes() const {
 }
 
 /// Each parameter is an array of its own to all that reads the module. So a tensor that is written
-/// has one of them, or what it holds would be read before it is written.
+/// has one of them, or what it holds would be read before it is written. The tree is walked again
+/// once that is known, and so it is when a temporary tensor turns out to be needed in parts.
 Result<std::string> Lowering::run() {
   const State fresh = state_;
-  TWILL_TRY(std::string made, run_once());
-  std::set<std::size_t> several = written_through_several();
-  if (several.empty()) return made;
-  state_ = fresh;
-  by_pointers_ = std::move(several);
-  return run_once();
+  for (;;) {
+    auto made = run_once();
+    if (!made && wanted_) {
+      const bool is_new = cuts_.insert(*std::exchange(wanted_, std::nullopt)).second;
+      if (!is_new) return made;
+    } else {
+      std::set<std::size_t> several = written_through_several();
+      std::erase_if(several, [&](std::size_t it) { return by_pointers_.count(it) > 0; });
+      if (!made || several.empty()) return made;
+      by_pointers_.merge(several);
+    }
+    state_ = fresh;
+  }
 }
 
 std::set<std::size_t> Lowering::written_through_several() const {
@@ -82,7 +90,8 @@ Result<std::string> Lowering::run_once() {
     }
     arguments.push_back(std::move(place));
   }
-  TWILL_TRY_VOID(walk(tree_.root, std::move(arguments), {}, tree_.root.task->where));
+  TWILL_TRY(Frame root, frame_of(tree_.root, std::move(arguments), {}, tree_.root.task->where));
+  TWILL_TRY_VOID(walk({std::move(root)}, tree_.root.task->where));
   constexpr int kHopper = 90;
   TWILL_TRY(const std::string parameters, argument_text());
   return state_.text.module(tree_.root.task->name, parameters, kHopper,
@@ -95,7 +104,7 @@ Products Lowering::products() const {
   const bool two_groups =
       std::all_of(state_.products.begin(), state_.products.end(),
                   [](const Extents& shape) { return shape[0] % kRowsOfTwoGroups == 0; });
-  return {two_groups ? 8 : 4, state_.products.front()[1]};
+  return {two_groups ? 8 : 4, state_.products.front()[1], state_.depth};
 }
 
 Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar scalar,
@@ -115,7 +124,8 @@ Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar
     count = *value < 1 || *value > kMost ? kMost + 1 : std::min(kMost + 1, count * *value);
     if (count > kMost) {
       return fail_task("M03", where,
-                       fmt::format("'{}' is a tile of {} elements in a dimension", name, *value));
+                       fmt::format("'{}' is a tile of {} elements in a dimension", name, *value),
+                       "cut it into blocks");
     }
     type.shape.push_back(*value);
   }
@@ -123,9 +133,9 @@ Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar
   return type;
 }
 
-Result<void> Lowering::walk(const tasks::TreeNode& node, std::vector<Place> arguments,
-                            const std::vector<Size>& positions, const Where& where,
-                            std::vector<Cuts> parts) {
+Result<Frame> Lowering::frame_of(const tasks::TreeNode& node, std::vector<Place> arguments,
+                                 const std::vector<Size>& positions, const Where& where,
+                                 std::vector<Cuts> parts) const {
   Frame frame{&node, {}, {}, 0, std::move(parts)};
   for (const auto& [name, value] : node.tunables) frame.sizes[name] = Size(value);
   for (std::size_t p = 0; p < positions.size(); ++p) {
@@ -141,41 +151,63 @@ Result<void> Lowering::walk(const tasks::TreeNode& node, std::vector<Place> argu
       if (wanted == actual) continue;
       return fail_task("T03", where,
                        fmt::format("'{}' of '{}' has {} where {} is wanted", argument.name,
-                                   node.task->name, to_string(actual), to_string(wanted)));
+                                   node.task->name, to_string(actual), to_string(wanted)),
+                       "sizes of one name are equal throughout a signature");
     }
     frame.tensors[argument.name] = std::move(arguments[a]);
   }
   TWILL_TRY_VOID(check_parts(frame, where));
-  if (node.variant->is_leaf()) {
-    TWILL_TRY_VOID(check_tiles_in_shared(node));
-    return leaf(frame, where);
-  }
-  return walk_body(std::get<tasks::Inner>(node.variant->body).body, frame);
+  return frame;
 }
 
-Result<void> Lowering::walk_body(const std::vector<tasks::Statement>& body, Frame& frame) {
-  for (const tasks::Statement& statement : body) {
-    if (const auto* range = std::get_if<tasks::Range>(&statement.what)) {
-      const bool is_grid = range->parallel && frame.node->processor == Processor::host;
-      if (is_grid && body.size() > 1) {
-        return fail_task("M05", range->where,
-                         "a kernel is one prange of the host, and there is more beside this one");
-      }
-      const bool is_parts = range->parallel && !is_grid;
-      if (range->when) {
-        TWILL_TRY_VOID(branch(*range, frame));
-        continue;
-      }
-      TWILL_TRY_VOID(is_grid    ? grid(*range, frame)
-                     : is_parts ? parts(*range, frame)
-                                : loop(*range, frame));
-    } else if (const auto* made = std::get_if<tasks::Make>(&statement.what)) {
-      TWILL_TRY_VOID(make(*made, frame));
-    } else {
-      TWILL_TRY_VOID(launch(std::get<tasks::Launch>(statement.what), frame));
+Result<void> Lowering::walk(Frames lanes, const Where& where) {
+  const tasks::TreeNode& node = *lanes[0].node;
+  if (!node.variant->is_leaf()) {
+    return walk_body(std::get<tasks::Inner>(node.variant->body).body, lanes);
+  }
+  TWILL_TRY_VOID(check_tiles_in_shared(node));
+  for (const Frame& lane : lanes) {
+    TWILL_TRY(const Frames parts, lanes_of(lane, where));
+    for (const Frame& part : parts) {
+      TWILL_TRY_VOID(leaf(part, where));
     }
   }
   return {};
+}
+
+Result<void> Lowering::walk_body(const std::vector<tasks::Statement>& body, Frames& lanes) {
+  for (std::size_t s = 0; s < body.size(); ++s) {
+    const tasks::Statement& statement = body[s];
+    const auto* range = std::get_if<tasks::Range>(&statement.what);
+    if (range != nullptr && range->when) {
+      const auto* next =
+          s + 1 < body.size() ? std::get_if<tasks::Range>(&body[s + 1].what) : nullptr;
+      const bool is_else = next != nullptr && next->when == opposite(*range->when);
+      TWILL_TRY_VOID(branch(*range, is_else ? next : nullptr, lanes));
+      if (is_else) ++s;
+    } else if (range != nullptr) {
+      const bool is_grid = range->parallel && lanes[0].node->processor == Processor::host;
+      if (is_grid && body.size() > 1) {
+        return fail_task("M05", range->where,
+                         "a kernel is one prange of the host, and there is more beside this one",
+                         "move what stands beside it into the block, or into a kernel of its own");
+      }
+      TWILL_TRY_VOID(walk_range(*range, lanes));
+    } else if (const auto* made = std::get_if<tasks::Make>(&statement.what)) {
+      for (Frame& lane : lanes) {
+        TWILL_TRY_VOID(make(*made, lane));
+      }
+    } else {
+      TWILL_TRY_VOID(launch(std::get<tasks::Launch>(statement.what), lanes));
+    }
+  }
+  return {};
+}
+
+Result<void> Lowering::walk_range(const tasks::Range& range, Frames& lanes) {
+  if (!range.parallel) return loop(range, lanes);
+  const bool is_grid = lanes[0].node->processor == Processor::host;
+  return is_grid ? grid(range, lanes) : parallel(range, lanes);
 }
 
 Result<void> Lowering::make(const tasks::Make& made, Frame& frame) {
@@ -184,7 +216,8 @@ Result<void> Lowering::make(const tasks::Make& made, Frame& frame) {
   for (const Size& size : made.shape) place.extent.push_back(substituted(size, frame.sizes));
   TWILL_TRY(TileType type, type_of(place.extent, made.scalar, made.name, made.where));
   place.cell = state_.cells.size();
-  state_.cells.push_back({made.name, std::move(type), {}});
+  state_.cells.push_back({made.name, std::move(type), {}, std::to_string(state_.temporaries++)});
+  keep_in_parts(place.cell);
   frame.tensors[made.name] = std::move(place);
   return {};
 }
@@ -276,7 +309,7 @@ Place Lowering::part_of(Place place, const tasks::Block& block, const SizeMap& s
   return place;
 }
 
-Result<Place> Lowering::place_of(const tasks::Piece& piece, const Frame& frame) const {
+Result<Place> Lowering::place_of(const tasks::Piece& piece, const Frame& frame) {
   Place place = frame.tensors.at(piece.tensor);
   for (const tasks::Block& block : piece.blocks) {
     if (block.cut == tasks::Cut::mma) {
@@ -291,42 +324,38 @@ Result<Place> Lowering::place_of(const tasks::Piece& piece, const Frame& frame) 
       place = part_of(std::move(place), block, frame.sizes);
       continue;
     }
-    bool is_whole = block.cut != tasks::Cut::pick;
-    for (std::size_t d = 0; d < block.tile.size(); ++d) {
-      const Size index = substituted(block.index[d], frame.sizes);
-      is_whole = is_whole && place.extent[d] == substituted(block.tile[d], frame.sizes) &&
-                 index == Size(0) && substituted(tasks::every_of(block, d), frame.sizes) == Size(1);
-    }
-    if (is_whole) continue;
-    return fail_task("M08", piece.where,
-                     fmt::format("{} is a part of a tensor in registers, which would have to be "
-                                 "copied to be cut",
-                                 to_string(piece)),
-                     "cut it by rows, in a prange around a launch of a leaf");
+    TWILL_TRY(place, part_of_cell(place, block, frame.sizes, piece));
   }
   return place;
 }
 
-Result<void> Lowering::launch(const tasks::Launch& what, Frame& frame,
+Result<void> Lowering::launch(const tasks::Launch& what, Frames& lanes,
                               const std::optional<Cuts>& parts) {
-  const tasks::TreeNode& child = frame.node->children[frame.launches++];
-  std::vector<Place> arguments;
-  for (const tasks::Piece& piece : what.pieces) {
-    TWILL_TRY(Place place, place_of(piece, frame));
-    arguments.push_back(std::move(place));
-  }
-  std::vector<Size> positions;
-  for (const Size& it : what.positions) positions.push_back(substituted(it, frame.sizes));
-  std::vector<Cuts> all;
-  for (const Cuts& around : frame.parts) {
-    all.emplace_back();
-    for (std::size_t p = 0; p < what.pieces.size(); ++p) {
-      const auto found = around.find(what.pieces[p].tensor);
-      if (found != around.end()) all.back()[child.task->arguments[p].name] = found->second;
+  const tasks::TreeNode& child = lanes[0].node->children[lanes[0].launches];
+  Frames launched;
+  for (Frame& frame : lanes) {
+    ++frame.launches;
+    std::vector<Place> arguments;
+    for (const tasks::Piece& piece : what.pieces) {
+      TWILL_TRY(Place place, place_of(piece, frame));
+      arguments.push_back(std::move(place));
     }
+    std::vector<Size> positions;
+    for (const Size& it : what.positions) positions.push_back(substituted(it, frame.sizes));
+    std::vector<Cuts> all;
+    for (const Cuts& around : frame.parts) {
+      all.emplace_back();
+      for (std::size_t p = 0; p < what.pieces.size(); ++p) {
+        const auto found = around.find(what.pieces[p].tensor);
+        if (found != around.end()) all.back()[child.task->arguments[p].name] = found->second;
+      }
+    }
+    if (parts) all.push_back(*parts);
+    TWILL_TRY(Frame made,
+              frame_of(child, std::move(arguments), positions, what.where, std::move(all)));
+    launched.push_back(std::move(made));
   }
-  if (parts) all.push_back(*parts);
-  return walk(child, std::move(arguments), positions, what.where, std::move(all));
+  return walk(std::move(launched), what.where);
 }
 
 }  // namespace twill::frontend::from_tasks

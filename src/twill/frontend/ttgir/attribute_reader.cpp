@@ -1,5 +1,7 @@
 #include "twill/frontend/ttgir/attribute_reader.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "twill/frontend/ttgir/literals.h"
@@ -133,12 +135,23 @@ Result<ir::Attribute> AttributeReader::number() {
 
 namespace {
 
-/// Whether an integer, with or without a sign, fits its type; null: any.
-bool fits(std::int64_t value, ir::Type type) {
+/// Whether an integer, with or without a sign, fits its type; null: any. There is no -0.
+bool fits(std::int64_t value, bool negative, ir::Type type) {
   constexpr int kWidest = 63;
-  if (type == nullptr || type->kind != ir::TypeKind::integer || type->bits > kWidest) return true;
+  if (type == nullptr || type->kind != ir::TypeKind::integer) return true;
+  if (negative && value == 0) return false;
+  if (type->bits > kWidest) return true;
   const std::int64_t end = std::int64_t{1} << (type->bits - 1);
   return value >= -end && value - end < end;
+}
+
+/// Whether arrays are nested as the extents say.
+bool has_shape(ir::Attribute value, std::span<const std::int64_t> shape) {
+  const bool is_array = value->kind == ir::AttributeKind::array;
+  if (shape.empty() || !is_array) return shape.empty() && !is_array;
+  if (std::ssize(value->elements) != shape[0]) return false;
+  return std::all_of(value->elements.begin(), value->elements.end(),
+                     [&](ir::Attribute it) { return has_shape(it, shape.subspan(1)); });
 }
 
 }  // namespace
@@ -160,12 +173,16 @@ Result<ir::Attribute> AttributeReader::literal(ir::Type type) {
   if (is_whole && wants_float) {
     return cursor_.fail(token, spelling + " is an integer, but " + type->text + " is wanted");
   }
+  const bool wants_whole = type != nullptr && type->kind == ir::TypeKind::integer;
+  if (token.kind == TokenKind::floating && wants_whole) {
+    return cursor_.fail(token, spelling + " is no integer, but " + type->text + " is wanted");
+  }
   if (token.kind == TokenKind::floating || (token.kind == TokenKind::integer && wants_float)) {
     return types_.floating(float_value(spelling, type), spelling, type);
   }
   if (token.kind != TokenKind::integer) return cursor_.fail(token, "expected a number");
   const auto value = integer_value(spelling, type);
-  if (value && !fits(*value, type)) {
+  if (value && !fits(*value, negative, type)) {
     return cursor_.fail(token, spelling + " does not fit " + type->text);
   }
   if (value) return types_.integer(*value, type);
@@ -246,7 +263,12 @@ Result<ir::Attribute> AttributeReader::dense() {
   } else if (!cursor_.at('>')) {
     TWILL_TRY(const ir::Attribute value, dense_elements(type->element, elements));
     text = value->text.substr(0, value->text.find(" : "));
-    if (value->kind == ir::AttributeKind::array) text = cursor_.normalized(body + 1, body_end - 1);
+    if (value->kind == ir::AttributeKind::array) {
+      if (type->kind == ir::TypeKind::tensor && !has_shape(value, type->shape)) {
+        return cursor_.fail(cursor_.tokens()[body], "these elements are none of a " + type->text);
+      }
+      text = cursor_.normalized(body + 1, body_end - 1);
+    }
   }
   cursor_.go_to(back);
   return types_.dense(std::move(elements), std::move(text), type);

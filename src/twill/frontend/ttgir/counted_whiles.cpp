@@ -195,12 +195,14 @@ class CountedWriter {
 
 }  // namespace
 
-std::optional<ir::Program> counted_whiles(const ir::Program& program) {
+std::optional<ir::Program> counted_whiles(const ir::Program& program, Whiles which) {
   std::map<ir::OpId, CountedWhile> found;
   for (const ir::Loop& loop : ir::loops(program, program.module())) {
-    if (!loop.before) continue;
-    if (auto counted = CountReader(program, loop).find())
-      found.emplace(loop.op, *std::move(counted));
+    if (!loop.before || (which == Whiles::innermost && !loop.innermost)) continue;
+    auto counted = CountReader(program, loop).find();
+    if (!counted) continue;
+    const bool known = ir::constant_integer(program, counted->step).has_value();
+    if (known || which == Whiles::all) found.emplace(loop.op, *std::move(counted));
   }
   if (found.empty()) return std::nullopt;
   return CountedWriter(program, found).write();

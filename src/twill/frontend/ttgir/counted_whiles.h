@@ -6,11 +6,15 @@
 
 namespace twill::frontend::ttgir {
 
+enum class Whiles {
+  all,        ///< a step is taken to be positive, as that of a counting loop
+  innermost,  ///< without a loop in them, and by a step that is known
+};
+
 /// Makes counting loops of while loops that count: `while i < n: ...; i += step`, or `i <= n`,
-/// where n and step are the same in all iterations. A step is taken to be positive, as that of a
-/// counting loop.
+/// where n and step are the same in all iterations.
 ///
 /// nullopt if there is none to make.
-std::optional<ir::Program> counted_whiles(const ir::Program& program);
+std::optional<ir::Program> counted_whiles(const ir::Program& program, Whiles which = Whiles::all);
 
 }  // namespace twill::frontend::ttgir

@@ -61,6 +61,10 @@ Wrong entry(const std::string& key, ir::Attribute value) {
     return dealt(key, *list, std::nullopt);
   }
   if ((key == "order" || key == "CTAOrder") && list) return permutation(key, *list);
+  if (key == "transposed" || key == "isTransposed" || key == "fp4Padded") {
+    if (value->kind == ir::AttributeKind::boolean) return {};
+    return "'" + key + "' is " + value->text + ", but true or false is wanted";
+  }
   if (value->kind != ir::AttributeKind::integer) return {};
   if (key == "swizzlingByteWidth") return one_of(key, value->integer, {0, 32, 64, 128});
   if (key == "opIdx") return one_of(key, value->integer, {0, 1});
@@ -73,6 +77,24 @@ Wrong entry(const std::string& key, ir::Attribute value) {
     }
   }
   return {};
+}
+
+/// Number of dimensions of a layout of registers; -1: its lists disagree. nullopt: it says none.
+std::optional<std::int64_t> rank_of(ir::Attribute layout) {
+  if (const ir::Attribute parent = layout->entry("parent")) {
+    const auto rank = rank_of(parent);
+    const bool slice = layout->entry("dim") != nullptr;
+    return rank && slice && *rank > 0 ? *rank - 1 : rank;
+  }
+  std::optional<std::int64_t> rank;
+  for (const char* key : {"sizePerThread", "threadsPerWarp", "warpsPerCTA", "order"}) {
+    const ir::Attribute list = layout->entry(key);
+    const auto extents = list != nullptr ? integers_of(list) : std::nullopt;
+    if (!extents) continue;
+    if (rank && *rank != std::ssize(*extents)) return -1;
+    rank = std::ssize(*extents);
+  }
+  return rank;
 }
 
 /// Products of mma.sync and wgmma, as far as their instructions are the same for all types.
@@ -111,6 +133,12 @@ std::optional<std::string> impossible_place(ir::Type type) {
       text.starts_with('#') ? text.substr(1, text.find('<') - 1) : std::string_view();
   if (type->kind == ir::TypeKind::memdesc && is_of_registers(name)) {
     return std::string(name) + " is a layout of registers, but the tile lies in memory";
+  }
+  const auto rank = is_of_registers(name) ? rank_of(type->encoding) : std::nullopt;
+  if (rank && *rank < 0) return "its lists are not of equal length";
+  if (rank && *rank != std::ssize(type->shape)) {
+    return "it is of rank " + std::to_string(*rank) + ", and the tile has " +
+           std::to_string(type->shape.size()) + " dimensions";
   }
   if (type->kind == ir::TypeKind::tensor && is_of_memory(name)) {
     return std::string(name) + " is a layout of memory, but the tile lies in registers";

@@ -23,7 +23,8 @@ std::optional<std::string> impossible_warps(ir::Attribute layout, std::int64_t w
 /// text says none.
 std::optional<std::int64_t> warps_of(const ir::Program& program, ir::OpId op);
 
-/// Objection to a layout of registers for a tile in memory, or the other way round.
+/// Objection to a layout of registers for a tile in memory, or the other way round. A layout has as
+/// many dimensions as its tile.
 std::optional<std::string> impossible_place(ir::Type type);
 
 /// Whether a vector's layout is the slice of a tile's layout along `axis`, as for a reduction or a

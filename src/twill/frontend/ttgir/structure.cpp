@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 
+#include "twill/frontend/ttgir/attribute_rules.h"
 #include "twill/frontend/ttgir/possible.h"
 #include "twill/frontend/ttgir/result_types.h"
 #include "twill/frontend/ttgir/spelling.h"
@@ -42,6 +43,7 @@ class Checker {
   }
 
   Result<void> check(ir::OpId id) {
+    if (auto bad = wrong_attribute(program_.op(id))) return wrong(id, *std::move(bad));
     TWILL_TRY_VOID(check_form(id));
     TWILL_TRY_VOID(check_possible(id));
     TWILL_TRY_VOID(check_slice(id));

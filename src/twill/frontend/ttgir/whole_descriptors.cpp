@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "twill/dialect/attributes.h"
+#include "twill/dialect/tensor_map.h"
 #include "twill/frontend/ttgir/copy.h"
 #include "twill/ir/type.h"
 
@@ -70,6 +71,11 @@ class DescriptorFinder {
     const ir::Op& op = program_.op(map);
     const ir::Type block = ir::type_of(program_, program_.op(cast).results.front())->element;
     const std::size_t rank = block == nullptr ? 0 : block->shape.size();
+    // A map of another type is not the one that Triton makes for these elements.
+    if (rank > 0 &&
+        dialect::integer_attribute(op, "elem_type") != dialect::map_type(block->element)) {
+      return std::nullopt;
+    }
     // Map, base, box, extents, strides but the innermost, and steps.
     if (rank == 0 || op.operands.size() != 2 + 4 * rank - 1) return std::nullopt;
     Made made;

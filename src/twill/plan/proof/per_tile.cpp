@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "twill/plan/proof/run.h"
+#include "twill/plan/rings.h"
 
 namespace twill::plan::proof {
 namespace {
@@ -72,10 +73,11 @@ class PerTileCheck {
     }
     for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
       const RoleId role(r);
-      const bool its = does(i, role);
-      const bool stages = its && per_tile_ops_[i].mechanism == Mechanism::bulk_store;
+      const bool stages = does(i, role) && per_tile_ops_[i].mechanism == Mechanism::bulk_store;
+      const bool its = per_tile_ops_[i].sender ? per_tile_ops_[i].sender == role : does(i, role);
       for (std::int64_t t = 0; t < run_.tiles() && !findings_.full(); ++t) {
-        const bool done = run_.per_tile_op(i, role, t).exists() == its &&
+        const bool begins = loader_of(plan_, per_tile_ops_[i]) == role;
+        const bool done = run_.per_tile_op(i, role, t).exists() == (its || begins) &&
                           run_.per_tile_staging(i, role, t).exists() == stages;
         if (done) continue;
         findings_.add("ownership",
@@ -166,10 +168,15 @@ class PerTileCheck {
     for (const RoleId role : per_tile_ops_[i].roles) {
       for (std::int64_t t = 0; t < run_.tiles(); ++t) {
         const Doing staged = doing(i, role, t, true);
-        const Doing sent = doing(i, role, t);
+        const Doing sent = doing(i, sender_of(i, role), t);
         if (!require("read-before-write", staged, sent) || !fenced(staged, sent)) return;
       }
     }
+  }
+
+  /// The role that issues a bulk store for rows of a role.
+  RoleId sender_of(std::size_t i, RoleId role) const {
+    return per_tile_ops_[i].sender.value_or(role);
   }
 
   bool fenced(const Doing& staged, const Doing& sent) {
@@ -187,28 +194,30 @@ class PerTileCheck {
 
   /// Checks that the last use of a staging buffer has been read when the buffer is written again.
   void check_reuse(BufferId buffer) {
-    for (std::size_t r = 0; r < plan_.roles.size(); ++r) {
-      std::optional<std::pair<std::size_t, std::int64_t>> last;
-      for (std::int64_t t = 0; t < run_.tiles(); ++t) {
-        for (std::size_t i = 0; i < per_tile_ops_.size(); ++i) {
-          if (!stages_through(i, RoleId(r), buffer)) continue;
-          if (last && !require("overwrite", doing(last->first, RoleId(r), last->second),
-                               doing(i, RoleId(r), t, true))) {
-            return;
+    std::vector<Doing> last;
+    for (std::int64_t t = 0; t < run_.tiles(); ++t) {
+      for (std::size_t i = 0; i < per_tile_ops_.size(); ++i) {
+        std::vector<Doing> sent;
+        for (const RoleId role : per_tile_ops_[i].roles) {
+          if (!stages_through(i, role, buffer)) continue;
+          for (const Doing& earlier : last) {
+            if (!require("overwrite", earlier, doing(i, role, t, true))) return;
           }
-          last = {i, t};
+          sent.push_back(doing(i, sender_of(i, role), t));
         }
+        if (!sent.empty()) last = std::move(sent);
       }
     }
   }
 
-  /// Checks staging that lies in a buffer of the loop. All accesses of the loop to any copy of it
-  /// are over when the role stages, so printers may lay the tile over all copies.
+  /// Checks staging that lies where another buffer does. All accesses to any copy of it are over
+  /// when the role stages, so printers may lay the tile over all copies.
   void check_overlaid(BufferId staging) {
     for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
       const Buffer& buffer = plan_.buffers[b];
-      if (buffer.invariant_buffer || !share_addresses(buffer, plan_[staging])) continue;
-      const std::vector<Doing> accesses = accesses_to(BufferId(b));
+      if (BufferId(b) == staging || !share_addresses(buffer, plan_[staging])) continue;
+      const std::vector<Doing> accesses =
+          buffer.invariant_buffer ? readers_of(BufferId(b), 0) : accesses_to(BufferId(b));
       for (std::size_t i = 0; i < per_tile_ops_.size(); ++i) {
         for (const RoleId role : per_tile_ops_[i].roles) {
           if (!stages_through(i, role, staging)) continue;
@@ -220,7 +229,7 @@ class PerTileCheck {
     }
   }
 
-  /// All accesses of the loop to a buffer.
+  /// All accesses of the loop to a buffer, and loops behind it that go on with it.
   std::vector<Doing> accesses_to(BufferId buffer) const {
     std::set<OpId> ops, stagings;
     for (std::size_t v = 0; v < plan_.values.size(); ++v) {
@@ -237,11 +246,20 @@ class PerTileCheck {
       for (const OpId op : ops) accesses.push_back(doing(op, n));
       for (const OpId op : stagings) accesses.push_back({&run_.staging(op, n), n, op, 0, true});
     }
+    for (std::size_t i = 0; i < per_tile_ops_.size(); ++i) {
+      const auto& loads = per_tile_ops_[i].loads;
+      const bool fills = std::any_of(loads.begin(), loads.end(), [&](const RingLoad& load) {
+        return plan_.values[load.copy.index()].home == buffer;
+      });
+      if (!fills) continue;
+      for (const RoleId role : per_tile_ops_[i].roles) accesses.push_back(doing(i, role, 0));
+    }
     return accesses;
   }
 
   bool stages_through(std::size_t i, RoleId role, BufferId buffer) const {
     if (per_tile_ops_[i].mechanism != Mechanism::bulk_store) return false;
+    if (per_tile_ops_[i].sender) return does(i, role) && per_tile_ops_[i].buffers[0] == buffer;
     for (std::size_t k = 0; k < per_tile_ops_[i].roles.size(); ++k) {
       if (per_tile_ops_[i].roles[k] == role && per_tile_ops_[i].buffers[k] == buffer) return true;
     }

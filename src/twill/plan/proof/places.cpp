@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
 #include "twill/plan/proof/rules.h"
+#include "twill/problem/problem.h"
 
 namespace twill::plan::proof {
 namespace {
@@ -92,13 +94,14 @@ class PlaceCheck {
   }
 
   /// Loop-invariant buffers lie apart from all other buffers. The staging of a CTA's only tile may
-  /// lie in buffers of the loop, whose accesses are over by then (`check_around`).
+  /// lie where others do, whose accesses are over by then (`check_per_tile_ops`).
   void check_invariant_buffer(const Buffer& buffer) {
-    const bool may_lie_in_the_loop = buffer.staging && buffer.residence == Residence::shared &&
-                                     plan_.kernel && plan_.kernel->tiles == Tiles::one_per_cta;
+    const bool one_tile = plan_.kernel && plan_.kernel->tiles == Tiles::one_per_cta;
+    const auto is_staging = [](const Buffer& it) { return it.invariant_buffer && it.staging; };
     const auto overlaps = [&](const Buffer& other) {
-      return &other != &buffer && (other.invariant_buffer || !may_lie_in_the_loop) &&
-             share_addresses(other, buffer);
+      const bool may = one_tile && buffer.residence == Residence::shared &&
+                       is_staging(buffer) != is_staging(other);
+      return &other != &buffer && !may && share_addresses(other, buffer);
     };
     if (std::any_of(plan_.buffers.begin(), plan_.buffers.end(), overlaps)) {
       findings_.add("memory", fmt::format("invariant buffer {} lies where others do", buffer.name));
@@ -149,13 +152,17 @@ class PlaceCheck {
     return role ? plan_[*role].warps : 1;
   }
 
-  /// A staging buffer belongs to one role. A loop-invariant buffer is filled by one copy, and is
-  /// large enough.
+  /// A staging buffer belongs to one role, unless one sends it for all. A loop-invariant buffer is
+  /// filled by one copy, and is large enough.
   void check_owners() {
     if (!plan_.kernel) return;
     std::map<BufferId, RoleId> users;
     std::map<BufferId, int> filled;
     for (const PerTileOp& per_tile_op : plan_.kernel->per_tile_ops) {
+      if (per_tile_op.sender) {
+        check_box(per_tile_op);
+        continue;
+      }
       for (std::size_t k = 0; k < per_tile_op.buffers.size(); ++k) {
         const BufferId buffer = per_tile_op.buffers[k];
         const auto [at, fresh] = users.emplace(buffer, per_tile_op.roles[k]);
@@ -171,6 +178,14 @@ class PlaceCheck {
         }
       }
     }
+  }
+
+  void check_box(const PerTileOp& op) {
+    const Amount bytes = std::accumulate(op.bytes.begin(), op.bytes.end(), Amount{0});
+    const Buffer& box = plan_[op.buffers.front()];
+    if (bytes <= box.size) return;
+    findings_.add("memory", fmt::format("{} stages {} bytes in {}, which has room for {}", op.what,
+                                        bytes, box.name, box.size));
   }
 
   /// Checks that each value lies where its mechanism can write.

@@ -30,7 +30,22 @@ Tables::Tables(const Plan& what) : plan(what) {
   }
 }
 
+namespace {
+
+bool goes_on_in_loops(const Plan& plan) {
+  if (!plan.kernel) return false;
+  const auto& ops = plan.kernel->per_tile_ops;
+  return std::any_of(ops.begin(), ops.end(), [](const PerTileOp& op) { return !op.loads.empty(); });
+}
+
+}  // namespace
+
 std::int64_t check_run(Run& run, DataMemory& memory, const TileTrips& tiles, Findings& findings) {
+  if (goes_on_in_loops(run.plan())) {
+    run.lay_out(tiles, findings);
+    run.meet_in_loops();
+    if (!findings.empty() || !run.settle(findings)) return 0;
+  }
   run.lay_out(tiles, findings);
   const auto events = static_cast<std::int64_t>(run.events().size());
   if (!findings.empty() || !run.settle(findings)) return events;

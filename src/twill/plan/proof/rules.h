@@ -37,6 +37,9 @@ void check_places(const Plan& plan, Findings& findings);
 /// places that no other buffer shares.
 void check_tensor_places(const Plan& plan, Findings& findings);
 
+/// Rules about loops behind the planned one that go on with its rings.
+void check_ring_loads(const Plan& plan, Findings& findings);
+
 /// Tables that a run looks up again and again. Precondition: the plan is well-formed.
 struct Tables {
   explicit Tables(const Plan& what);

@@ -106,6 +106,11 @@ class Run {
     return per_tile_stagings_[per_tile_index(what, role, tile)];
   }
 
+  /// Has loops behind the planned one make many iterations, if they go on with its rings. Then none
+  /// of their roles, and not the loader, is done before all others have begun. To be looked at for
+  /// circles only: with no iteration they do not wait for each other.
+  void meet_in_loops();
+
   /// Orders the events; false, with a finding, if they wait for each other in a circle.
   bool settle(Findings& findings);
   /// Whether `a` is over whenever `b` happens. Precondition: settled.

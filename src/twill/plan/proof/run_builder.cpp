@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -224,7 +227,10 @@ class RunBuilder {
   }
 
   bool in_range() {
-    if (is_of_tile()) return true;
+    const Step& step = *placed_->step;
+    const bool of_next = step.kind == StepKind::acquire &&
+                         step.instance.from == Instance::From::tile && step.instance.offset == 1;
+    if (is_of_tile() || of_next) return true;
     findings_.add("arrivals", fmt::format("with {}, role {} has a step of iteration {}: {}",
                                           run_.trips(), run_.plan()[role_].name, placed_->iteration,
                                           name_of(placed_->step->kind)));
@@ -424,6 +430,30 @@ void Run::clear(const TileTrips& tiles) {
     width_ += static_cast<std::size_t>(tiles_[t]);
   }
   first_.push_back(static_cast<std::int64_t>(width_));
+}
+
+void Run::meet_in_loops() {
+  const auto& per_tile_ops = plan().kernel->per_tile_ops;
+  std::map<std::pair<std::size_t, std::int64_t>, std::vector<EventId>> shares;
+  for (EventId id = 0; id < events_.size(); ++id) {
+    const Event& event = events_[id];
+    if (!event.step->per_tile_op || event.moment != Moment::step) continue;
+    if (per_tile_ops[*event.step->per_tile_op].loads.empty()) continue;
+    shares[{*event.step->per_tile_op, event.iteration}].push_back(id);
+  }
+  for (const auto& [loop, begun] : shares) {
+    // The next event of a strand waits until all others have begun.
+    for (const EventId own : begun) {
+      const Place at = places_[own];
+      for (EventId next = own + 1; next < events_.size(); ++next) {
+        if (places_[next].track != at.track || places_[next].index != at.index + 1) continue;
+        for (const EventId other : begun) {
+          if (other != own) edges_.emplace_back(other, next);
+        }
+        break;
+      }
+    }
+  }
 }
 
 void Run::lay_out(const TileTrips& tiles, Findings& findings) {

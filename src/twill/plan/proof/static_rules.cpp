@@ -6,6 +6,8 @@
 
 #include "twill/machine/machine.h"
 #include "twill/plan/proof/rules.h"
+#include "twill/plan/rings.h"
+#include "twill/problem/problem.h"
 
 namespace twill::plan::proof {
 namespace {
@@ -218,12 +220,17 @@ class StaticCheck {
     }
   }
 
+  RoleId id_of(const Role& role) const {
+    return RoleId(static_cast<std::size_t>(&role - plan_.roles.data()));
+  }
+
   /// Checks that prologue and epilogue ops are started or computed as their mechanism is.
   void check_per_tile_ops(const Role& role, const std::vector<Step>& steps) {
     for (const Step& step : steps) {
       if (!step.per_tile_op) continue;
       const PerTileOp& per_tile_op = plan_.kernel->per_tile_ops[*step.per_tile_op];
       const bool starts = is_asynchronous(per_tile_op.mechanism);
+      if (step.kind == StepKind::issue && loader_of(plan_, per_tile_op) == id_of(role)) continue;
       const bool right =
           step.kind == StepKind::stage
               ? per_tile_op.mechanism == Mechanism::bulk_store && step.by == By::every_warp
@@ -309,6 +316,7 @@ class StaticCheck {
 
 void check_static(const Plan& plan, Findings& findings) {
   StaticCheck(plan, findings).check();
+  check_ring_loads(plan, findings);
   check_places(plan, findings);
   check_tensor_places(plan, findings);
 }

@@ -38,6 +38,11 @@ class Checker {
     expect(plan_.mechanisms.size(), "mechanisms");
     expect(plan_.values.size(), "values");
     expect(plan_.schedule.ops.size(), "placements");
+    if (!plan_.shares.empty()) expect(plan_.shares.size(), "shares");
+    for (const RowShare& share : plan_.shares) {
+      in_range(share.part, -1, kMostOfAnything, "the part of an op");
+      in_range(share.row_begin, 0, share.row_end, "the first row of an op");
+    }
     for (std::size_t v = 0; v < plan_.schedule.ops.size() && v < ops; ++v) {
       const auto alternatives = plan_.problem.ops()[v].alternatives.size();
       const int alternative = plan_.schedule.ops[v].alternative;
@@ -116,6 +121,11 @@ class Checker {
       check_per_tile(per_tile_op);
       check_tensor(per_tile_op);
       check_alone(per_tile_op);
+      check_loads(per_tile_op);
+      if (!per_tile_op.sender) continue;
+      if (per_tile_op.mechanism != Mechanism::bulk_store || !known(*per_tile_op.sender)) {
+        wrong(per_tile_op.what + " is stored by a role that there is not");
+      }
     }
     for (const Rematerialized& value : kernel.rematerialized) {
       const bool known_ops = std::all_of(value.readers.begin(), value.readers.end(), [&](OpId op) {
@@ -142,6 +152,17 @@ class Checker {
     };
     if (is_one && (!per_tile_op.told || tells(*per_tile_op.told))) return;
     wrong(per_tile_op.what + " is not done by one role that tells the others");
+  }
+
+  /// Checks that only loops behind the planned one load through rings, by ops that there are.
+  void check_loads(const PerTileOp& per_tile_op) {
+    if (per_tile_op.loads.empty()) return;
+    const bool is_loop = per_tile_op.when == PerTileOp::When::after &&
+                         per_tile_op.mechanism == Mechanism::threads && !per_tile_op.alone;
+    const bool are_known = std::all_of(
+        per_tile_op.loads.begin(), per_tile_op.loads.end(),
+        [&](const RingLoad& load) { return load.copy.index() < plan_.problem.ops().size(); });
+    if (!is_loop || !are_known) wrong(per_tile_op.what + " loads through rings that there are not");
   }
 
   void check_whole(const Whole& whole) {
@@ -228,7 +249,7 @@ class Checker {
         break;
       case Mechanism::bulk_store:
         if (per_tile_op.when == PerTileOp::When::after &&
-            per_tile_op.buffers.size() == per_tile_op.roles.size() &&
+            per_tile_op.buffers.size() == (per_tile_op.sender ? 1 : per_tile_op.roles.size()) &&
             per_tile_op.bytes.size() == per_tile_op.roles.size() &&
             staged == per_tile_op.buffers.size()) {
           return;
@@ -312,7 +333,10 @@ class Checker {
     std::optional<std::size_t> last;
     for (const Step& step : steps) {
       check_step(role, step, Instance::From::tile);
-      if (step.instance.offset > 0) wrong("a step of " + role.name + " is about a tile to come");
+      const int latest = step.kind == StepKind::acquire ? 1 : 0;  // what this tile has released
+      if (step.instance.offset > latest) {
+        wrong("a step of " + role.name + " is about a tile to come");
+      }
       if (!step.per_tile_op || !findings_.empty()) continue;
       const PerTileOp& per_tile_op = plan_.kernel->per_tile_ops[*step.per_tile_op];
       if (per_tile_op.when != when)
@@ -404,6 +428,9 @@ class Checker {
     const RoleId id(static_cast<std::size_t>(&role - plan_.roles.data()));
     const bool produces = step.kind == StepKind::acquire || step.kind == StepKind::expect ||
                           step.kind == StepKind::commit || step.kind == StepKind::pass;
+    // A role that fills a place waits until it is free: also where others filled it before.
+    const bool waits = step.kind == StepKind::acquire && channel.counts == Channel::Counts::tiles;
+    if (waits) return;
     const bool its = produces ? channel.producer == id
                               : std::find(channel.consumers.begin(), channel.consumers.end(), id) !=
                                     channel.consumers.end();

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "twill/problem/problem.h"
+#include "twill/problem/ops.h"
 #include "twill/schedule/loop_text/line.h"
 #include "twill/schedule/loop_text/problem_reader.h"
 #include "twill/schedule/loop_text/statements.h"

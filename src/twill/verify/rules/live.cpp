@@ -1,6 +1,7 @@
 // Rules `memory` (paper: section 4.2, Figure 5) and `registers` (section 4.3, Figure 6, Register
 // Limit): resources that values occupy while they live.
 
+#include "twill/problem/problem.h"
 #include "twill/verify/rules/live.h"
 
 #include <algorithm>

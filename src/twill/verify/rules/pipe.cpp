@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/problem/problem.h"
 #include "twill/verify/simulation.h"
 
 namespace twill::verify {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "twill/problem/problem.h"
 #include "twill/verify/rules/live.h"
 
 namespace twill::verify {

@@ -4,15 +4,15 @@
 
 #include "twill/device/build.h"
 
-namespace twill::device {
+namespace twill::driver {
 
 /// Bytes of shared memory that a kernel takes: buffers, barriers, and scratch memory. A printer's
 /// compiler allocates scratch memory for the largest change of layout of each role.
-std::int64_t shared_bytes(const Kernel& kernel);
+std::int64_t shared_bytes(const device::Kernel& kernel);
 
 /// A kernel, and the plan with fewer copies that it was made from; empty: the plan of `parts`.
 struct Fitted {
-  Kernel kernel;
+  device::Kernel kernel;
   std::optional<plan::ProvenPlan> plan;
 };
 
@@ -21,6 +21,6 @@ struct Fitted {
 /// where tiles lay that are done with. Then the deepest rings lose a copy, and the plan is proven
 /// again, until all fits. The kernel's notes list the lost copies. Fails as `build` does, and if no
 /// copy is left to take.
-Result<Fitted> build_within(const Parts& parts, std::int64_t capacity);
+Result<Fitted> build_within(const device::Parts& parts, std::int64_t capacity);
 
-}  // namespace twill::device
+}  // namespace twill::driver

@@ -1,4 +1,4 @@
-#include "twill/device/fit.h"
+#include "twill/driver/fit.h"
 
 #include <algorithm>
 #include <optional>
@@ -9,19 +9,22 @@
 #include "twill/dialect/register_layouts.h"
 #include "twill/plan/buffers.h"
 
-namespace twill::device {
+namespace twill::driver {
+
+using device::Node;
+using device::NodeKind;
 
 /// Buffers of roles are taken to be there together.
-std::int64_t shared_bytes(const Kernel& kernel) {
+std::int64_t shared_bytes(const device::Kernel& kernel) {
   std::int64_t bytes = 0;
   const auto allocate = [&](const Node& node) {
     if (node.kind == NodeKind::allocate) bytes += ir::byte_size(kernel[node.results[0]].type);
   };
-  walk(kernel.setup, allocate);
-  for (const Role& role : kernel.roles) {
-    walk(role.body.nodes, allocate);
+  device::walk(kernel.setup, allocate);
+  for (const device::Role& role : kernel.roles) {
+    device::walk(role.body.nodes, allocate);
     std::int64_t scratch = 0;
-    walk(role.body.nodes, [&](const Node& node) {
+    device::walk(role.body.nodes, [&](const Node& node) {
       if (node.kind != NodeKind::relayout) return;
       const ir::Type from = kernel[node.operands[0]].type, to = kernel[node.results[0]].type;
       const bool is_operand = dialect::is_of_operand(to->encoding);
@@ -35,13 +38,13 @@ std::int64_t shared_bytes(const Kernel& kernel) {
   return bytes;
 }
 
-Result<Fitted> build_within(const Parts& given, std::int64_t capacity) {
-  Parts parts = given;
-  TWILL_TRY(Kernel kernel, build(parts));
+Result<Fitted> build_within(const device::Parts& given, std::int64_t capacity) {
+  device::Parts parts = given;
+  TWILL_TRY(device::Kernel kernel, device::build(parts));
   int fewer = 0;
   if (shared_bytes(kernel) > capacity) {
     parts.boxes_in_invariant_buffers = true;
-    TWILL_TRY(kernel, build(parts));
+    TWILL_TRY(kernel, device::build(parts));
   }
   std::optional<plan::ProvenPlan> plan;
   while (shared_bytes(kernel) > capacity) {
@@ -54,8 +57,8 @@ Result<Fitted> build_within(const Parts& given, std::int64_t capacity) {
                   "choose smaller tiles");
     }
     ++fewer;
-    TWILL_TRY(kernel,
-              build({parts.program, parts.loop, parts.origins, *plan, true, parts.parts_of_rings}));
+    TWILL_TRY(kernel, device::build({parts.program, parts.loop, parts.origins, *plan, true,
+                                     parts.parts_of_rings}));
   }
   if (fewer > 0) {
     kernel.notes.push_back(
@@ -65,4 +68,4 @@ Result<Fitted> build_within(const Parts& given, std::int64_t capacity) {
   return Fitted{std::move(kernel), std::move(plan)};
 }
 
-}  // namespace twill::device
+}  // namespace twill::driver

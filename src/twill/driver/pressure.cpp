@@ -1,22 +1,30 @@
-#include "twill/device/pressure.h"
+#include "twill/driver/pressure.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "twill/device/sketch.h"
+#include "twill/device/kernel.h"
 #include "twill/dialect/register_layouts.h"
 
-namespace twill::device {
+namespace twill::driver {
 namespace {
 
-using Live = std::set<ValueId>;
-using Values = std::vector<ValueId>;
+using device::Block;
+using device::Node;
+using device::NodeKind;
+using device::ValueId;
+
+/// A tile in registers.
+bool is_register_tile(ir::Type type) { return ir::is_tensor(type) && !type->shape.empty(); }
+
+using LiveValues = std::set<ValueId>;
+using ValueIds = std::vector<ValueId>;
 
 /// How values of a role relate to registers.
-class Facts {
+class RegisterFacts {
  public:
-  Facts(const ir::Program& program, const Kernel& kernel, const Block& body)
+  RegisterFacts(const ir::Program& program, const device::Kernel& kernel, const Block& body)
       : program_(program), kernel_(kernel) {
     note(body);
   }
@@ -31,11 +39,11 @@ class Facts {
 
   /// The values whose registers hold all that a value is computed from. That is its root, or for a
   /// tile of rows and columns the roots of these.
-  Live roots_of(ValueId value) const {
+  LiveValues roots_of(ValueId value) const {
     const ValueId root = root_of(value);
     const auto found = of_edges_.find(root);
     if (found == of_edges_.end()) return {root};
-    Live roots;
+    LiveValues roots;
     for (const ValueId edge : found->second) roots.merge(roots_of(edge));
     return roots;
   }
@@ -107,7 +115,7 @@ class Facts {
   bool is_of_edges(const Node& node) const {
     if (node.results.size() != 1) return false;
     const ir::Type type = kernel_[node.results[0]].type;
-    if (!is_tile(type) || type->element->kind == ir::TypeKind::floating) return false;
+    if (!is_register_tile(type) || type->element->kind == ir::TypeKind::floating) return false;
     if (ir::class_of(kind_of(node)) != ir::OpClass::elementwise) return false;
     return std::all_of(node.operands.begin(), node.operands.end(), [&](ValueId value) {
       return !data_.contains(value) || spread_.contains(value) || of_edges_.contains(value);
@@ -115,7 +123,7 @@ class Facts {
   }
 
   /// Passes on which values are data: from `from` on, those of `from` to those of `to`.
-  void pass(const Values& from, std::size_t first, const Values& to, std::size_t second) {
+  void pass(const ValueIds& from, std::size_t first, const ValueIds& to, std::size_t second) {
     for (; first < from.size() && second < to.size(); ++first, ++second) {
       if (data_.contains(from[first])) data_.insert(to[second]);
     }
@@ -147,7 +155,8 @@ class Facts {
     if (node.kind == NodeKind::product) {
       products_.insert(node.results[0]);
       accumulators_.insert(node.operands[2]);
-      if (is_tile(kernel_[node.operands[0]].type)) operands_[node.results[0]] = node.operands[0];
+      if (is_register_tile(kernel_[node.operands[0]].type))
+        operands_[node.results[0]] = node.operands[0];
     }
     if (node.kind == NodeKind::wait_products)
       products_.insert(node.results.begin(), node.results.end());
@@ -160,13 +169,13 @@ class Facts {
   }
 
   const ir::Program& program_;
-  const Kernel& kernel_;
+  const device::Kernel& kernel_;
   std::map<ValueId, ValueId> views_, operands_;
-  std::map<ValueId, Values> of_edges_;  ///< tiles of rows and columns, and these
-  Live spread_;                         ///< rows, columns and scalars spread over tiles
-  Live products_;                       ///< what products leave, in flight and waited for
-  Live accumulators_;                   ///< what products add to
-  Live data_, constants_;
+  std::map<ValueId, ValueIds> of_edges_;  ///< tiles of rows and columns, and these
+  LiveValues spread_;                     ///< rows, columns and scalars spread over tiles
+  LiveValues products_;                   ///< what products leave, in flight and waited for
+  LiveValues accumulators_;               ///< what products add to
+  LiveValues data_, constants_;
 };
 
 /// A role's registers, by walking its nodes backwards. A value lives from the node that makes it to
@@ -174,38 +183,38 @@ class Facts {
 /// element, with no wait or order between them, are one. Behind them live the values of later
 /// readers, and products' results there. Compilers keep the registers of a product apart from what
 /// is computed of them, unless that is what the next product adds to.
-class Walk {
+class LiveWalk {
  public:
-  explicit Walk(const Facts& facts) : facts_(facts) {}
+  explicit LiveWalk(const RegisterFacts& facts) : facts_(facts) {}
 
   int most(const Block& body) {
-    Live live;
+    LiveValues live;
     block(body, live);
     return most_;
   }
 
  private:
-  int size_of(const Live& live) const {
+  int size_of(const LiveValues& live) const {
     int sum = 0;
     for (const ValueId value : live) sum += facts_.size_of(value);
     return sum;
   }
 
-  void use(ValueId value, Live& live) const {
+  void use(ValueId value, LiveValues& live) const {
     for (const ValueId root : facts_.roots_of(value)) {
       if (facts_.size_of(root) > 0) live.insert(root);
     }
   }
-  void use(const Values& values, Live& live) const {
+  void use(const ValueIds& values, LiveValues& live) const {
     for (const ValueId value : values) use(value, live);
   }
-  static void forget(const Values& values, Live& live) {
+  static void forget(const ValueIds& values, LiveValues& live) {
     for (const ValueId value : values) live.erase(value);
   }
   void look(int size) { most_ = std::max(most_, size); }
 
   /// From what lives behind a block to what lives in front.
-  void block(const Block& block, Live& live) {
+  void block(const Block& block, LiveValues& live) {
     use(block.yields, live);
     for (auto node = block.nodes.rbegin(); node != block.nodes.rend();) {
       if (facts_.is_by_element(*node)) {
@@ -220,7 +229,7 @@ class Walk {
 
   /// From the last of some nodes that are one; gives the node in front of them.
   template <class At>
-  At by_element(At node, At end, Live& live) {
+  At by_element(At node, At end, LiveValues& live) {
     int size = size_of(live);
     for (; node != end && facts_.is_by_element(*node); ++node) {
       forget(node->results, live);
@@ -237,7 +246,7 @@ class Walk {
     return node;
   }
 
-  void one(const Node& node, Live& live) {
+  void one(const Node& node, LiveValues& live) {
     if (node.kind == NodeKind::loop || node.kind == NodeKind::repeat) return loop(node, live);
     if (!node.blocks.empty()) return branch(node, live);
     look(size_of(live));
@@ -257,11 +266,11 @@ class Walk {
     forget(node.results, live);
   }
 
-  void loop(const Node& node, Live& live) {
+  void loop(const Node& node, LiveValues& live) {
     forget(node.results, live);
-    // Values that live behind the loop, or that its body reads from outside, live through it.
+    // ValueIds that live behind the loop, or that its body reads from outside, live through it.
     for (int round = 0; round < 2; ++round) {
-      Live inside = live;
+      LiveValues inside = live;
       block(node.blocks.front(), inside);
       live.insert(inside.begin(), inside.end());
     }
@@ -269,11 +278,11 @@ class Walk {
     look(size_of(live));
   }
 
-  void branch(const Node& node, Live& live) {
+  void branch(const Node& node, LiveValues& live) {
     forget(node.results, live);
-    Live front;
+    LiveValues front;
     for (const Block& inner : node.blocks) {
-      Live inside = live;
+      LiveValues inside = live;
       block(inner, inside);
       front.insert(inside.begin(), inside.end());
     }
@@ -282,17 +291,17 @@ class Walk {
     look(size_of(live));
   }
 
-  const Facts& facts_;
+  const RegisterFacts& facts_;
   int most_ = 0;
 };
 
 }  // namespace
 
-std::vector<Pressure> register_pressure(const ir::Program& program, const Kernel& kernel) {
+std::vector<Pressure> register_pressure(const ir::Program& program, const device::Kernel& kernel) {
   std::vector<Pressure> found;
-  for (const Role& role : kernel.roles) {
+  for (const device::Role& role : kernel.roles) {
     bool copies = false, tiles = false;
-    walk(role.body.nodes, [&](const Node& node) {
+    device::walk(role.body.nodes, [&](const Node& node) {
       const NodeKind kind = node.kind;
       copies |= kind == NodeKind::copy || kind == NodeKind::load_box;
       tiles |= kind == NodeKind::product || kind == NodeKind::read || kind == NodeKind::write;
@@ -300,10 +309,18 @@ std::vector<Pressure> register_pressure(const ir::Program& program, const Kernel
     // A role that only copies has tiles of addresses, of which a compiler keeps one for each piece
     // that is copied at once.
     const bool is_known = tiles || !copies;
-    const Facts facts(program, kernel, role.body);
-    found.push_back({is_known ? Walk(facts).most(role.body) : 0, role.registers});
+    const RegisterFacts facts(program, kernel, role.body);
+    found.push_back({is_known ? LiveWalk(facts).most(role.body) : 0, role.registers});
   }
   return found;
 }
 
-}  // namespace twill::device
+int instruction_registers(ir::Type result) {
+  const auto layout = ir::mma_encoding(result->encoding);
+  if (!layout || layout->instr_shape.size() < 2) return 0;
+  constexpr std::int64_t kRows = 64, kThreads = 128;
+  const std::int64_t bits = layout->instr_shape[1] * ir::element_bits(result);
+  return static_cast<int>(kRows * bits / (32 * kThreads));
+}
+
+}  // namespace twill::driver

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "twill/ir/type.h"
+
+/// Maps for TMA that a kernel writes itself (`ttng.tensormap_create`).
+namespace twill::dialect {
+
+/// Number of an element type in a map, as PTX numbers the types of `tensormap.replace .elemtype`
+/// (PTX ISA, "tensormap.replace"). CUtensorMapDataType of the driver numbers f64 and bf16
+/// otherwise: a map with its numbers ends the launch with an illegal instruction. Empty for types
+/// that no map has.
+std::optional<std::int64_t> map_type(ir::Type element);
+
+}  // namespace twill::dialect

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "twill/plan/plan.h"
+#include "twill/support/diagnostic.h"
+
+/// Tiles that are stored whole behind the loop. Where the host makes the descriptors, a store's box
+/// is the tile of all roles, and not the rows of one. So the roles fill it together, and a role of
+/// one warp stores it.
+namespace twill::plan {
+
+/// A store behind the loop whose descriptor has the whole tile.
+struct WholeStore {
+  std::size_t per_tile_op = 0;
+  std::size_t kind = 0;           ///< boxes of a kind lie in the same memory, one after the other
+  Amount bytes = 0;               ///< of the box
+  std::vector<BufferId> rings;    ///< of the loop, in whose place the box may lie: they have room
+  std::optional<BufferId> place;  ///< an invariant buffer in whose place it may lie, else: none
+};
+
+/// The plan with a role that stores these boxes, by name STORE or like that. Each role that fills a
+/// box has a channel to it, which it commits once its rows are there. A box is filled again by a
+/// later store of its kind, or in the next tile. Then the role releases the channel once the box
+/// was read. A box lies in the ring in which the plan stages the store, if that may be. Else it
+/// lies in its `place`, or in memory of its own, behind all other tiles.
+///
+/// The result is not proven. Its `limits.reserved` has what the boxes take beyond the memory that
+/// there is. Compilers that place tiles themselves may have room where the plan has none, and the
+/// other way round. A plan without such stores comes back as it is. Fails if the registers of a
+/// launch do not do for one warp more.
+Result<Plan> with_store_role(Plan plan, const std::vector<WholeStore>& stores);
+
+/// The channels of the roles that fill the box of a store, in the order in which its sender waits
+/// for them.
+std::vector<ChannelId> channels_to_sender(const Plan& plan, std::size_t per_tile_op);
+
+/// The first of the channels that fill the same box; of all others, the channel itself. A printer
+/// may give these the same barriers, as their consumer waits for all of them, and releases all.
+ChannelId first_to_sender(const Plan& plan, ChannelId channel);
+
+/// Whether a box lies where the channel's tile lay, and is filled once that is released.
+bool gives_place_to_box(const Plan& plan, ChannelId channel);
+
+}  // namespace twill::plan
