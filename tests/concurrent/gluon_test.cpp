@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "concurrent/modules.h"
+#include "twill/driver/emit_ttgir.h"
 #include "twill/driver/run_module.h"
 #include "twill/driver/verify_module.h"
 #include "twill/problem/problem.h"
@@ -29,12 +30,15 @@ driver::VerifiedModule verified(const std::string& text, std::int64_t at_least =
 }
 
 TEST(Gluon, GoodKernelsAreProven) {
-  for (const char* name : {"turns", "copies", "stream", "groups", "late", "halves", "added",
-                           "gather", "dequant", "whiles", "causal", "grouped", "drawn"}) {
+  for (const char* name :
+       {"turns",   "copies",  "stream", "groups",  "late",    "halves",  "added",
+        "gather",  "dequant", "whiles", "causal",  "grouped", "drawn",   "blockscale",
+        "cpasync", "named",   "paged",  "reduced", "split2",  "streamk", "twice"}) {
     const auto made = verified(gluon(name));
     EXPECT_TRUE(run::is_proven(made.proof)) << run::to_text(made.proof, made.program);
   }
-  for (const char* name : {"persist", "scaled", "splitk", "attend", "dynamic"}) {
+  for (const char* name :
+       {"persist", "scaled", "splitk", "attend", "dynamic", "pingpong", "silu"}) {
     const auto made = verified(gluon(name), 1);
     EXPECT_TRUE(run::is_proven(made.proof)) << run::to_text(made.proof, made.program);
   }
@@ -55,7 +59,9 @@ TEST(Gluon, IterationsThatAreTakenForGrantedAreCounted) {
 
 /// Gathered rows, copies to tensor memory and block scales: no alarm in any order.
 TEST(Gluon, GoodKernelsRunWithoutAlarm) {
-  for (const char* name : {"gather", "dequant", "scaled", "splitk", "attend", "whiles"}) {
+  for (const char* name : {"gather", "dequant", "scaled", "splitk", "attend", "whiles",
+                           "blockscale", "cpasync", "named", "paged", "pingpong", "ppgemm",
+                           "reduced", "silu", "split2", "streamk", "tickets", "twice"}) {
     driver::RunModuleRequest request;
     request.module = {name, gluon(name)};
     request.trips = {1, 2, 7};
@@ -64,6 +70,28 @@ TEST(Gluon, GoodKernelsRunWithoutAlarm) {
     ASSERT_TRUE(ran) << name << to_string(ran.error());
     EXPECT_TRUE(run::agrees(ran->report)) << run::to_text(ran->report, ran->program);
   }
+}
+
+/// A consumer skips the tiles of the other: how far, the trips of a tile say. That is not followed.
+TEST(Gluon, SlotsThatDependOnTripsOfOthersAreNotFollowed) {
+  const std::string text = gluon("ppgemm");
+  const auto made = verified(text);
+  ASSERT_FALSE(made.proof.every_trip) << run::to_text(made.proof, made.program);
+  EXPECT_NE(to_string(made.proof.every_trip.error()).find("depends on %s"), std::string::npos)
+      << to_string(made.proof.every_trip.error());
+}
+
+/// A role that computes draws the next tile itself, and the first one is drawn in front of all.
+TEST(Gluon, PrintedTilesByACounterAreProven) {
+  auto input =
+      driver::read_input(std::string(TWILL_SOURCE_DIR) + "/tests/emit/kinds/dyn_sched.ttgir");
+  ASSERT_TRUE(input) << to_string(input.error());
+  driver::Request request;
+  request.input = *input;
+  const auto emitted = driver::emit_ttgir(request);
+  ASSERT_TRUE(emitted) << to_string(emitted.error());
+  const auto made = verified(emitted->text);
+  EXPECT_TRUE(run::is_proven(made.proof)) << run::to_text(made.proof, made.program);
 }
 
 /// A role draws tiles from a counter that begins at 0, and all go on while there are some. The
@@ -187,6 +215,18 @@ INSTANTIATE_TEST_SUITE_P(
                 "async_tma_store_wait {pendings = 2", Rule::overwrite, 1},
         Planted{"splitk", "arith.shrsi %k_26, %c1_i32", "arith.shrsi %k_26, %c0_i32",
                 Rule::read_before_write, 1},
+        // Two passes over the same blocks: the slots of the second begin anew in one role.
+        Planted{"twice", "%i_19 = %i_17)", "%i_19 = %c0_i32_14)", Rule::deadlock},
+        Planted{"twice", "iter_args(%i_13 = %i#1)", "iter_args(%i_13 = %c0_i32)", Rule::exit},
+        // Named barriers in place of mbarriers, and for turns: another one, an arrival for a wait.
+        Planted{"named", "bar.arrive 2, 256", "bar.arrive 1, 256", Rule::overrun},
+        Planted{"named", "bar.sync 4, 256", "bar.sync 3, 256", Rule::deadlock},
+        Planted{"pingpong", "bar.sync 2, 256", "bar.arrive 2, 256", Rule::overrun, 1},
+        Planted{"pingpong", "bar.arrive 2, 256", "bar.arrive 3, 256", Rule::deadlock, 1},
+        // Copies of threads that are not counted; a box that is still added up.
+        Planted{"cpasync", " {noIncrement}", "", Rule::deadlock},
+        Planted{"reduced", "async_tma_store_wait {pendings = 1",
+                "async_tma_store_wait {pendings = 2", Rule::overwrite},
         // Powers that are not waited for; a sum that is corrected in another iteration.
         Planted{"attend", "        ttng.wait_barrier %26, %27, %true_24 ",
                 "        ttng.wait_barrier %26, %27, %false ", Rule::read_before_write, 1},

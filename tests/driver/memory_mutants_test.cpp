@@ -13,6 +13,7 @@
 
 #include "numerics/memory_programs.h"
 #include "twill/driver/driver.h"
+#include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/solve/solve.h"
 #include "twill/verify/verify.h"

@@ -19,31 +19,25 @@ unit TC
 unit TMA
 memory SMEM capacity 8
 group L warps 1 loads
-group A warps 4 registers 20
-group B warps 4 registers 20
+group A warps 4 registers 6
+group B warps 4 registers 6
 op k on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 1 async streaming
 op v on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 1 async streaming
 op mmA on TC for 4 latency 6 issue 1 warps 4 registers 4 async
 op mmB on TC for 4 latency 6 issue 1 warps 4 registers 4 async
-op fA latency 2 issue 2 warps 4 registers 1
-op fB latency 2 issue 2 warps 4 registers 1
 op nA on TC for 4 latency 6 issue 1 warps 4 registers 4 async
 op nB on TC for 4 latency 6 issue 1 warps 4 registers 4 async
-op gA latency 2 issue 2 warps 4 registers 1
-op gB latency 2 issue 2 warps 4 registers 1
 k -> mmA blocking
 k -> mmB blocking
-mmA -> fA blocking
-mmB -> fB blocking
 v -> nA blocking
 v -> nB blocking
-fA -> nA
-fB -> nB
-nA -> gA blocking
-nB -> gB blocking
+mmA -> nA in-place
+mmB -> nB in-place
+nA -> mmA in-place distance 1
+nB -> mmB in-place distance 1
 )";
 
-const OpId kK(0), kV(1), kThreadsA(4), kEndA(8), kEndB(9);
+const OpId kK(0), kV(1), kProductA(2), kEndA(4), kEndB(5);
 
 LoadRequest tile_like(const std::vector<OpId>& like) {
   LoadRequest load;
@@ -71,7 +65,7 @@ Plan plan_with_loops(const std::vector<PerTileRequest>& loops, Tiles tiles = Til
   setting.reserved = {{"SMEM", 16}};
   setting.kernel = Kernel{};
   setting.kernel->tiles = tiles;
-  setting.shares = {{}, {}, {0}, {1}, {0}, {1}, {0}, {1}, {0}, {1}};
+  setting.shares = {{}, {}, {0}, {1}, {0}, {1}};
   setting.per_tile_ops = loops;
   auto plan = draft_plan(*checked, setting);
   if (!plan) ADD_FAILURE() << to_string(plan.error());
@@ -108,8 +102,8 @@ TEST(RingLoads, TheLoaderBeginsThemAndTheReadersReleaseThem) {
   }
 }
 
-// A tile without a ring is loaded by the roles that need it, and all of a loop's boxes have rings or
-// none has.
+// A tile without a ring is loaded by the roles that need it, and all of a loop's boxes have rings
+// or none has.
 TEST(RingLoads, AreThereForWhatALoaderCanBring) {
   const auto rings = [](LoadRequest second, Tiles tiles) {
     return plan_with_loops({loop_behind({tile_like({kK}), std::move(second)})}, tiles)
@@ -155,7 +149,7 @@ TEST(RingLoads, NothingOfThemCanBeLeftOut) {
   EXPECT_EQ(changed([&](Plan& plan, PerTileOp&) { drop(plan, "L"); }), "ownership");
   EXPECT_EQ(changed([&](Plan& plan, PerTileOp&) { drop(plan, "B"); }), "ownership");
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.roles.pop_back(); }), "rings");
-  EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = kThreadsA; }), "rings");
+  EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = kProductA; }), "ownership");
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = kV; }), "rings");
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = OpId(77); }), "well-formed");
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.alone = true; }), "well-formed");

@@ -1,5 +1,6 @@
 #include "twill/plan/stores.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -20,13 +21,15 @@ unit TC
 unit TMA
 memory SMEM capacity 8
 group L warps 1 loads
-group A warps 4 registers 20
-group B warps 4 registers 20
+group A warps 4 registers 6
+group B warps 4 registers 6
 op ld on TMA for 2 latency 6 issue 1 warps 1 occupies SMEM 2 async streaming
 op mmA on TC for 4 latency 6 issue 1 warps 4 registers 4 async
 op mmB on TC for 4 latency 6 issue 1 warps 4 registers 4 async
 ld -> mmA blocking
 ld -> mmB blocking
+mmA -> mmA in-place distance 1
+mmB -> mmB in-place distance 1
 )";
 
 /// Two stores behind the loop, of 8 bytes each, and a tile that stays through it.
@@ -161,13 +164,16 @@ TEST(Stores, NoStepCanBeLeftOut) {
 // A box may lie in a ring in which the plan stages the store, or where a tile lay that stayed
 // through the loop. All that was read there is done with by then.
 TEST(Stores, ABoxLiesWhereAllIsDone) {
-  const std::vector<WholeStore> in_place = {{1, 0, 8, {}, BufferId(1)}, {2, 0, 8, {}, BufferId(1)}};
   const Plan base = plan_of_two(Tiles::one_per_cta);
-  ASSERT_EQ(base.buffers[1].name, "Q") << to_text(base);
+  const auto tile = std::find_if(base.buffers.begin(), base.buffers.end(),
+                                 [](const Buffer& buffer) { return buffer.name == "Q"; });
+  ASSERT_NE(tile, base.buffers.end());
+  const BufferId place(static_cast<std::size_t>(tile - base.buffers.begin()));
+  const std::vector<WholeStore> in_place = {{1, 0, 8, {}, place}, {2, 0, 8, {}, place}};
   Plan plan = with_stores_of(Tiles::one_per_cta, in_place);
   expect_sound(plan);
   const BufferId box = plan.kernel->per_tile_ops[1].buffers.front();
-  EXPECT_EQ(plan[box].offset, plan.buffers[1].offset);
+  EXPECT_EQ(plan[box].offset, tile->offset);
   const std::string after = steps_in(plan, role_named(plan, "A").after);
   EXPECT_NE(after.find("release Q [t]; acquire Q [t+1]; stage store @ 4:1"), std::string::npos)
       << after;

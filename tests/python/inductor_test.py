@@ -365,9 +365,14 @@ class ShortWay(unittest.TestCase):
         self.call.decided = self.decided
         with mock.patch.object(sys.modules[inductor._MODULE], "StaticTritonCompileResult", broken):
             self.result.make_launcher()("a", 4096, 4096, stream=7)
+        signature = self.result.kernel.src.signature
+        self.result.kernel.src.signature = {"elsewhere": "i32", **signature}  # an integer that Inductor's function does not have
+        self.call.integers = [0, 2]
+        self.result.make_launcher()("a", 4096, 4096, stream=7)
+        self.result.kernel.src.signature, self.call.integers = signature, [1, 2]
         del self.result.kernel.twill_short_way
         self.result.make_launcher()("a", 4096, 4096, stream=7)
-        self.assertEqual(self.launched, ["long"] * 3)
+        self.assertEqual(self.launched, ["long"] * 4)
 
 
 if __name__ == "__main__":

@@ -90,9 +90,12 @@ def _with_short_way(result: Any, long: Any) -> Any:
     decided = getattr(ours, "decided", None)
     if short_kernel is None or decided is None:
         return long
-    ways: dict[Any, Any] = {False: _short_way(result, short_kernel)}
     integers: list[int] = ours.integers  # among the kernel's arguments
-    names = list(result.kernel.src.signature)
+    given = long.__code__.co_varnames[:long.__code__.co_argcount]
+    wanted = [list(result.kernel.src.signature)[integer] for integer in integers]
+    if not set(wanted) <= set(given):
+        return long
+    ways: dict[Any, Any] = {False: _short_way(result, short_kernel)}
     places: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
     def runner(x: int, y: int, z: int, *rest: Any) -> None:
@@ -105,11 +108,9 @@ def _with_short_way(result: Any, long: Any) -> Any:
         if takes and takes not in ways:
             ways[takes] = _way_of_twills(result, short_kernel, takes) or long
 
-    given = ", ".join(long.__code__.co_varnames[:long.__code__.co_argcount])
-    sizes = "".join(f"{names[integer]}, " for integer in integers)
     scope = {"decided": decided, "places": places, "ways": ways, "long": long}
-    exec(f"def launcher({given}):\n"  # noqa: S102 (names of arguments alone, as Inductor has written them)
-         f"    ways.get(decided.get(places.get(({sizes}))), long)({given})\n", scope)
+    exec(f"def launcher({', '.join(given)}):\n"  # noqa: S102 (names of arguments alone, as Inductor has written them)
+         f"    ways.get(decided.get(places.get(({''.join(name + ', ' for name in wanted)}))), long)({', '.join(given)})\n", scope)
     long.__globals__["runner"] = runner
     launcher: Any = scope["launcher"]
     launcher.__dict__.update(long.__dict__)

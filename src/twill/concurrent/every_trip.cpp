@@ -85,12 +85,20 @@ class Follower {
     return {};
   }
 
+  /// The loop whose iterations are counted: of several alike, one of the smallest step.
   std::optional<ir::OpId> loop_of(const Step& step) const {
     for (const auto* loops : {&guide_.loops, &guide_.drawn_loops, &guide_.whiles}) {
-      for (const auto& [op, loop] : *loops) {
-        const bool same = loop.occurrence == step.occurrence || step.occurrence == kEverywhere;
-        if (loop.form == step.form && same) return op;
+      auto best = loops->end();
+      for (auto it = loops->begin(); it != loops->end(); ++it) {
+        const CountedLoop& loop = it->second;
+        const bool behind = step.occurrence < loop.occurrence ||
+                            step.occurrence >= loop.occurrence + loop.stride * loop.times;
+        const bool same =
+            step.occurrence == loop.occurrence || step.occurrence == kEverywhere || !behind;
+        if (loop.form != step.form || !same) continue;
+        if (best == loops->end() || loop.step < best->second.step) best = it;
       }
+      if (best != loops->end()) return best->first;
     }
     return std::nullopt;
   }

@@ -1,6 +1,8 @@
 #include "twill/concurrent/forms.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <numeric>
 
 #include "twill/ir/arrays.h"
 #include "twill/ir/passing.h"
@@ -10,7 +12,8 @@ namespace {
 
 using ir::OpKind;
 
-constexpr std::size_t kDeepest = 500;  ///< values that a form is looked for through
+constexpr std::size_t kDeepest = 500;      ///< values that a form is looked for through
+constexpr std::int64_t kMostUnrolled = 8;  ///< iterations of a loop around others
 
 bool is_integer(ir::Type type) {
   return type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
@@ -89,6 +92,20 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
   }
 }
 
+std::set<ir::ValueId> reached_from(
+    ir::ValueId value, const std::function<std::vector<ir::ValueId>(ir::ValueId)>& next) {
+  std::set<ir::ValueId> seen;
+  std::vector<ir::ValueId> todo = {value};
+  while (!todo.empty()) {
+    const ir::ValueId reached = todo.back();
+    todo.pop_back();
+    if (!seen.insert(reached).second) continue;
+    const auto from = next(reached);
+    todo.insert(todo.end(), from.begin(), from.end());
+  }
+  return seen;
+}
+
 std::optional<std::int64_t> known_integer(const ir::Program& program, ir::ValueId value) {
   if (const auto from = ir::captured(program, value)) return known_integer(program, *from);
   const ir::Op* op = ir::defining_op(program, value);
@@ -105,6 +122,7 @@ Forms::Forms(const ir::Program& program, ir::OpId function)
     if (loop.induction) add_loop(loop);
     if (loop.before) add_while(loop);
   }
+  unroll_loops();
 }
 
 std::size_t Forms::atom(const std::string& key, bool varies) {
@@ -147,8 +165,27 @@ std::optional<ir::OpId> Forms::loop_of(std::size_t position) const {
   return found == positions_.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The quantity of a loop, and its induction variable's form. Where the step is not known, the
-/// quantity is the number of iterations.
+/// The quantity of a loop whose step is not known, such as the number of programs. It is the number
+/// of units of the step between the bounds. Loops over every tile and over every second one have
+/// the same quantity, wherever they begin.
+LinearForm Forms::in_units(const LinearForm& lower, const LinearForm& upper, const LinearForm& step,
+                           CountedLoop& made) {
+  std::int64_t times = std::abs(step.constant);
+  for (const auto& [atom, coefficient] : step.terms) times = std::gcd(times, coefficient);
+  LinearForm unit = step;
+  unit.constant /= times;
+  for (auto& [atom, coefficient] : unit.terms) coefficient /= times;
+  const auto [atom, coefficient] = *unit.terms.begin();
+  const auto in_lower = lower.terms.find(atom);
+  made.first = in_lower == lower.terms.end() ? 0 : in_lower->second / coefficient;
+  made.step = times;
+  const LinearForm base = plus(lower, unit, -made.first);
+  const bool varying = varies(base) || varies(upper) || varies(unit);
+  const std::string words = text(base) + " " + text(upper) + " " + text(unit);
+  return {0, {{this->atom("units " + words, varying), 1}}};
+}
+
+/// The quantity of a loop, and its induction variable's form.
 void Forms::add_loop(const ir::Loop& loop) {
   const LinearForm lower = of(*loop.lower), upper = of(*loop.upper);
   const auto step = known_integer(program_, *loop.step);
@@ -165,8 +202,10 @@ void Forms::add_loop(const ir::Loop& loop) {
     induction.constant = quantity.constant;
     quantity.constant = 0;
   } else {
-    const bool varying = varies(lower) || varies(upper) || varies(of(*loop.step));
-    quantity = {0, {{atom("trips " + in_words, varying), 1}}};
+    const LinearForm by = of(*loop.step);
+    const bool varying = varies(lower) || varies(upper) || varies(by);
+    quantity = by.is_constant() ? LinearForm{0, {{atom("trips " + in_words, varying), 1}}}
+                                : in_units(lower, upper, by, made);
   }
   made.form = number(quantity);
   made.role = role_of(program_, loop.op);
@@ -181,6 +220,44 @@ void Forms::add_loop(const ir::Loop& loop) {
   }
   memo_[*loop.induction] = induction;
   loops_.emplace(loop.op, made);
+}
+
+/// Numbers occurrences anew where loops stand in loops of a few iterations. A role may go over the
+/// same blocks twice in one loop or in two.
+void Forms::unroll_loops() {
+  std::map<ir::OpId, std::vector<CountedLoop*>> inside;
+  for (auto& [op, loop] : loops_) {
+    auto around = ir::parent(program_, op);
+    while (around && !ir::is_loop(program_.op(*around).kind))
+      around = ir::parent(program_, *around);
+    const auto found = around ? loops_.find(*around) : loops_.end();
+    const bool is_known = found != loops_.end() && form(found->second.form).is_constant();
+    const std::int64_t times =
+        is_known ? (found->second.step - 1 - found->second.first) / found->second.step : 0;
+    if (times < 2 || times > kMostUnrolled) continue;
+    loop.unrolled = around;
+    loop.times = static_cast<std::size_t>(times);
+    inside[*around].push_back(&loop);
+  }
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> next;  // by role and form
+  for (auto& [op, loop] : loops_) {
+    std::size_t& number = next[{loop.role, loop.form}];
+    if (loop.unrolled && loop.stride > 0) continue;
+    if (!loop.unrolled) {
+      loop.occurrence = number++;
+      continue;
+    }
+    auto& all = inside[*loop.unrolled];
+    const auto alike = [&](const CountedLoop* it) { return it->form == loop.form; };
+    const auto stride = static_cast<std::size_t>(std::ranges::count_if(all, alike));
+    std::size_t place = number;
+    for (CountedLoop* it : all) {
+      if (it->form != loop.form) continue;
+      it->occurrence = place++;
+      it->stride = stride;
+    }
+    number += stride * loop.times;
+  }
 }
 
 LinearForm Forms::of(ir::ValueId value) {

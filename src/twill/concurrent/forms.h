@@ -32,6 +32,11 @@ LinearForm plus(LinearForm a, const LinearForm& b, std::int64_t times);
 struct CountedLoop {
   std::size_t form = 0;        ///< number of the quantity's form, which has no constant part
   std::size_t occurrence = 0;  ///< of the loops of that form in its role, in order of the text
+  /// A loop of few iterations around this one. Each of them has an occurrence of its own, `stride`
+  /// more than in the one before, as if they stood one behind the other.
+  std::optional<ir::OpId> unrolled = {};
+  std::size_t stride = 0;
+  std::size_t times = 1;  ///< iterations of `unrolled`
   std::int64_t first = 0;
   std::int64_t step = 1;
   std::size_t position = 0;               ///< atom
@@ -79,6 +84,9 @@ class Forms {
   LinearForm known_by(const std::string& key, ir::ValueId value, bool varies);
   std::string text(const LinearForm& form);
   void add_loop(const ir::Loop& loop);
+  LinearForm in_units(const LinearForm& lower, const LinearForm& upper, const LinearForm& step,
+                      CountedLoop& made);
+  void unroll_loops();
   void add_while(const ir::Loop& loop);
 
   const ir::Program& program_;
@@ -109,6 +117,10 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
 /// Values from which a value is computed in the program's text. A loop's result depends on when the
 /// loop ends, a carried value on what is carried on.
 std::vector<ir::ValueId> sources_of(const ir::Program& program, ir::ValueId value);
+
+/// A value, and all that is reached from it by `next`.
+std::set<ir::ValueId> reached_from(
+    ir::ValueId value, const std::function<std::vector<ir::ValueId>(ir::ValueId)>& next);
 
 /// The integer that a value is known to be, also through captures.
 std::optional<std::int64_t> known_integer(const ir::Program& program, ir::ValueId value);

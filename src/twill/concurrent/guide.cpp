@@ -71,22 +71,8 @@ class Maker {
     find_going_on(at_least);
     for (const auto& [op, loop] : guide_.loops) add_drawn_loop(op);
     guide_.drawn_form = forms_.number(forms_.drawn());
-    for (const auto& [op, loop] : guide_.loops) {
-      if (guide_.idle.contains(op)) continue;
-      const std::pair key(loop.form, loop.occurrence);
-      guide_.roles[key] |= std::uint64_t{1} << loop.role;
-      note_threshold(key, loop.first);
-    }
-    for (const auto& [op, loop] : guide_.drawn_loops) {
-      const std::pair key(loop.form, loop.occurrence);
-      guide_.roles[key] |= std::uint64_t{1} << loop.role;
-      note_threshold(key, loop.first);
-    }
-    for (const auto& [op, loop] : guide_.whiles) {
-      if (guide_.idle.contains(op)) continue;
-      const std::pair key(loop.form, loop.occurrence);
-      guide_.roles[key] |= std::uint64_t{1} << loop.role;
-      note_threshold(key, loop.first);
+    for (const auto* loops : {&guide_.loops, &guide_.drawn_loops, &guide_.whiles}) {
+      note_loops(*loops);
     }
     add_bounds(at_least);
     find_valued();
@@ -280,6 +266,19 @@ class Maker {
     known = std::max(known, threshold);
   }
 
+  /// Notes the roles that have loops of a quantity, and the number that a loop begins with.
+  void note_loops(const std::map<ir::OpId, CountedLoop>& loops) {
+    for (const auto& [op, loop] : loops) {
+      if (guide_.idle.contains(op)) continue;
+      if (loop.occurrence > 0 || loop.times > 1) guide_.recurs.insert(loop.form);
+      for (std::size_t i = 0; i < loop.times; ++i) {
+        const std::pair key(loop.form, loop.occurrence + i * loop.stride);
+        guide_.roles[key] |= std::uint64_t{1} << loop.role;
+        note_threshold(key, loop.first);
+      }
+    }
+  }
+
   /// Bounds a quantity that cannot be negative.
   void add_lower_bound(std::size_t number) {
     const LinearForm& form = forms_.form(number);
@@ -358,7 +357,7 @@ class Maker {
             known.op ? guide_.drawn_conditions.find(*known.op) : guide_.drawn_conditions.end();
         if (found == guide_.drawn_conditions.end()) continue;
         const Condition& it = found->second;
-        if (!it.exact && !it.negated) guide_.going_on.emplace_back(it.form, it.threshold);
+        if (!it.exact && !it.negated) guide_.going_on.emplace(op, std::pair(it.form, it.threshold));
       }
     }
   }
@@ -380,6 +379,9 @@ class Maker {
     quantity.constant = 0;
     made.form = forms_.number(quantity);
     made.occurrence = drawn_counts_[{made.role, made.form}]++;
+    made.unrolled.reset();
+    made.stride = 0;
+    made.times = 1;
     made.drawn = drawn[0];
     guide_.drawn_loops.emplace(id, made);
   }

@@ -62,9 +62,9 @@ struct Guide {
   std::map<ir::OpId, CountedLoop> drawn_loops;
   std::map<ir::OpId, Condition> drawn_conditions;
   std::size_t drawn_form = 0;  ///< of that atom
-  /// Forms and thresholds: while loops go on while one of a draw is more than that. So they do with
+  /// Forms and thresholds, by while loop: it goes on while that of a draw is more. So it does with
   /// the first `at_least` draws.
-  std::vector<std::pair<std::size_t, std::int64_t>> going_on;
+  std::multimap<ir::OpId, std::pair<std::size_t, std::int64_t>> going_on;
   std::int64_t at_least = 0;
   std::map<ir::OpId, Wrap> wraps;             ///< by loop
   std::map<ir::OpId, ir::OpId> last_of_tile;  ///< conditions about that, and their loops
@@ -84,6 +84,7 @@ struct Guide {
   /// Quantities that are the same in every iteration of the enclosing loops, by form. The threshold
   /// up to which each is remembered from an iteration to the next.
   std::map<std::size_t, std::int64_t> steady;
+  std::set<std::size_t> recurs;  ///< forms of several loops of a role
   /// By form: loops are taken to have a quantity of more than that.
   std::map<std::size_t, std::int64_t> more_than;
   /// Needed values that are a loop's quantity, by the number of its form, and a constant.

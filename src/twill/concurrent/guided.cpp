@@ -82,9 +82,11 @@ void Machine::answer(const Question& question, bool more) {
   if (quantity != nullptr) assume(*quantity, question.threshold, more);
 }
 
-Scope Machine::scope_of(const Role& role) const {
+/// `through`: a loop that is no scope.
+Scope Machine::scope_of(const Role& role, const std::optional<ir::OpId>& through) const {
   for (auto frame = role.frames.rbegin(); frame != role.frames.rend(); ++frame) {
-    if (frame->quantity) return std::pair(*frame->quantity, frame->position);
+    if (frame->quantity && frame->op != through)
+      return std::pair(*frame->quantity, frame->position);
   }
   return std::nullopt;
 }
@@ -104,7 +106,8 @@ OpenNumber& Machine::number_of(std::size_t form, std::size_t occurrence, const S
 /// loops around have in common.
 const OpenNumber* Machine::known_about(std::size_t id, std::int64_t threshold) {
   const OpenNumber* number = quantities_.find(id);
-  if (number == nullptr || !number->scope) return number;
+  if (number == nullptr) return number;
+  if (!number->scope && !options_.guide->recurs.contains(number->form)) return number;
   const auto steady = options_.guide->steady.find(number->form);
   if (steady == options_.guide->steady.end()) return number;
   const OpenNumber& shared = number_of(number->form, kEverywhere, std::nullopt);
@@ -136,8 +139,18 @@ const CountedLoop& Machine::counted(const Role& role, ir::OpId loop, Scope& scop
     scope = scope_of_draw(role, drawn->second.drawn);
     if (scope) return drawn->second;
   }
-  scope = scope_of(role);
-  return options_.guide->loops.at(loop);
+  const CountedLoop& it = options_.guide->loops.at(loop);
+  scope = scope_of(role, it.unrolled);
+  return it;
+}
+
+/// The occurrence of a loop that the role has come to.
+std::size_t Machine::occurrence_of(const Role& role, const CountedLoop& loop) const {
+  if (!loop.unrolled) return loop.occurrence;
+  const auto around = std::ranges::find_if(
+      role.frames, [&](const Frame& frame) { return frame.op == *loop.unrolled; });
+  const auto iteration = around == role.frames.end() ? 0 : around->iteration;
+  return loop.occurrence + static_cast<std::size_t>(iteration) * loop.stride;
 }
 
 const Condition& Machine::condition_at(const Role& role, ir::OpId op) const {
@@ -204,7 +217,7 @@ std::optional<Question> Machine::question_of(const Role& role) {
   if (loop != options_.guide->loops.end() && !options_.guide->idle.contains(op)) {
     Scope scope;
     const CountedLoop& it = counted(role, op, scope);
-    return asks(number_of(it.form, it.occurrence, scope).id, it.first, op);
+    return asks(number_of(it.form, occurrence_of(role, it), scope).id, it.first, op);
   }
   if (options_.guide->asked_ends.contains(op)) return asks(*frame.quantity, frame.position, op);
   const auto found = options_.guide->conditions.find(op);
@@ -269,7 +282,7 @@ Result<void> Machine::begin_followed_loop(std::size_t index, ir::OpId id) {
   frame.kind = Frame::Kind::loop;
   frame.op = id;
   frame.block = loop->body;
-  const std::size_t quantity = number_of(counted.form, counted.occurrence, scope).id;
+  const std::size_t quantity = number_of(counted.form, occurrence_of(role, counted), scope).id;
   frame.quantity = quantity;
   frame.position = counted.first;
   frame.step = counted.step;
@@ -324,7 +337,8 @@ std::optional<std::int64_t> Machine::exact_value(const Role& role, ir::OpId op, 
   if (found == options_.guide->valued.end()) return std::nullopt;
   for (const auto& [loop, counted] : options_.guide->loops) {
     if (counted.form != found->second.first || loop.index() > op.index()) continue;
-    const std::size_t id = number_of(counted.form, counted.occurrence, scope_of(role)).id;
+    const Scope scope = scope_of(role, counted.unrolled);
+    const std::size_t id = number_of(counted.form, counted.occurrence, scope).id;
     const OpenNumber* number = known_about(id, INT64_MAX);
     if (!number->at_most) continue;
     const bool none = *number->at_most <= counted.first;

@@ -22,6 +22,12 @@ bool is_of_integers(ir::Type type) {
 
 }  // namespace
 
+bool reads_changing(const ir::Program& program, ir::ValueId value) {
+  const ir::Op* const op = ir::defining_op(program, value);
+  return op != nullptr &&
+         (op->kind == OpKind::shared_load || ir::class_of(op->kind) == ir::OpClass::update);
+}
+
 HandedOn::HandedOn(const ir::Program& program, const std::vector<ir::OpId>& ops)
     : followed_(program.value_count(), false) {
   for (const ir::OpId id : ops) {
@@ -70,16 +76,7 @@ std::vector<ir::ValueId> HandedOn::follow(const ir::Program& program, ir::ValueI
 }
 
 std::set<ir::ValueId> HandedOn::origins(const ir::Program& program, ir::ValueId value) const {
-  std::set<ir::ValueId> seen;
-  std::vector<ir::ValueId> todo = {value};
-  while (!todo.empty()) {
-    const ir::ValueId next = todo.back();
-    todo.pop_back();
-    if (!seen.insert(next).second) continue;
-    const auto from = becoming(program, next);
-    todo.insert(todo.end(), from.begin(), from.end());
-  }
-  return seen;
+  return reached_from(value, [&](ir::ValueId next) { return becoming(program, next); });
 }
 
 void HandedOn::follow_all(const ir::Program& program, const std::vector<bool>& needed) {
@@ -88,11 +85,8 @@ void HandedOn::follow_all(const ir::Program& program, const std::vector<bool>& n
     const bool scalar =
         needed[i] && !is_tile(program, value) && is_of_integers(ir::type_of(program, value));
     if (!scalar || followed_[i]) continue;
-    const auto from = origins(program, value);
-    followed_[i] = std::ranges::any_of(from, [&](ir::ValueId it) {
-      const ir::Op* const op = ir::defining_op(program, it);
-      return op != nullptr && op->kind == OpKind::shared_load;
-    });
+    followed_[i] = std::ranges::any_of(origins(program, value),
+                                       [&](ir::ValueId it) { return reads_changing(program, it); });
   }
 }
 

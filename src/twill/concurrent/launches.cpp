@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "twill/concurrent/assembly.h"
 #include "twill/concurrent/forms.h"
 #include "twill/concurrent/guide.h"
 #include "twill/concurrent/machine.h"
@@ -28,7 +29,7 @@ constexpr std::int64_t kStepsOfTiles = 20;
 constexpr int kMostFailures = 8;
 /// Integers that drive outer loops only, and iterations for which bounds of outer loops are made
 /// where they are loaded. Taken are the first with which most loops over tiles go on.
-constexpr double kOuter[] = {3, 384, 1536, 2304, 3072, 4096};
+constexpr double kOuter[] = {3, 12, 384, 1536, 2304, 3072, 4096};
 constexpr std::int64_t kOuterTimes[] = {1, 16, 256};
 
 /// Values that say how often a loop goes on.
@@ -89,8 +90,13 @@ std::set<std::string> drivers_of(const ir::Program& program, ir::OpId function,
 /// Whether roles wait for each other there.
 bool waits_inside(const ir::Program& program, ir::OpId loop) {
   const auto ops = ir::walk(program, loop);
-  return std::any_of(ops.begin(), ops.end(),
-                     [&](ir::OpId op) { return program.op(op).kind == OpKind::barrier_wait; });
+  return std::ranges::any_of(ops, [&](ir::OpId id) {
+    const ir::Op& op = program.op(id);
+    if (op.kind != OpKind::inline_asm) return op.kind == OpKind::barrier_wait;
+    return std::ranges::any_of(read_assembly(op.symbol).steps, [](const AssemblyStep& step) {
+      return step.kind == AssemblyStep::Kind::sync;
+    });
+  });
 }
 
 /// Facts about runs of one launch beside their iterations.
@@ -149,7 +155,8 @@ class Search {
       const bool first_broken = seen.breaks && !broken;
       broken = broken || seen.breaks;
       if (first_broken || !found.contains(*trips)) found.emplace(*trips, std::move(launch));
-      if (*trips > most || inner_.empty()) break;
+      const bool is_fixed = inner_.empty() && launch_with(1).arrays.empty();
+      if (*trips > most || is_fixed) break;
     }
     if (found.empty() && failure) return tl::unexpected(*std::move(failure));
     const bool in_vain = std::ranges::none_of(found, [](const auto& it) { return it.first > 0; });
@@ -232,7 +239,9 @@ class Search {
     for (const std::string& name : inner_) {
       if (!given_.arguments.contains(name)) launch.arguments[name] = static_cast<double>(value);
     }
-    for (const ir::OpId loop : counted_) execute::fill_bounds(program_, loop, 1, launch);
+    // Where only arrays say how often inner loops go on, the number is that of iterations.
+    const std::int64_t times = inner_.empty() ? value : 1;
+    for (const ir::OpId loop : counted_) execute::fill_bounds(program_, loop, times, launch);
     execute::Values zeros;
     zeros.kind = execute::Values::Kind::constant;
     for (const std::string& name : counters_) launch.arrays.try_emplace(name, zeros);

@@ -113,7 +113,8 @@ class Machine {
   std::optional<std::size_t> next_guided_role();
   std::optional<Question> question_of(const Role& role);
   std::optional<Question> asks(std::size_t quantity, std::int64_t threshold, ir::OpId op);
-  Scope scope_of(const Role& role) const;
+  Scope scope_of(const Role& role, const std::optional<ir::OpId>& through = {}) const;
+  std::size_t occurrence_of(const Role& role, const CountedLoop& loop) const;
   OpenNumber& number_of(std::size_t form, std::size_t occurrence, const Scope& scope);
   const OpenNumber* known_about(std::size_t quantity, std::int64_t threshold);
   const CountedLoop& counted(const Role& role, ir::OpId loop, Scope& scope) const;

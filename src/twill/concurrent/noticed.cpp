@@ -113,19 +113,9 @@ std::set<ir::OpId> idle_ops(const ir::Program& program, ir::OpId function) {
 }
 
 bool is_read_from_changing(const ir::Program& program, ir::ValueId value) {
-  std::set<ir::ValueId> seen;
-  std::vector<ir::ValueId> todo = {value};
-  while (!todo.empty()) {
-    const ir::ValueId next = todo.back();
-    todo.pop_back();
-    if (!seen.insert(next).second) continue;
-    const ir::Op* const op = ir::defining_op(program, next);
-    const bool reads = op != nullptr && (op->kind == OpKind::shared_load ||
-                                         ir::class_of(op->kind) == ir::OpClass::update);
-    if (reads) return true;
-    for (const ir::ValueId source : sources_of(program, next)) todo.push_back(source);
-  }
-  return false;
+  const auto behind =
+      reached_from(value, [&](ir::ValueId next) { return sources_of(program, next); });
+  return std::ranges::any_of(behind, [&](ir::ValueId it) { return reads_changing(program, it); });
 }
 
 /// Whether the loop makes k * m iterations, and carries a counter that is 0 behind k - 1.

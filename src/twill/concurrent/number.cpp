@@ -76,8 +76,8 @@ Number Machine::draw_number(bool counted) {
   const auto number = static_cast<std::int64_t>(draw);
   const Scope scope = std::pair(kDrawn, number);
   if (counted) assume(number_of(guide.drawn_form, 0, scope), -1, true);
-  for (const auto& [form, threshold] : guide.going_on) {
-    if (number < guide.at_least) assume(number_of(form, 0, scope), threshold, true);
+  for (const auto& [loop, least] : guide.going_on) {
+    if (number < guide.at_least) assume(number_of(least.first, 0, scope), least.second, true);
   }
   return {draw, 0};
 }
@@ -89,6 +89,10 @@ void Machine::follow_number(Role& role, ir::OpId id) {
   const ir::ValueId result = op.results[0];
   role.numbers.erase(result);
   if (!options_.guide->handed_on.is_followed(result)) return;
+  if (const auto constant = ir::constant_integer(program_, result)) {
+    role.numbers[result] = {std::nullopt, *constant};
+    return;
+  }
   auto from = handed_on_by(program_, id);
   if (op.kind == OpKind::select) {
     const auto first = number_in(role, op.operands[0]);

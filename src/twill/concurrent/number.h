@@ -23,6 +23,9 @@ struct Number {
 /// elements are, and of choices.
 std::vector<ir::ValueId> handed_on_by(const ir::Program& program, ir::OpId op);
 
+/// Whether a value is loaded from shared memory, or brought by an atomic update.
+bool reads_changing(const ir::Program& program, ir::ValueId value);
+
 /// Numbers of a function on which it depends what roles do.
 class HandedOn {
  public:
@@ -31,7 +34,8 @@ class HandedOn {
 
   /// Follows a number that is made of a tile. Returns scalars that it comes from.
   std::vector<ir::ValueId> follow(const ir::Program& program, ir::ValueId number);
-  /// Follows scalars on which something depends, if they come from shared memory.
+  /// Follows scalars on which something depends, if they come from shared memory or
+  /// an atomic update.
   void follow_all(const ir::Program& program, const std::vector<bool>& needed);
   /// Values that a value is, in other blocks and other forms, with itself.
   std::set<ir::ValueId> origins(const ir::Program& program, ir::ValueId value) const;

@@ -6,6 +6,7 @@
 
 #include "twill/device/kernel.h"
 #include "twill/dialect/register_layouts.h"
+#include "twill/ir/encoding.h"
 
 namespace twill::driver {
 namespace {

@@ -36,6 +36,7 @@ bool works_in_tile_memory(OpKind kind) {
     case OpKind::tensor_store:
     case OpKind::tensor_slice:
     case OpKind::tcgen05:
+    case OpKind::tcgen05_scaled:
     case OpKind::tensor_copy:
       return true;
     default:

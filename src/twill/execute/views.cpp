@@ -5,6 +5,7 @@
 #include "twill/execute/evaluate.h"
 #include "twill/execute/integers.h"
 #include "twill/execute/interpreter.h"
+#include "twill/execute/scales.h"
 #include "twill/execute/slices.h"
 #include "twill/execute/strided.h"
 #include "twill/ir/encoding.h"
@@ -322,11 +323,17 @@ Result<void> Interpreter::view(ir::OpId id) {
 /// D += A B in tensor memory.
 Result<void> Interpreter::multiply(ir::OpId id) {
   const auto operands = ir::mma_operands(program_.op(id));
-  if (!operands || operands->a_scale) return cannot(program_, id, "has operands that do not fit");
+  if (!operands) return cannot(program_, id, "has operands that do not fit");
   TWILL_TRY(const bool skip, skipped(id));
   if (skip) return {};
-  TWILL_TRY(const TilePtr a, tile(id, operands->a));
-  TWILL_TRY(const TilePtr b, tile(id, operands->b));
+  TWILL_TRY(TilePtr a, tile(id, operands->a));
+  TWILL_TRY(TilePtr b, tile(id, operands->b));
+  if (operands->a_scale && operands->b_scale) {
+    TWILL_TRY(const TilePtr a_scales, tile(id, *operands->a_scale));
+    TWILL_TRY(const TilePtr b_scales, tile(id, *operands->b_scale));
+    TWILL_TRY(a, scaled_operand(program_, id, *a, *a_scales, ScaledSide::left));
+    TWILL_TRY(b, scaled_operand(program_, id, *b, *b_scales, ScaledSide::right));
+  }
   TWILL_TRY(const View view, view_of(id, operands->accumulator));
   Tile sums = read(view);
   if (operands->use_accumulator) {
@@ -373,6 +380,7 @@ Result<void> Interpreter::access_tile_memory(ir::OpId id) {
       return write_view(id, view, *tile);
     }
     case OpKind::tcgen05:
+    case OpKind::tcgen05_scaled:
       return multiply(id);
     case OpKind::tensor_copy:
       return copy_to_tensor_memory(id);

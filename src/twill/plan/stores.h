@@ -29,8 +29,8 @@ struct WholeStore {
 ///
 /// The result is not proven. Its `limits.reserved` has what the boxes take beyond the memory that
 /// there is. Compilers that place tiles themselves may have room where the plan has none, and the
-/// other way round. A plan without such stores comes back as it is. Fails if the registers of a
-/// launch do not do for one warp more.
+/// other way round. A plan without such stores comes back as it is. Fails if a CTA has no
+/// warp left.
 Result<Plan> with_store_role(Plan plan, const std::vector<WholeStore>& stores);
 
 /// The channels of the roles that fill the box of a store, in the order in which its sender waits

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,6 +39,12 @@ bool has_parts_by_mma(const std::vector<tasks::Statement>& body) {
   });
 }
 
+/// The first index of a size that the frame has a part of.
+std::int64_t first_of(const Frame& frame, const std::string& size) {
+  const auto found = frame.first.find(size);
+  return found == frame.first.end() ? 0 : found->second;
+}
+
 std::string in_words(const Extents& cuts) { return fmt::format("{}", fmt::join(cuts, " x ")); }
 
 }  // namespace
@@ -58,10 +65,10 @@ Result<void> Lowering::parallel(const tasks::Range& range, Frames& lanes) {
   const Frames entering = lanes;
   Result<void> made;
   for (std::size_t i = 0; made && i < lanes.size(); ++i) made = parts(range, lanes[i]);
-  if (made || tasks::code_of(made.error()) != "M08" || has_parts_by_mma(range.body)) return made;
+  const bool is_final = made || tasks::code_of(made.error()) != "M08" || wanted_;
+  if (is_final || has_parts_by_mma(range.body)) return made;
   state_ = before;
   lanes = entering;
-  wanted_.reset();
   return side_by_side(range, lanes);
 }
 
@@ -219,7 +226,7 @@ Result<Frames> Lowering::lanes_of(const Frame& leaf, const Where& where) {
       for (std::int64_t i = 0; i < count; ++i) {
         next.push_back(lane);
         next.back().sizes[name] = Size(size);
-        next.back().first[name] = i * size;
+        next.back().first[name] += i * size;
       }
     }
     lanes = std::move(next);
@@ -234,17 +241,24 @@ Result<Frames> Lowering::lanes_of(const Frame& leaf, const Where& where) {
         const std::string& name = argument.shape[d].name();
         const std::int64_t size = lane.sizes.at(name).constant().value_or(1);
         place.extent[d] = Size(size);
-        number = number * count + lane.first.at(name) / size;
+        const std::int64_t first = lane.first.at(name) - first_of(leaf, name);
+        number = number * count + first / size;
         if (!place.is_global) continue;
         const std::size_t dimension = place.dimensions[d];
         place.offset[dimension] =
-            place.offset[dimension] + Size(lane.first.at(name)) * every_of(place, dimension);
+            place.offset[dimension] + Size(first) * every_of(place, dimension);
       }
       const bool is_part = !place.is_global && !state_.cells[place.cell].cuts.empty();
       if (is_part) place.cell = state_.cells[place.cell].parts[static_cast<std::size_t>(number)];
     }
   }
-  return lanes;
+  if (counts.empty()) return lanes;
+  Frames parts;
+  for (const Frame& lane : lanes) {
+    TWILL_TRY(Frames of_lane, lanes_of(lane, where));  // parts may be kept in parts, too
+    std::move(of_lane.begin(), of_lane.end(), std::back_inserter(parts));
+  }
+  return parts;
 }
 
 }  // namespace twill::frontend::from_tasks

@@ -245,11 +245,14 @@ Result<void> Lowering::check_nested(const Place& place, const tasks::Block& bloc
       if (begin && room && begin->first >= 0 && begin->second <= *room) continue;
     }
     if (!windows && value_of(place.extent[d] / tile, {})) continue;
-    return fail_task("T11", piece.where,
-                     fmt::format("{} of {} {} the block of {} of '{}' that they are parts of",
-                                 windows ? "windows" : "blocks", to_string(tile),
-                                 windows ? "may go beyond" : "do not divide",
-                                 to_string(place.extent[d]), argument.name));
+    return fail_task(
+        "T11", piece.where,
+        fmt::format("{} of {} {} the block of {} of '{}' that they are parts of",
+                    windows ? "windows" : "blocks", to_string(tile),
+                    windows ? "may go beyond" : "do not divide", to_string(place.extent[d]),
+                    argument.name),
+        "give the size a value in the mapping, or cut the tensor into blocks that these "
+        "divide");
   }
   return {};
 }
