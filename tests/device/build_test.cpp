@@ -293,8 +293,8 @@ TEST(Device, LoadsOfOtherLoopsComeThroughRings) {
   }
 }
 
-/// Pointers that a first loop hands to a second one are made of indices, by each role that needs
-/// them. So they give no role a share of the second loop, whose loads come through rings.
+/// A load does not make the pointers that it is addressed by, although it has computed them. So a
+/// first loop that hands them to a second one leaves nothing in the loading role.
 TEST(Device, PointersGoFromLoopToLoop) {
   driver::Request request = Planned::request_for("tests/emit/kinds/causal_pointers.ttgir");
   std::string& text = request.input.text;
@@ -310,11 +310,6 @@ TEST(Device, PointersGoFromLoopToLoop) {
   for (const std::string& note : planned.loop.plan->plan().notes) {
     EXPECT_EQ(note.find("what leaves the loop"), std::string::npos) << note;
   }
-  std::size_t loads = 0;
-  for (const plan::PerTileOp& op : planned.loop.plan->plan().kernel->per_tile_ops) {
-    loads += op.loads.size();
-  }
-  EXPECT_EQ(loads, 2U);
   const auto kernel = build(planned.parts());
   ASSERT_TRUE(kernel) << kernel.error().message;
   const Checker checked(*kernel);
@@ -470,7 +465,8 @@ TEST(Device, BoxesTakeThePlaceOfTilesThatAreDoneWith) {
 TEST(Device, MapsSayTheirElements) {
   for (const auto& [element, number] : {std::pair{"f16", 6}, std::pair{"bf16", 10}}) {
     driver::Request request = Planned::request_for("fa_fwd/sm_90/dev_d64_ws");
-    request.input.text = std::regex_replace(request.input.text, std::regex("\\bf16"), element);
+    request.input.text =
+        std::regex_replace(request.input.text, std::regex("([x<])f16"), std::string("$1") + element);
     const Planned planned(request);
     const auto kernel = build(planned.parts());
     ASSERT_TRUE(kernel) << kernel.error().message;

@@ -87,17 +87,18 @@ TEST(Kinds, WorkOnBothSidesOfABranchComputesWhatTheTextDoes) {
   struct Case {
     std::string kind, array;
     std::vector<std::string> flags;
+    std::int64_t size = 9;
   };
   const Case cases[] = {{"two_products", "kind_ptr", {"", "0", "1"}},
                         {"two_masks", "", {""}},
                         {"two_sums", "flag_ptr", {"", "0", "3"}},
                         {"two_in_while", "", {""}},
-                        {"three_products", "flags", {"", "0", "2", "3", "0..4"}},
-                        {"two_accumulators", "flags", {"", "0", "1", "0..2"}},
+                        {"three_products", "flags", {"", "0", "2", "3", "0..4"}, 320},
+                        {"two_accumulators", "flags", {"", "0", "1", "0..2"}, 320},
                         {"kept_scale", "", {""}}};
-  for (const auto& [kind, array, all] : cases) {
+  for (const auto& [kind, array, all, size] : cases) {
     for (const std::string& flags : all) {
-      NumbersRequest wanted = with_size(9);
+      NumbersRequest wanted = with_size(size);
       if (!flags.empty()) wanted.launch.arrays[array] = execute::read_values(flags).value();
       const auto loop = compare_numbers(request_for_kind(kind), wanted);
       ASSERT_TRUE(loop.has_value()) << kind << "\n" << to_string(loop.error());

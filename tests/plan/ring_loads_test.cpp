@@ -37,7 +37,7 @@ nA -> mmA in-place distance 1
 nB -> mmB in-place distance 1
 )";
 
-const OpId kK(0), kV(1), kProductA(2), kEndA(4), kEndB(5);
+const OpId kK(0), kV(1), kScores(2), kEndA(4), kEndB(5);
 
 LoadRequest tile_like(const std::vector<OpId>& like) {
   LoadRequest load;
@@ -149,7 +149,7 @@ TEST(RingLoads, NothingOfThemCanBeLeftOut) {
   EXPECT_EQ(changed([&](Plan& plan, PerTileOp&) { drop(plan, "L"); }), "ownership");
   EXPECT_EQ(changed([&](Plan& plan, PerTileOp&) { drop(plan, "B"); }), "ownership");
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.roles.pop_back(); }), "rings");
-  EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = kProductA; }), "ownership");
+  EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = kScores; }), "ownership");
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = kV; }), "rings");
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.loads[0].copy = OpId(77); }), "well-formed");
   EXPECT_EQ(changed([](Plan&, PerTileOp& loop) { loop.alone = true; }), "well-formed");

@@ -232,7 +232,7 @@ class Wrong(unittest.TestCase):
 
     def test_what_is_no_source(self):
         """Protects `except TwillError`: what a call is handed by mistake is named."""
-        for call in (lambda: twill_gpu.schedule(3), lambda: twill_gpu.sweep([None]), lambda: twill_gpu.gap("loops/fig1.loop", 5, 16, trips=1)):
+        for call in (lambda: twill_gpu.schedule(3), lambda: twill_gpu.sweep([None]), lambda: twill_gpu.gap(FIG1, 5, 16, trips=1)):
             with self.assertRaisesRegex(twill_gpu.TwillError, "not (3|None|16)$"):
                 call()
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <random>
 #include <set>
 #include <string>
@@ -57,21 +58,17 @@ std::string printed(int number, const fs::path& under) {
   return made->files.empty() ? "" : folder.string();
 }
 
-TEST(MemoryPrograms, PrintedKernelsDoWhatTheTextDoes) {
+/// Prints these programs and runs what is printed beside the text. How many are printed.
+int printed_and_right(const std::vector<int>& numbers) {
   const fs::path under = fs::path(::testing::TempDir()) / "twill_memory_programs";
   fs::remove_all(under);
   auto session = RunSession::start();
-  ASSERT_TRUE(session.has_value()) << to_string(session.error());
-  int ran = 0, refused = 0;
-  const int all = 10 * number_in("TWILL_ROUNDS", 1);
-  const int first = number_in("TWILL_FIRST", 0);
-  for (int number = first; number < first + all; ++number) {
+  EXPECT_TRUE(session.has_value()) << to_string(session.error());
+  int ran = 0;
+  for (const int number : numbers) {
     RunKernelRequest wanted;
     wanted.folder = printed(number, under);
-    if (wanted.folder.empty()) {
-      ++refused;
-      continue;
-    }
+    if (wanted.folder.empty() || !session) continue;
     wanted.trips = {0, 1, 2, 5};
     const auto report = run_kernel(wanted, *session);
     if (!report) {
@@ -81,9 +78,22 @@ TEST(MemoryPrograms, PrintedKernelsDoWhatTheTextDoes) {
     ++ran;
     EXPECT_TRUE(run::agrees(*report)) << number << "\n" << run::to_text(*report, wanted.folder);
   }
-  std::printf("%d programs: %d printed and run, %d refused\n", all, ran, refused);
-  EXPECT_GT(8 * ran, all);
   fs::remove_all(under);
+  return ran;
+}
+
+TEST(MemoryPrograms, PrintedKernelsDoWhatTheTextDoes) {
+  std::vector<int> numbers(static_cast<std::size_t>(10 * number_in("TWILL_ROUNDS", 1)));
+  std::iota(numbers.begin(), numbers.end(), number_in("TWILL_FIRST", 0));
+  const int ran = printed_and_right(numbers), all = static_cast<int>(numbers.size());
+  std::printf("%d programs: %d printed and run, %d refused\n", all, ran, all - ran);
+  EXPECT_GT(8 * ran, all);
+}
+
+/// Programs that were printed and wrong. They store a place in the loop and around it, or copy
+/// within an array around it. In one, two roles stored a whole tile.
+TEST(MemoryPrograms, AccessesAroundTheLoopKeepTheirOrder) {
+  printed_and_right({57, 81, 402, 578, 582, 604, 787, 827});
 }
 
 TEST(MemoryPrograms, PrintedModulesDoWhatTheTextDoes) {

@@ -37,7 +37,7 @@ const std::array<OptionGroup, 6>& option_groups() {
         "work-limit"}},
       {"The kernel",
        {"tiles", "cluster", "ctas-per-sm", "spare-registers", "pins", "triton", "python", "compile",
-        "no-compile", "instrument", "check"}},
+        "no-compile", "instrument", "check", "ttgir"}},
       {"A run", {"trips", "jitter",     "numbers",    "size",      "arg",     "grid",    "seed",
                  "seeds", "completion", "interleave", "sms",       "timeout", "against", "keep",
                  "args",  "time-us",    "measured",   "clock-mhz", "input",   "at-least"}},

@@ -248,11 +248,12 @@ void Forms::unroll_loops() {
       continue;
     }
     auto& all = inside[*loop.unrolled];
-    const auto alike = [&](const CountedLoop* it) { return it->form == loop.form; };
+    const std::size_t form = loop.form;
+    const auto alike = [form](const CountedLoop* it) { return it->form == form; };
     const auto stride = static_cast<std::size_t>(std::ranges::count_if(all, alike));
     std::size_t place = number;
     for (CountedLoop* it : all) {
-      if (it->form != loop.form) continue;
+      if (!alike(it)) continue;
       it->occurrence = place++;
       it->stride = stride;
     }

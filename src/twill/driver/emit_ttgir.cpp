@@ -130,10 +130,8 @@ namespace {
 
 /// Registers to keep free beyond the request's, one after the other.
 constexpr std::array kSpareRegisters = {8, 16, 24, 32};
-
 /// Good plans among which the best is taken.
 constexpr int kEnough = 2;
-
 /// Work for all further plans: twice what the first one took, and no less than this, some tenths
 /// of a second. With half of it, three bundled kernels were 6 to 21 % slower (one H100, two runs).
 constexpr std::uint64_t kLeastWork = 20'000'000;
@@ -351,16 +349,16 @@ Result<Module> best_module(const Request& request, const TtgirChoice& choice) {
   return module;
 }
 
-/// The module of the request; where no plan of cut tiles can be printed, of one with whole tiles,
-/// for which the request asks from there on.
-Result<Module> printable_module(Request& request, const TtgirChoice& choice) {
+/// The module of the request. Where no plan of cut tiles can be printed, the request asks for whole
+/// ones from there on, and `why` says the reason.
+Result<Module> printable_module(Request& request, const TtgirChoice& choice, std::string& why) {
   auto cut = best_module(request, choice);
   if (cut || request.subtile || request.names_schedule()) return cut;
   Request whole = request;
   whole.subtile = 0;
   auto module = best_module(whole, choice);
   if (!module || !module->planned.plan) return cut;
-  module->printed.notes.push_back("tiles are not cut, since else " + in_one_line(cut.error()));
+  why = "tiles are not cut, since else " + in_one_line(cut.error());
   request.subtile = 0;
   return module;
 }
@@ -451,7 +449,8 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
   if (request.answers == nullptr) request.answers = &answers;
   TtgirChoice choice = wanted;
   if (!choice.spelling) choice.spelling = dialect::spelling_of(request.input.text);
-  auto made = printable_module(request, choice);
+  std::string whole;
+  auto made = printable_module(request, choice, whole);
   if (!made) {
     const auto is_made = [&](const Request& smaller) {
       const auto other = module_of(smaller, choice, 0);
@@ -464,6 +463,7 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
   if (may_share_an_sm(request, module)) {
     TWILL_TRY(module, with_company(request, choice, std::move(module)));
   }
+  if (!whole.empty()) module.printed.notes.push_back(std::move(whole));
   EmittedTtgir emitted{std::move(module.planned),        std::move(module.printed.text),
                        std::move(module.printed.notes),  std::move(module.printed.roles),
                        std::move(module.printed.stored), {}};

@@ -1,10 +1,13 @@
 #include "twill/driver/kernel_effects.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "twill/extract/effects.h"
+#include "twill/extract/memory_order.h"
+#include "twill/ir/operands.h"
 #include "twill/ir/source_words.h"
 
 namespace twill::driver {
@@ -42,6 +45,65 @@ void add_effects(plan::Setting& setting, const Kernel& kernel, const report::Out
     const auto placing = op < loop ? plan::Placing::before_roles : plan::Placing::after_roles;
     setting.wholes.push_back({whole_of(program, op, placing, objection), {}, {}, true});
   }
+}
+
+namespace {
+
+/// The op's access, if it writes to global memory.
+std::optional<ir::MemoryAccess> global_write(const ir::Program& program, ir::OpId op) {
+  const auto access = ir::memory_access(program.op(op));
+  const bool writes = access && access->writes && access->space == ir::AccessSpace::global;
+  return writes ? access : std::nullopt;
+}
+
+/// By op of the loop that writes to global memory, the roles that have it for some rows.
+std::map<ir::OpId, std::set<plan::RoleId>> writers_in(const ir::Program& program,
+                                                      const report::Outcome& outcome,
+                                                      const plan::Plan& draft) {
+  std::map<ir::OpId, std::set<plan::RoleId>> writers;
+  for (std::size_t v = 0; v < outcome.origins.size(); ++v) {
+    const auto role = plan::role_of(draft, plan::OpId(v));
+    if (!role) continue;
+    for (const extract::Source& source : outcome.origins[v].sources) {
+      if (global_write(program, source.op)) writers[source.op].insert(*role);
+    }
+  }
+  return writers;
+}
+
+}  // namespace
+
+std::optional<Diagnostic> order_refusal(const Kernel& kernel, const report::Outcome& outcome,
+                                        const plan::Plan& draft) {
+  if (!draft.kernel) return std::nullopt;
+  const ir::Program& program = kernel.program;
+  const auto writers = writers_in(program, outcome, draft);
+  if (writers.empty()) return std::nullopt;
+  std::map<std::pair<int, int>, const plan::PerTileOp*> around;
+  for (const plan::PerTileOp& it : draft.kernel->per_tile_ops) {
+    if (it.writes && !it.alone) around.emplace(std::pair(it.line, it.column), &it);
+  }
+  for (const ir::OpId op : ir::walk(program, program.module())) {
+    const auto planned = around.find({program.op(op).line, program.op(op).column});
+    const auto access = global_write(program, op);
+    if (planned == around.end() || !access) continue;
+    for (const auto& [inside, roles] : writers) {
+      if (ir::is_inside(program, op, kernel.choice.loop) ||
+          !extract::conflict(program, inside, op) ||
+          !extract::share_array(program, global_write(program, inside)->address, access->address)) {
+        continue;
+      }
+      const auto& by = planned->second->roles;
+      const bool own = std::all_of(by.begin(), by.end(),
+                                   [&](plan::RoleId role) { return roles.contains(role); });
+      if (own && by.size() == roles.size()) continue;
+      return Diagnostic{ir::text_location(program, op),
+                        program.op(op).name + " may touch what " + ir::op_words(program, inside) +
+                            " touches in the loop, in another role: no plan keeps that order",
+                        "give the kernel an argument for each, if they never meet", ""};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace twill::driver

@@ -185,6 +185,7 @@ Result<void> choose_draft(const Request& request, const Reading& reading,
       other = depth_refusal(kernel, *unstaged);
     }
   }
+  if (!other && is_kernel && chosen->plan) other = order_refusal(*kernel, outcome, *chosen->plan);
   trial.setting = chosen->setting;
   trial.without_turns = is_kernel && may_take_turns && !trial.setting.tokens;
   trial.interval = chosen->interval;

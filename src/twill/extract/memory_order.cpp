@@ -52,15 +52,6 @@ bool commute(const ir::Program& program, const ir::Op& a, const ir::Op& b) {
   return updates(a) && updates(b) && a.update == b.update;
 }
 
-/// Whether the order of two accesses matters, if they touch one place.
-bool conflict(const ir::Program& program, ir::OpId first, ir::OpId second) {
-  const ir::Op &a = program.op(first), &b = program.op(second);
-  if (orders_all(a) || orders_all(b)) return true;
-  const auto x = ir::memory_access(a), y = ir::memory_access(b);
-  if (!x->writes && !y->writes) return false;
-  return !commute(program, a, b) && ir::may_meet(program, x->address, y->address);
-}
-
 bool may_meet_in(const Body& body, ir::OpId first, ir::OpId second, Meeting meeting) {
   const ir::Program& program = *body.program;
   if (orders_all(program.op(first)) || orders_all(program.op(second))) return true;
@@ -80,6 +71,19 @@ std::string names_of(const ir::Program& program, const std::set<ir::ValueId>& va
 }
 
 }  // namespace
+
+bool conflict(const ir::Program& program, ir::OpId first, ir::OpId second) {
+  const ir::Op &a = program.op(first), &b = program.op(second);
+  if (orders_all(a) || orders_all(b)) return true;
+  const auto x = ir::memory_access(a), y = ir::memory_access(b);
+  if (!x->writes && !y->writes) return false;
+  return !commute(program, a, b) && ir::may_meet(program, x->address, y->address);
+}
+
+bool share_array(const ir::Program& program, ir::ValueId address, ir::ValueId other) {
+  const auto array = ir::array_of(program, address);
+  return array && array == ir::array_of(program, other);
+}
 
 std::vector<MemoryOrder> memory_orders(const Body& body) {
   std::vector<MemoryOrder> orders;
@@ -133,12 +137,6 @@ std::vector<Outside> outside_of(const Body& body) {
     found.push_back({id, *access, id < loop || again, loop < id || again});
   }
   return found;
-}
-
-/// Whether both are known to go through one argument.
-bool share_array(const ir::Program& program, ir::ValueId address, ir::ValueId other) {
-  const auto array = ir::array_of(program, address);
-  return array && array == ir::array_of(program, other);
 }
 
 tl::unexpected<Diagnostic> refuse_order(const ir::Program& program, ir::OpId later,

@@ -21,6 +21,13 @@ struct MemoryOrder {
   friend bool operator==(const MemoryOrder&, const MemoryOrder&) = default;
 };
 
+/// Whether the order of two ops matters, if they touch one place: one writes, and they are no
+/// atomic operations that commute. Precondition: both access global memory, or order all.
+bool conflict(const ir::Program& program, ir::OpId first, ir::OpId second);
+
+/// Whether both addresses are known to go through one argument.
+bool share_array(const ir::Program& program, ir::ValueId address, ir::ValueId other);
+
 /// Orders of accesses to memory, by pairs in the order of the text: within an iteration, and over
 /// the back edge. Accesses that are proven apart are left out, and so are atomic operations of one
 /// kind, which commute. Cost: quadratic in the accesses of the loop.

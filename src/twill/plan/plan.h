@@ -304,8 +304,8 @@ struct PerTileOp {
   bool alone = false;
   std::optional<ChannelId> told;  ///< alone: by which other roles learn that it is done, with its
                                   ///< results; empty: none does
-  /// Of a loop behind the planned one: its loads that come through rings, which go on from where
-  /// the planned loop left them. The channels' producer begins them, by an `issue` step. Each of
+  /// Loads that come through rings, where this is a loop behind the planned one. The rings go on
+  /// from where the planned loop left them. The channels' producer begins them, by an `issue` step. Each of
   /// `roles` waits for those of an iteration and releases each channel once, within its `compute`.
   std::vector<RingLoad> loads;
   friend bool operator==(const PerTileOp&, const PerTileOp&) = default;

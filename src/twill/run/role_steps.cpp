@@ -133,7 +133,7 @@ bool RoleSteps::shows(const Placed& placed) const {
   const plan::Step& step = *placed.step;
   const bool once = step.instance.from == plan::Instance::From::tile && all_.walks == 0;
   const bool boxed = step.op && plan_.mechanisms[step.op->index()] == Mechanism::bulk_store;
-  if (boxed && step.kind == StepKind::stage) return false;  // into a box, for a helper
+  if (boxed && step.kind == StepKind::stage) return false;
   const bool waits = step.kind == StepKind::wait || step.kind == StepKind::release;
   if (waits && barriers_of(*step.channel) != *step.channel) return false;  // with the first of them
   switch (step.kind) {
@@ -264,6 +264,10 @@ std::string RoleSteps::match(const concurrent::Role& state, ir::OpId id) {
     if (fit) return {};
     return "the copies of \"" + words(placed) + "\" arrive elsewhere";
   }
+  // A role that holds several parts of a tile writes each into the box.
+  const bool filled = op.kind == OpKind::shared_store && next_ > 0 &&
+                      box_of(*steps_[next_ - 1].step) && fits(state, id, steps_[next_ - 1]);
+  if (filled) return {};
   std::string difference = to_next();
   while (difference.empty() && next_ < steps_.size() && op.kind != OpKind::wgmma_wait &&
          steps_[next_].step->kind == StepKind::drain_groups &&

@@ -77,7 +77,8 @@ class Search {
         given_.grid ? std::vector<Grid>{*given_.grid} : grids_of(axes_of(kernel_));
     for (const Sizes& sizes : all_sizes()) {
       auto chosen = with_sizes(sizes, grids);
-      if (!chosen && sizes.pattern != 0) continue;  // such as more groups of heads than heads
+      // Other numbers may not fit each other, such as more groups of heads than heads.
+      if (!chosen && sizes.pattern != 0) break;
       if (!chosen || *chosen) return chosen;
     }
     return std::move(last_resort_);

@@ -5,6 +5,7 @@
 
 #include "twill/emit/cuda/host.h"
 #include "twill/emit/cuda/maps.h"
+#include "twill/emit/cuda/orders.h"
 #include "twill/emit/cuda/resources.h"
 #include "twill/emit/cuda/role.h"
 #include "twill/emit/cuda/text.h"
@@ -101,6 +102,7 @@ void print_dispatch(Text& text, const plan::Plan& plan) {
 
 Result<void> check(const View& view) {
   TWILL_TRY_VOID(check_target(view.program()));
+  TWILL_TRY_VOID(check_orders(view));
   for (const plan::Role& role : view.plan().roles) {
     if (role.warps == 1 || role.warps == kWarpsOfWarpgroup) continue;
     return fail({view.input()}, fmt::format("cannot be printed as CUDA: role {} has {} warps, and "

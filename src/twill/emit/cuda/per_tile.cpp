@@ -151,9 +151,14 @@ Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
   const ir::ValueId source = view_.without_ones(*access.source);
   const plan::BufferId* buffer = staging_of(*step.per_tile_op);
   if (buffer == nullptr) return view_.refuse(store, "has no staging buffer of this role");
-  const auto& block = ir::type_of(view_.program(), access.address)->element->shape;
+  const ir::Type tile = ir::type_of(view_.program(), access.address)->element;
+  const auto& block = tile->shape;
   TWILL_TRY(const std::vector<int> parts, parts_held(source));
   TWILL_TRY(const std::int64_t rows, rows_held(source, parts));
+  if (rows * block.back() * ir::element_bits(tile) / 8 > plan_[*buffer].size) {
+    return view_.refuse(
+        store, "is done for more rows by role " + role_.name + " than the plan has staging for");
+  }
   const bool own = wants_own(step);
   text.open(alone() ? (own ? "if (own)" : "") : (own ? "if (leader && own)" : "if (leader)"));
   text.line("// " + comment(step));
@@ -221,8 +226,7 @@ Result<void> RolePrinter::compute_per_tile(Text& text, const Step& step, const P
   if (op.kind != ir::OpKind::store && op.kind != ir::OpKind::atomic_update) {
     const bool writes = plan_.kernel->per_tile_ops[*step.per_tile_op].writes;
     if (!op.regions.empty() && !ir::reduction(view_.program(), id)) {
-      return view_.refuse(id,
-                          "is a second loop with tiles: only kernels with one are printed as CUDA");
+      return view_.refuse(id, kSecondLoop);
     }
     if (writes || op.results.empty()) return view_.refuse(id, "is not printed around a loop");
     return {};

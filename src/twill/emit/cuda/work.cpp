@@ -403,6 +403,7 @@ Result<void> RolePrinter::issue_load(Text& text, const Step& step) {
       step.op && plan_.mechanisms[step.op->index()] == plan::Mechanism::tma_multicast;
   if (step.per_tile_op) {
     load = view_.op_of_per_tile(*step.per_tile_op);
+    if (!view_.program().op(load).regions.empty()) return view_.refuse(load, kSecondLoop);
     buffer = plan_.kernel->per_tile_ops[*step.per_tile_op].buffers.at(0);
   } else {
     load = view_.origin(*step.op).sources.front().op;

@@ -231,6 +231,18 @@ Result<Frames> Lowering::lanes_of(const Frame& leaf, const Where& where) {
     }
     lanes = std::move(next);
   }
+  // An argument that all parts of a size share is changed by the last of them, behind all reads.
+  for (Frame& lane : lanes) {
+    for (const auto& [name, count] : counts) {
+      const std::int64_t size = lane.sizes.at(name).constant().value_or(1);
+      if (lane.first.at(name) - first_of(leaf, name) == size * (count - 1)) continue;
+      for (const tasks::Argument& argument : leaf.node->task->arguments) {
+        const auto& shape = argument.shape;
+        const bool has = std::find(shape.begin(), shape.end(), Size::named(name)) != shape.end();
+        if (!has) lane.left_out.insert(argument.name);
+      }
+    }
+  }
   for (Frame& lane : lanes) {
     for (const tasks::Argument& argument : leaf.node->task->arguments) {
       Place& place = lane.tensors.at(argument.name);

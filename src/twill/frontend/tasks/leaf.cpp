@@ -49,6 +49,10 @@ class LeafLowering {
     tiles_.resize(leaf_.nodes.size());
     std::vector<std::string> made;
     for (const tasks::Output& output : leaf_.outputs) {
+      if (frame_.left_out.count(output.argument) > 0) {
+        made.emplace_back();
+        continue;
+      }
       const Place& place = frame_.tensors.at(output.argument);
       const Scalar scalar = find_argument(*frame_.node->task, output.argument)->scalar;
       TWILL_TRY(const TileType type,
@@ -59,6 +63,7 @@ class LeafLowering {
     }
     for (std::size_t o = 0; o < made.size(); ++o) {
       const tasks::Output& output = leaf_.outputs[o];
+      if (frame_.left_out.count(output.argument) > 0) continue;
       const Place& place = frame_.tensors.at(output.argument);
       if (place.is_global) {
         TWILL_TRY_VOID(output.combines ? it_.reduce(*output.combines, place, made[o], output.where)

@@ -84,6 +84,8 @@ struct Frame {
   std::vector<Cuts> parts = {};
   /// First index of a size that a leaf on one part has less of.
   std::map<std::string, std::int64_t> first = {};
+  /// Arguments that a later part of the same leaf assigns to.
+  std::set<std::string> left_out = {};
 };
 /// One variant in several iterations of pranges, which are walked side by side.
 using Frames = std::vector<Frame>;

@@ -42,7 +42,7 @@ class Copier {
   void copy_ops(std::span<const ir::OpId> ops, ir::BlockId into);
 
   /// Appends an op that the old Program has not, with the line and location of one that it has.
-  /// Of `op` only name, operands and attributes count.
+  /// Only name, operands and attributes of `op` count.
   ir::OpId add(ir::Op op, ir::OpId like, ir::BlockId into);
   /// A constant of an integer type, "c1_i32".
   ir::ValueId add_constant(std::int64_t number, ir::Type type, ir::OpId like, ir::BlockId into);
