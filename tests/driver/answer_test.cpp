@@ -172,7 +172,7 @@ load -> p7 blocking
   std::size_t planned = 0;
   for (const report::Compared& row : compared->comparison.rows) {
     EXPECT_EQ(report::on_faster(compared->comparison, row), "") << row.strategy;
-    planned += row.simulated ? 1 : 0;
+    planned += row.simulated ? 1U : 0U;
   }
   EXPECT_GT(planned, 2U);
 }
