@@ -51,6 +51,25 @@ TEST(Translation, EverythingPrintedIsWhatWasPlanned) {
   }
 }
 
+// A loop over tiles may end by a number that a role draws from a counter.
+TEST(Translation, TilesThatAreDrawnAreCompared) {
+  const EmittedTtgir drawn = printed_of("tests/emit/kinds/dyn_sched.ttgir");
+  EXPECT_EQ(drawn.broken, "");
+  const PrintedCheck check = check_translation(drawn);
+  EXPECT_EQ(check.broken + check.unchecked, "");
+  const std::string loader = "scf.yield %tile_4_2, ";
+  for (const auto& [old, made] :
+       {std::pair<std::string, std::string>{"{pendings = 1 : i32}", "{pendings = 0 : i32}"},
+        // The second tile begins in the ring where the first one did.
+        {loader + "%slot_28, %phase_22", loader + "%slot_26, %phase_20"},
+        {"%phase_24 = arith.xori %tile_phase_8", "%phase_24 = arith.ori %tile_phase_8"},
+        // The loader takes a tile that the others do not.
+        {"%v1_2 = arith.cmpi slt", "%v1_2 = arith.cmpi sle"}}) {
+    const std::string how = report_with(drawn, old, made);
+    EXPECT_NE(how.find("the roles differ"), std::string::npos) << made << ": " << how;
+  }
+}
+
 // A step's ops may take what iterations before made, beside an op that takes the newest.
 TEST(Translation, OpsOfAStepAreOfDifferentIterations) {
   const EmittedTtgir scan = printed_of("tests/driver/kinds/carried_scan.ttgir");
