@@ -131,7 +131,7 @@ bool RoleBuilder::reads(OpId op) const {
   });
 }
 
-/// Whether a step of the role takes these rows from another group.
+/// Whether a step of the role takes these rows from another group, or from where they were loaded.
 bool RoleBuilder::receives(ir::ValueId value, Rows rows) const {
   return std::any_of(mine_.begin(), mine_.end(), [&](OpId op) {
     return sketch_.received_by(op) == value && rows_of(op, value) == rows;
@@ -156,12 +156,14 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
   const bool is_made =
       (makes(makers, rows) && !(is_moved && rows.part < 0)) || receives(value, rows);
   const auto copy = sketch_.copy_of(value);
-  if (!makers.empty() && (is_made || !copy || !reads(*copy))) {
+  const bool earlier = at.from == At::From::last || (at.from == At::From::window && at.offset < 0);
+  // What a step has loaded in an earlier window may lie nowhere else any more.
+  const bool is_kept = is_made && earlier;
+  if (is_kept || (!makers.empty() && (is_made || !copy || !reads(*copy)))) {
     if (!is_made) {
       return taken(value, rows, at, type);
     }
-    const bool earlier = at.from == At::From::window && at.offset < 0;
-    if (!earlier && at.from != At::From::last) {
+    if (!earlier) {
       if (sketch_.program().op(op).kind == OpKind::wgmma) {
         return sketch_.refuse(op, "is still in flight where it is wanted, in " + name_,
                               "print it as CUDA (`twill emit cuda`)");

@@ -146,7 +146,7 @@ std::optional<ir::ValueId> Sketch::received_by(OpId op) const {
                      plan_->mechanisms[op.index()] == plan::Mechanism::threads;
   if (!moves || !is_tile(ir::type_of(*program_, source.results.front()))) return std::nullopt;
   const ir::ValueId value = behind_relayouts(source.results.front());
-  return makers_of(value).empty() ? std::nullopt : std::optional(value);
+  return makers_of(value).empty() && !copy_of(value) ? std::nullopt : std::optional(value);
 }
 
 std::optional<ir::OpId> Sketch::boxed_by(OpId op) const {
