@@ -156,17 +156,25 @@ def ttgir_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any], target: str =
     return lowering.before_pipelining(str(ttir), parsed, arch, backend)
 
 
-def programs_of(grid: Sequence[int]) -> tuple[int, ...]:
-    """A grid's programs in each direction. Raises TwillError for what is no grid, such as a function, which needs a launch."""
+def programs_of(grid: Sequence[int], least: int = 0) -> tuple[int, ...]:
+    """A grid's programs in each of `least` to 3 directions. Raises TwillError for what is no grid, such as a function, which needs a launch."""
     try:
-        return tuple(int(number) for number in grid)
+        found = tuple(int(number) for number in grid)
     except (TypeError, ValueError):
-        raise TwillError(f"a grid is one to three numbers, as (32, 16), not {grid!r}") from None
+        found = (0, )
+    if not least <= len(found) <= 3 or min(found, default=1) < 1:
+        raise TwillError(f"a grid is one to three numbers, as (32, 16), not {grid!r}")
+    return found
 
 
 def named_arguments(kernel: Any, args: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
-    """A Triton function's arguments by name, of arguments given by name or in order."""
-    return dict(args) if isinstance(args, Mapping) else dict(zip(_function(kernel).arg_names, args))
+    """A Triton function's arguments by name, of arguments given by name or in order. Raises TwillError for more than it has."""
+    if isinstance(args, Mapping):
+        return dict(args)
+    function = _function(kernel)
+    if len(args) > len(function.arg_names):
+        raise TwillError(f"{function.__name__}(): takes {len(function.arg_names)} arguments, not {len(args)}")
+    return dict(zip(function.arg_names, args))
 
 
 def _function(kernel: Any) -> Any:

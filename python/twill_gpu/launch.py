@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
 import re
 from typing import Any, Mapping, Sequence
 
 from .analysis import named_arguments, programs_of, ttgir_of
 from .answers import paragraphs
+from .program import TwillError
 from .solving import asked, text_of
 from .tables import table
 
@@ -93,7 +95,9 @@ def gap(kernel: Any, time_us: float, grid: Sequence[int], args: Mapping[str, Any
     else:
         text, given = ttgir_of(kernel, args, target, **options), named_arguments(kernel, args)
         source = text
-    arguments = ["bound", "-", "--machine", target, "--time-us", str(float(time_us)), "--grid", ",".join(map(str, programs_of(grid)))]
+    if not isinstance(time_us, numbers.Real):
+        raise TwillError(f"time_us is a number of microseconds, not {time_us!r}")
+    arguments = ["bound", "-", "--machine", target, "--time-us", str(float(time_us)), "--grid", ",".join(map(str, programs_of(grid, 1)))]
     sizes = [f"{name}={value}" for name, value in given.items() if _is_integer_of(text, name, value)]
     for option, value in (("--args", ",".join(sizes) or None), ("--trips", trips), ("--clock-mhz", clock_mhz)):
         if value is not None:

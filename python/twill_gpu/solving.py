@@ -37,6 +37,8 @@ def text_of(source: Problem | str | Path) -> str:
         return source.text
     if not isinstance(source, (str, Path)):
         raise TwillError(f"a source is a Problem, a text or a path, not {source!r}")
+    if not str(source):
+        raise TwillError("a source is a Problem, a text or a path, and this one is empty")
     if isinstance(source, Path) or "\n" not in source:
         try:
             return Path(source).read_text(encoding="utf-8")
@@ -180,6 +182,8 @@ def sweep(tasks: Iterable[Task | Problem | str | Path], executor: concurrent.fut
     A worker that breaks loses nothing: its tasks are tried again, `attempts` times on the executor and then here.
     on_outcome hears of each as soon as it is there; what that raises ends the sweep and is raised here.
     """
+    if isinstance(tasks, (str, Path, Problem, Task)):
+        raise TwillError("sweep takes a list of tasks and sources; schedule takes one source")
     todo = [one if isinstance(one, Task) else task(one) for one in tasks]
     outcomes: dict[int, Outcome] = {}
     broken: dict[int, str] = {}

@@ -50,12 +50,17 @@ def tensor(shape: Sequence[int], dtype: str) -> Tensor:
     name = _NAMES.get(dtype, dtype)
     if name not in _BYTES:
         raise TwillError(f"no element type {dtype!r}: there are {', '.join(_BYTES)}")
-    return Tensor(tuple(shape), DType(name))
+    try:
+        return Tensor(tuple(shape), DType(name))
+    except TypeError:
+        raise TwillError(f"a shape has a number for each dimension, as (4096, 64), not {shape!r}") from None
 
 
 def descriptor(shape: Sequence[int], dtype: str, block_shape: Sequence[int]) -> object:
     """A Triton TensorDescriptor of such a tensor, with blocks of `block_shape`. Needs Triton."""
-    from triton.tools.tensor_descriptor import TensorDescriptor
-
+    try:
+        from triton.tools.tensor_descriptor import TensorDescriptor
+    except ImportError as wrong:
+        raise TwillError(f"descriptors need Triton: {wrong}") from None
     base = tensor(shape, dtype)
     return TensorDescriptor(base, list(base.shape), list(base.stride()), list(block_shape))  # type: ignore[arg-type]

@@ -133,11 +133,28 @@ def look_at_schedule(browser, checks):
     checks.that(browser.ask("document.querySelectorAll('#operations tr.lit').length") > 0, "the op is lit in the table")
 
 
+def look_at_module(browser, checks):
+    """A link from an op leads to its line of the module, which opens, also where it was closed; numbers are no text of it."""
+    links = browser.ask("document.querySelectorAll('#operations td a').length")
+    lost = "[...document.querySelectorAll('#operations td a')].filter(it => !document.querySelector(it.getAttribute('href'))).length"
+    checks.that(links > 10 and browser.ask(lost) == 0, f"{links} links to lines, {browser.ask(lost)} of them lost")
+    shown = "document.querySelector('#ttgir').open"
+    checks.that(browser.ask(shown) is False, "the module is closed at first")
+    browser.ask("document.querySelector('#operations td a').click()")
+    checks.that(browser.ask(shown) is True, "a link opens it")
+    op = browser.ask("document.querySelector('#operations td a').closest('tr').dataset.op")
+    line = browser.ask("document.querySelector(':target').textContent")
+    checks.that(re.search(f"// (issue|compute) {op}[ ,]", line), f"{op} is at {line}")
+    browser.ask("document.querySelector('#ttgir').open = false; location.hash = ''")
+
+
 def look_at_phone(browser, checks):
+    browser.ask("document.querySelectorAll('details').forEach(it => it.open = true)")
     for width in (360, 1280):
         browser.call("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 500)
         over = browser.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         checks.that(over <= 0, f"{over} pixels hang over at {width}")
+    browser.ask("document.querySelectorAll('details').forEach(it => it.open = false)")
 
 
 def look_at_names(browser, checks):
@@ -199,6 +216,9 @@ def check_all(browser, folder, checks):
         browser.open(folder / f"{name}.html")
         checks.that(sections(browser) >= parts, f"{name} lacks {parts - sections(browser)}")
         checks.that(browser.ask("document.title") != "owned" and browser.ask("document.images.length") == 0, name + " owned")
+        said = browser.ask("document.querySelector('#operations').textContent")
+        module = browser.ask("document.querySelectorAll('#ttgir .module span').length")
+        checks.that(module > 100 if name in ("schedule", "simulate") else "No kernel is printed" in said, f"{name} has {module} lines of a module")
         if name != "nasty":
             checks.that("Triton" in browser.ask("document.querySelector('#verdict').textContent"), f"{name} lacks Triton's figure")
         look_at_phone(browser, checks)
@@ -209,6 +229,7 @@ def check_all(browser, folder, checks):
             checks.that("as Triton compiles the kernel itself" in said, "compare says which row of Triton's is which")
         if name == "schedule":
             look_at_schedule(browser, checks)
+            look_at_module(browser, checks)
             look_at_paper(browser, checks, folder / "schedule.pdf")
         for complaint in browser.complaints():
             checks.that(False, f"{name}: {complaint}")

@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kNasty = "<img src=x onerror=\"alert('1')\">&amp;</script>";
 
 Operation operation(const std::string& name) {
-  return {name, 0, name, 1, 2, 3, {name}, name, name};
+  return {name, 0, name, 1, 2, 3, {name}, name, {7}, {1, 2}};
 }
 
 Chart chart_of(const std::string& id, const std::string& text) {
@@ -39,6 +39,7 @@ Facts facts_of(const std::string& text) {
   facts.gap = {{text, 16}};
   facts.resources = {text};
   facts.ops = {operation(text)};
+  facts.ttgir = {text + "\n" + text, {text}};
   facts.interval = 100;
   facts.graph = {{text}, {{0, 0, 0}}, {{0, 0, 1, false, true}}};
   facts.fills = {{text, true, 90, {{0, 90}}}};

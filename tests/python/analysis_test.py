@@ -65,8 +65,11 @@ class Analyze(unittest.TestCase):
         for slip in ({"BQ": 3}, {"num_warp": 8}):
             with self.assertRaisesRegex(twill_gpu.TwillError, rf"^gemm\(\): .*{next(iter(slip))}"):
                 twill_gpu.analyze(gemm, {**arguments(), **slip})
-        with self.assertRaisesRegex(twill_gpu.TwillError, "a grid is .* not 16"):
-            twill_gpu.analyze(gemm, arguments(), grid=16)
+        for grid in (16, (1, 2, 3, 4), (0, ), "x"):
+            with self.assertRaisesRegex(twill_gpu.TwillError, "a grid is .* not "):
+                twill_gpu.analyze(gemm, arguments(), grid=grid)
+        with self.assertRaisesRegex(twill_gpu.TwillError, r"^gemm\(\): takes 7 arguments, not 8"):
+            twill_gpu.analyze(gemm, [*arguments().values(), 1])
 
     def test_explain_by_arguments_and_by_what_ran(self):
         self.assertEqual(twill_gpu.explain(gemm, arguments()).status, "held")

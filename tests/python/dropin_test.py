@@ -3,6 +3,7 @@
 import abc
 import concurrent.futures
 import contextlib
+import dataclasses
 import errno
 import functools
 import inspect
@@ -439,52 +440,82 @@ class Damage(Case):
         self.assertEqual([path for path in pathlib.Path(cache, "twill").rglob("*") if path.name.startswith(".") or path.suffix == ".busy"], [])
 
 
-class Spills(unittest.TestCase):
+class Spills(Case):
     def compiled(self, said="", shared=1000):
         return lowering.Compiled("", "", b"", {"shared": shared}, said)
 
     def test_complaints(self):
         self.assertEqual(self.compiled("0 bytes spill stores, 0 bytes spill loads").complaint(232448), "")
-        self.assertIn("20 bytes", self.compiled("20 bytes spill stores, 16 bytes spill loads").complaint(232448))
+        self.assertEqual([self.compiled(said).spilled for said in ("", "0 bytes spill stores", "20 bytes spill stores, 16 bytes spill loads")], [0, 0, 20])
         self.assertIn("(C7512)", self.compiled("info : (C7512) Potential Performance Loss: wgmma serialized").complaint(232448))
         self.assertEqual(self.compiled(shared=232448).complaint(232448), "")
         self.assertIn("shared memory", self.compiled(shared=232449).complaint(232448))
 
     def test_a_kernel_that_spills_is_asked_for_again_with_registers_to_spare(self):
-        """Protects the walk: attempts in order while ptxas spills, the first clean one is taken, the last complaint is kept."""
-        cache = fresh_cache()
-        self.addCleanup(cache.cleanup)
-        for clean, expected in ((16, ("", 16, [0, 16])), (99, ("ptxas spills 8 bytes", 0, [0, 16, 32]))):
+        """Protects the walk: attempts in order while ptxas spills; the first clean one is taken, else the one that spills least."""
+        for spills, expected in (((-1, 0, 0), ("", "", 16, [0, 16])), ((-1, 8, 4), ("", "ptxas spills 4 bytes", 32, [0, 16, 32])),
+                                 ((8, 8, 12), ("", "ptxas spills 8 bytes", 0, [0, 16, 32])),
+                                 ((-1, -1, -1), ("ptxas: (C7602) Insufficient registers", ) * 2 + (0, [0, 16, 32]))):
             asked = []
 
-            def printed(_, spare):
-                asked.append(spare)
-                return f"spare {spare}"
+            def printed(_, attempt):
+                asked.append(attempt.spare_registers)
+                return str(attempt.spare_registers)
 
             def compiled(module, *_):
-                if module == "spare 0":  # too large for an instruction of it
+                spilled = spills[(0, 16, 32).index(int(module))]
+                if spilled < 0:  # too large for an instruction of it
                     raise lowering.NoCode("ptxas: (C7602) Insufficient registers")
-                return self.compiled("" if module == f"spare {clean}" else "8 bytes spill stores")
-            real = answer.printed, answer.compile_printed
-            answer.printed, answer.compile_printed = printed, compiled
-            try:
-                request = answer.Request("", None, {}, 90, None, settings.Settings(), None)
-                found, lasting = answer._answer_anew(request, "key")
-            finally:
-                answer.printed, answer.compile_printed = real
-            self.assertEqual((found.why, found.spare_registers, asked), expected)
+                return self.compiled(f"{spilled} bytes spill stores")
+            found, lasting = self.answer(printed, compiled)
+            self.assertEqual((found.why, found.complaint, found.spare_registers, asked), expected)
             self.assertTrue(lasting)
 
+    def answer(self, printed, compiled):
+        cache = fresh_cache()
+        self.addCleanup(cache.cleanup)
+        with mock.patch.object(answer, "printed", printed), mock.patch.object(answer, "compile_printed", compiled):
+            return answer._answer_anew(answer.Request("", None, {}, 90, None, settings.Settings(), None), "key")
+
+    def test_a_kernel_of_two_ctas_that_spills_is_asked_for_alone_on_its_sm(self):
+        """Protects attention with a bias: half of the registers were too few, and no plan with all of them was asked for."""
+        asked = []
+
+        def printed(_, attempt):
+            asked.append(attempt)
+            return "alone" if attempt.ctas_per_sm or attempt.spare_registers else 'attributes {ttg.maxnreg = 128 : i32}'
+        found, _ = self.answer(printed, lambda module, *_: self.compiled("" if module == "alone" else "36 bytes spill stores"))
+        self.assertEqual((found.complaint, found.module), ("", "alone"))
+        self.assertEqual(asked, [answer.Attempt(0), answer.Attempt(0, 1)])
+
+    def test_a_later_attempt_that_is_refused_loses_no_kernel(self):
+        """Protects kernels without a plan that keeps registers free: those that spill a little may still race."""
+        def printed(_, attempt):
+            if attempt.spare_registers == 16:
+                raise twill_gpu.Refused(5, twill_gpu.Diagnostic("", 0, 0, "no plan"))
+            return str(attempt.spare_registers)
+        found, lasting = self.answer(printed, lambda module, *_: self.compiled(f"{8 if module == '0' else 4} bytes spill stores"))
+        self.assertEqual((found.why, found.spilled, found.spare_registers, lasting), ("", 4, 32, True))
+
+    def test_a_kernel_that_spills_is_taken_by_a_race_alone(self):
+        """Protects decide="always", where nothing is measured; a race finds out whether the spills matter."""
+        spills = dataclasses.replace(self.compiled("8 bytes spill stores"), cubin=b"code", metadata={"shared": 1000, "num_warps": 8})
+        with mock.patch.object(answer, "compile_printed", lambda *_: spills):
+            for decide, runs in (("always", "triton"), ("race", "race")):
+                records.clear()
+                later.clear()
+                with twill_gpu.enabled(decide=decide):
+                    kernel = compile_gemm()
+                self.assertEqual((self.row().runs, self.row().why.split(": ")[-1]), (runs, "ptxas spills 8 bytes"))
+                self.assertEqual(kernel.asm["cubin"], self.plain.asm["cubin"])
+                self.assertEqual(hasattr(kernel.metadata, "twill_kernel"), decide == "race")
 
     def test_a_plan_that_the_program_spared_registers_for_by_itself_is_compiled_once(self):
         """Protects the time until the kernel is there: texts that differ in their remarks alone are one kernel."""
         texts, compiled = {0: "// note: planned with 16 registers\nmodule 16", 16: "module 16", 32: "module 32"}, []
-        real = answer.printed, answer.compile_printed
-        self.addCleanup(lambda: (setattr(answer, "printed", real[0]), setattr(answer, "compile_printed", real[1])))
-        answer.printed = lambda _, spare: texts[spare]
-        answer.compile_printed = lambda module, *_: compiled.append(module) or self.compiled("8 bytes spill stores")
-        found, _ = answer._answer_anew(answer.Request("", None, {}, 90, None, settings.Settings(), None), "key")
-        self.assertEqual((found.why, compiled), ("ptxas spills 8 bytes", [texts[0], texts[32]]))
+        found, _ = self.answer(lambda _, attempt: texts[attempt.spare_registers],
+                               lambda module, *_: compiled.append(module) or self.compiled("8 bytes spill stores"))
+        self.assertEqual((found.complaint, compiled), ("ptxas spills 8 bytes", [texts[0], texts[32]]))
 
 
 class Ptxas(unittest.TestCase):
@@ -705,6 +736,11 @@ class Environment(unittest.TestCase):
     def test_off(self):
         for value in ("0", ""):
             self.assertEqual(self.run_with(TWILL=value).stdout.strip(), "CUDABackend")
+
+    def test_other_words_for_on_are_said_to_be_none(self):
+        """Protects who writes TWILL=on, and measured plain Triton without a word."""
+        done = self.run_with(TWILL="on")
+        self.assertEqual((done.stdout.strip(), done.stderr.strip()), ("CUDABackend", "twill: off: TWILL is 1 or 0, not 'on'"))
 
     def test_without_a_program_it_says_so_and_stays_off(self):
         done = self.run_with(TWILL="1", TWILL_PROGRAM="/nowhere/twill")

@@ -22,10 +22,10 @@ class Import(unittest.TestCase):
 
     def test_a_missing_triton_is_said(self):
         """Protects `except TwillError`: what lacks is named, whatever of the drop-in or of the analyses is asked for."""
-        for call in ("enable()", "report()", "analyze(len, [1])", "explain(len)"):
+        for call in ("enable()", "report()", "analyze(len, [1])", "explain(len)", "descriptor((8, 8), 'fp16', (8, 8))"):
             code = f"import sys; sys.modules['triton'] = None; import twill_gpu\ntry: twill_gpu.{call}\nexcept twill_gpu.TwillError as wrong: print(wrong)"
             said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-            self.assertRegex(said, "Triton 3.6 to 3.9 is needed", call)
+            self.assertRegex(said, "Triton 3.6 to 3.9 is needed|descriptors need Triton", call)
 
     def test_every_public_name_is_documented(self):
         page = (ROOT / "docs" / "reference" / "python.md").read_text()
@@ -232,9 +232,15 @@ class Wrong(unittest.TestCase):
 
     def test_what_is_no_source(self):
         """Protects `except TwillError`: what a call is handed by mistake is named."""
-        for call in (lambda: twill_gpu.schedule(3), lambda: twill_gpu.sweep([None]), lambda: twill_gpu.gap(FIG1, 5, 16, trips=1)):
-            with self.assertRaisesRegex(twill_gpu.TwillError, "not (3|None|16)$"):
+        for call in (lambda: twill_gpu.schedule(3), lambda: twill_gpu.sweep([None]), lambda: twill_gpu.gap(FIG1, 5, 16, trips=1),
+                     lambda: twill_gpu.gap(FIG1, 5, (), trips=1), lambda: twill_gpu.gap(FIG1, "5 us", (1, ), trips=1), lambda: twill_gpu.tensor(3, "fp16")):
+            with self.assertRaisesRegex(twill_gpu.TwillError, r"not (3|None|16|\(\)|'5 us')$"):
                 call()
+        with self.assertRaisesRegex(twill_gpu.TwillError, "is empty$"):
+            twill_gpu.schedule("")
+        for one in (FIG1, str(FIG1), twill_gpu.Problem("loop x")):  # the letters of a name were the sources
+            with self.assertRaisesRegex(twill_gpu.TwillError, "^sweep takes a list"):
+                twill_gpu.sweep(one)
 
     def test_unknown_types_of_tensors(self):
         with self.assertRaisesRegex(twill_gpu.TwillError, "fp15"):

@@ -7,6 +7,7 @@ import random
 import threading
 import types
 import unittest
+from unittest import mock
 
 from kernels_under_test import fresh_cache
 from no_gpu import steps
@@ -52,7 +53,7 @@ class Case(unittest.TestCase):
         self.begun, self.over_tiles = 0, concurrent.futures.Future()  # the kernel that walks tiles
         for owner, name, stub in ((contest, "decide", self.decide), (contest, "timer_on", lambda stream: stream), (race, "load", self.load),
                                   (race, "_capturing", lambda: self.capturing), (later, "known", lambda key: self.answer), (later, "begin_over_tiles", self.begin_over_tiles),
-                                  (race, "_processors", lambda: 132)):
+                                  (race, "_processors", lambda: 132), (race, "_current_device", lambda: 0)):
             self.addCleanup(setattr, owner, name, getattr(owner, name))
             setattr(owner, name, stub)
         self.answer = concurrent.futures.Future()
@@ -191,7 +192,7 @@ class Devices(Case):
         answer = Answer("KEY", "", cubin=race.store.put_cubin(b"code"), metadata={"shared": 1000, "num_warps": 12})
         self.answer = concurrent.futures.Future()
         self.answer.set_result(answer)
-        for owner, name, stub in ((driver, "_active", active), (race, "load", REAL_LOAD), (race, "_device_name", self.MODELS.__getitem__),
+        for owner, name, stub in ((driver, "_active", active), (race, "_current_device", lambda: self.current), (race, "load", REAL_LOAD), (race, "_device_name", self.MODELS.__getitem__),
                                   (race, "CudaLauncher", lambda source, metadata: self.launched),
                                   (race.CUDABackend, "pack_metadata", lambda _, metadata: metadata.num_warps)):
             self.addCleanup(setattr, owner, name, getattr(owner, name))
@@ -248,6 +249,21 @@ class Devices(Case):
         for device, launcher, takes in ((0, first, "twill"), (2, other, "triton"), (0, first, "twill")):
             self.current = device
             self.assertEqual(self.launch(launcher), takes)
+
+    def test_a_kernel_is_loaded_and_measured_on_no_other_device(self):
+        """Protects launches by a stream of one device while another is current: a kernel that is loaded there fails on this one."""
+        self.answer, answer = concurrent.futures.Future(), self.answer
+        self.current = 1
+        launcher = self.launcher()
+        self.assertEqual(self.launch(launcher), "triton")
+        self.answer.set_result(answer.result())
+        for device in (0, 2):
+            self.current = device
+            self.assertEqual(self.launch(launcher), "triton")
+        self.assertEqual((self.loads, self.measured, launcher.decided), ([], [], {}))
+        self.current = 1
+        self.assertEqual(self.launch(launcher), "twill")
+        self.assertEqual(self.loads, [("k", b"code", 1000, 1)])
 
     def test_without_a_cache_each_decides(self):
         for device in range(3):
@@ -472,15 +488,13 @@ class Parts(unittest.TestCase):
 
     def test_kernels_without_a_second_keep_tritons_launcher(self):
         """Protects the cost of a launch: nothing of ours stands in the way of kernels that are not raced."""
-        real, race.CudaLauncher = race.CudaLauncher, lambda source, metadata: "Triton's own"
-        try:
+        records.clear()
+        gone = types.SimpleNamespace(name="k", twill_kernel={"key": "not there", "read": [], "written": []})
+        with mock.patch.object(race, "CudaLauncher", lambda source, metadata: "Triton's own"), \
+                mock.patch.object(race, "_current_device", lambda: 0):
             self.assertEqual(race.launcher(None, types.SimpleNamespace(name="k")), "Triton's own")
-            gone = types.SimpleNamespace(name="k", twill_kernel={"key": "not there", "read": [], "written": []})
-            records.clear()
             self.assertEqual(race.launcher(types.SimpleNamespace(signature={}), gone), "Triton's own")
-            self.assertIn("no longer in the cache", records.report().races[0].why)
-        finally:
-            race.CudaLauncher = real
+        self.assertIn("no longer in the cache", records.report().races[0].why)
 
 
 class Clock:

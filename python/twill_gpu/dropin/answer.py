@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import re
-from typing import Any
+from typing import Any, Sequence
 
 import triton
 from triton._C.libtriton import get_cache_invalidating_env_vars
@@ -18,6 +19,8 @@ from .settings import Settings, machine_contents
 
 # Bytes of shared memory that a CTA of sm_90 and sm_100 may have; programs see less only where a driver keeps more for itself.
 MOST_SHARED = 232448
+_SHARES_AN_SM = "ttg.maxnreg"  # an attribute of modules of which an SM has two CTAs at once
+_ATTEMPTS = "2"  # the way in which attempts follow each other: part of keys
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,12 +33,19 @@ class Answer:
     cubin: str = ""  # its name in the store
     metadata: dict[str, Any] = dataclasses.field(default_factory=dict)
     spare_registers: int = 0
+    spilled: int = 0  # bytes of registers that a thread keeps in memory: only a race may take such a kernel
     compiled: Compiled | None = None  # of this process; None from disk
     from_cache: bool = False
 
     @property
     def accepted(self) -> bool:
+        """Whether there is a kernel."""
         return not self.why
+
+    @property
+    def complaint(self) -> str:
+        """Why the kernel, if there is one, is not taken without a race; "" where nothing is wrong."""
+        return self.why or (f"ptxas spills {self.spilled} bytes" if self.spilled else "")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,8 +64,16 @@ class Request:
         """Of the answer on disk: num_stages is not in it, since it changes nothing before pipelining."""
         options = {name: value for name, value in vars(self.options).items() if name not in ("num_stages", "twill", "debug")}
         return store.key_of(self.text, str(sorted(options.items(), key=str)), machine_contents(self.settings.machine_name(self.capability)),
-                            repr(self.settings.spare_registers), self.program.fingerprint(), triton.__version__,
+                            _ATTEMPTS, repr(self.settings.spare_registers), self.program.fingerprint(), triton.__version__,
                             ptxas_version(self.backend), str(sorted(get_cache_invalidating_env_vars().items())))
+
+
+@dataclasses.dataclass(frozen=True)
+class Attempt:
+    """What a module is asked for with. ctas_per_sm: 0 leaves that to the program."""
+
+    spare_registers: int
+    ctas_per_sm: int = 0
 
 
 def ptxas_version(backend: Any) -> str:
@@ -79,38 +97,60 @@ def answer(request: Request, key: str) -> Answer:
 
 
 def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
-    """The answer, and whether another process would get the same one (not where a time limit or a crash decided)."""
-    why, tried = "", set[str]()
-    for spare in request.settings.spare_registers:
+    """The answer, and whether another process would get the same one (not where a time limit or a crash decided).
+
+    The first kernel that is right in everything is taken; without one, the one that spills least.
+    """
+    why, tried, found = "", set[str](), list[Answer]()
+    todo = collections.deque(Attempt(spare) for spare in request.settings.spare_registers)
+    while todo:
+        attempt = todo.popleft()
         try:
-            module = printed(request, spare)
+            module = printed(request, attempt)
         except Refused as wrong:
-            return Answer(key, why or reason(request.text, wrong)), wrong.exit_code != 1
+            why = why or reason(request.text, wrong)
+            if not tried or wrong.exit_code == 1:
+                return _least_spilling(found) or Answer(key, why), wrong.exit_code != 1
+            continue
         except (TimedOut, ProgramNotFound) as wrong:
-            return Answer(key, str(wrong)), False
+            return _least_spilling(found) or Answer(key, str(wrong)), False
         bare = re.sub(r"^//.*\n", "", module, flags=re.MULTILINE)  # remarks say how many registers were kept free
         if bare in tried:  # more to spare changed nothing: ptxas would say the same
             continue
         tried.add(bare)
+        if _SHARES_AN_SM in module:  # half of the registers: without company, it is the same plan or nearly so
+            todo.appendleft(dataclasses.replace(attempt, ctas_per_sm=1))
         try:
             compiled = compile_printed(module, request.metadata, request.options, request.capability, request.backend)
         except NoCode as wrong:
             why = first_line(wrong)
             continue
         except Exception as wrong:  # Triton's stages raise what they like
-            return Answer(key, f"Triton does not compile the printed module: {first_line(wrong)}"), False
+            return _least_spilling(found) or Answer(key, f"Triton does not compile the printed module: {first_line(wrong)}"), False
         why = compiled.complaint(MOST_SHARED)
         if not why:
-            return Answer(key, "", module, store.put_cubin(compiled.cubin), compiled.metadata, spare,
-                          compiled), True
-    return Answer(key, why), True
+            found.append(Answer(key, "", module, "", compiled.metadata, attempt.spare_registers, compiled.spilled, compiled))
+            if not compiled.spilled:
+                break
+    return _least_spilling(found) or Answer(key, why), True
 
 
-def printed(request: Request, spare_registers: int) -> str:
+def _least_spilling(found: Sequence[Answer]) -> Answer | None:
+    """The best of some kernels, now in the store; the first of equal ones. None where there is none."""
+    if not found:
+        return None
+    best = min(found, key=lambda one: one.spilled)
+    assert best.compiled is not None
+    return dataclasses.replace(best, cubin=store.put_cubin(best.compiled.cubin))
+
+
+def printed(request: Request, attempt: Attempt) -> str:
     """The module as Twill prints it. Raises what Program.run() does."""
     arguments = ["emit", "ttgir", "-", "--machine", request.settings.machine_name(request.capability)]
-    if spare_registers:
-        arguments += ["--spare-registers", str(spare_registers)]
+    if attempt.spare_registers:
+        arguments += ["--spare-registers", str(attempt.spare_registers)]
+    if attempt.ctas_per_sm:
+        arguments += ["--ctas-per-sm", str(attempt.ctas_per_sm)]
     text = request.program.run(arguments, request.text, request.settings.timeout_s)
     if "tt.func" not in text:
         raise Refused(1, Diagnostic("", 0, 0, "twill emit ttgir printed no function"))

@@ -126,7 +126,7 @@ class Sitting:
         if self._settings.decide == "never":
             return "decide is never"
         option = guards.refused_option(self._options)
-        return (f"the option {option}" if option else "") or guards.refused_knob() or \
+        return (f"the option {option} is left to Triton" if option else "") or guards.refused_knob() or \
             guards.refused_target(self._capability, self._settings.blackwell)
 
     def _request(self, metadata: dict[str, Any]) -> tuple[Request, str]:
@@ -141,8 +141,8 @@ class Sitting:
     def _instead(self, module: Any, metadata: dict[str, Any]) -> Any:
         """Twill's module in the caller's context, or None where it is refused. Raises what Triton's passes do."""
         found = answer(*self._request(dict(metadata)))
-        if not found.accepted:
-            self._say("triton", found.why, found)
+        if found.complaint:
+            self._say("triton", found.complaint, found)
             return None
         mine = parse(found.module, module.context, ".ttgir")
         metadata["tensordesc_meta"] = mine.get_tensordesc_metadata()
@@ -203,7 +203,7 @@ class Sitting:
         except concurrent.futures.TimeoutError:
             self._say("race", "Twill's kernel is still being made, launches are Triton's until it is there", Answer(contender.key, ""))
             return True
-        self._say("race" if found.accepted else "triton", found.why, found)
+        self._say("race" if found.accepted else "triton", found.complaint, found)
         return found.accepted
 
     def _say(self, runs: str, why: str, found: Answer | None = None) -> None:

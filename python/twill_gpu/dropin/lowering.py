@@ -142,14 +142,16 @@ class Compiled:
     ptxas: str  # what ptxas said
 
     def complaint(self, most_shared: int) -> str:
-        """Why this code must not be used, "" if nothing is wrong: memory, spills, products that ptxas serialized."""
+        """Why this code must not be used, "" if nothing is wrong: memory, products that ptxas serialized."""
         if self.metadata["shared"] > most_shared:
             return f"{self.metadata['shared']} bytes of shared memory, {most_shared} are there"
         remark = re.search(r"\(C75\d\d\)[^\n]{0,70}", self.ptxas)
-        if remark:
-            return f"ptxas: {remark[0]}"
-        spilled = [int(number) for number in re.findall(r"(\d+) bytes spill stores", self.ptxas)]
-        return f"ptxas spills {max(spilled)} bytes" if any(spilled) else ""
+        return f"ptxas: {remark[0]}" if remark else ""
+
+    @property
+    def spilled(self) -> int:
+        """Bytes of registers that a thread keeps in memory for want of room."""
+        return max(map(int, re.findall(r"(\d+) bytes spill stores", self.ptxas)), default=0)
 
 
 def _make_cubin_with_log(backend: Any, ptx: str, metadata: dict[str, Any], options: Any) -> tuple[bytes, str]:

@@ -121,6 +121,7 @@ class Racer:
         self._written = sorted({place[number] for number in facts["written"]})
         self._integers = [number for number, kind in enumerate(kinds) if kind in ("i32", "i64")]
         self._settings = state.current().changed(**settings.parse_overlay(getattr(metadata, "twill", "")))
+        self._device = _current_device()  # Triton has loaded its kernel there; ours is loaded and measured there, too
         self._processors = 0  # of the device, once asked for
         # By grid and integers: the call that launches Twill's kernel, or False. The same by their numbers of bits and whether there are
         # tiles to walk. And by kernels and bucket: whether the new one wins, and how many launches shared memory.
@@ -154,6 +155,8 @@ class Racer:
             return False
 
     def _decided_now(self, key: Any, stream: int, function: int, packed: Any, arguments: Sequence[Any]) -> Any:
+        if _current_device() != self._device:  # a launch by a stream of this device, while another one is current
+            return False
         first = self._one_tile
         if first.answer is None:
             if tuning.now():
@@ -314,7 +317,7 @@ def load(source: Any, metadata: Any, found: Answer, processors: int = 0) -> tupl
     if cubin is None:
         raise TwillError("Twill's kernel is no longer in the cache")
     other = merged(metadata, found)
-    utils, device = driver.active.utils, driver.active.get_current_device()
+    utils, device = driver.active.utils, _current_device()
     function = utils.load_binary(other.name, cubin, other.shared, device)[1]
     packed = CUDABackend.pack_metadata(None, other)
     launcher = CudaLauncher(source, other)
@@ -325,11 +328,17 @@ def load(source: Any, metadata: Any, found: Answer, processors: int = 0) -> tupl
     return made, _device_name(device)
 
 
+def _current_device() -> int:
+    from triton.runtime import driver
+
+    return int(driver.active.get_current_device())
+
+
 def _processors() -> int:
     """SMs of the current device."""
     from triton.runtime import driver
 
-    return int(driver.active.utils.get_device_properties(driver.active.get_current_device())["multiprocessor_count"])
+    return int(driver.active.utils.get_device_properties(_current_device())["multiprocessor_count"])
 
 
 def _capturing() -> bool:

@@ -20,7 +20,7 @@ log = logging.getLogger("twill_gpu")
 class Compilation:
     """One kernel that Triton compiled while the drop-in was on, and had a product to schedule.
 
-    runs: "twill", "triton", or "race" where launches decide. why: one line, for "triton". seconds: what Twill's part took.
+    runs: "twill", "triton", or "race" where launches decide. why: one line, for "triton", and for a race that needs a word. seconds: what Twill's part took.
     from_cache: nothing was compiled, since Triton's cache or ours had it.
     """
 

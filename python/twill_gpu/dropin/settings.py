@@ -24,7 +24,7 @@ class Settings:
                      "always": Twill's wherever it compiles cleanly. "never": Triton's own.
     machine          name or file of a machine description; "auto": h200, and b200 for sm_100.
     blackwell        also kernels for sm_100. Nothing that is printed for it was ever run on such a GPU.
-    spare_registers  registers per thread kept from tile data, one attempt after the other while ptxas spills.
+    spare_registers  registers per thread kept from tile data, one attempt after the other while ptxas spills or serializes products.
     margin           share of Triton's time by which Twill's kernel must be faster to be taken.
     race_ms          milliseconds of GPU time that each side of a race takes, at least.
     patience         how long a compilation waits for Twill's kernel, in multiples of what Triton's own took: not at all by

@@ -72,7 +72,7 @@ def text_path(key: str) -> Path:
     return folder() / "answer" / f"{key}.ttgir"
 
 
-ANSWER = ("why", "module", "cubin", "metadata", "spare_registers")
+ANSWER = ("why", "module", "cubin", "metadata", "spare_registers", "spilled")
 
 
 def get_answer(key: str) -> dict[str, Any] | None:

@@ -18,7 +18,10 @@ def at_first_question() -> None:
     global _asked
     with _lock:
         first, _asked = not _asked, True
-    if first and os.environ.get("TWILL", "0") == "1":
+    asked = os.environ.get("TWILL", "0")
+    if first and asked not in ("", "0", "1"):
+        say(f"off: TWILL is 1 or 0, not {asked!r}")
+    if first and asked == "1":
         try:
             from .. import enable
 

@@ -108,6 +108,7 @@ int show(const SimulateChoices& choices, const driver::SimulatedLoop& loop) {
     driver::PageParts parts;
     parts.command = "twill simulate";
     parts.triton = loop.triton;
+    parts.printed = loop.printed;
     const auto written = write_page(choices.html, loop, parts);
     if (!written) return refuse(written.error());
   }
@@ -140,7 +141,7 @@ int run(SimulateChoices choices) {
   if (records) {
     const std::int64_t few = choices.html.is_wanted() ? driver::kPageTrips : kTraced;
     choices.wanted.recorded = choices.chose_trips ? choices.wanted.trips : few;
-    choices.wanted.beside_triton = choices.html.is_wanted();
+    choices.wanted.for_page = choices.html.is_wanted();
   }
   const auto loop = driver::simulate_loop(choices.request, choices.wanted);
   end_progress_line();

@@ -14,118 +14,17 @@
 #include "twill/driver/answers.h"
 #include "twill/driver/candidates.h"
 #include "twill/driver/check_translation.h"
-#include "twill/driver/emit_cuda.h"
-#include "twill/driver/fit.h"
 #include "twill/driver/kernel.h"
-#include "twill/driver/pressure.h"
-#include "twill/driver/propose.h"
 #include "twill/driver/statements.h"
 #include "twill/driver/timing.h"
-#include "twill/driver/trial.h"
+#include "twill/driver/ttgir_of_plan.h"
 #include "twill/driver/verify_module.h"
-#include "twill/emit/ttgir.h"
-#include "twill/ir/encoding.h"
-#include "twill/ir/loop.h"
 #include "twill/report/story.h"
 #include "twill/schedule/corun.h"
 #include "twill/support/in_order.h"
 #include "twill/support/text_table.h"
 
 namespace twill::driver {
-namespace {
-
-/// Bytes of the 2 KiB that machine files leave for barriers and alignment which a tree may use: it
-/// counts its barriers.
-constexpr std::int64_t kForBarriers = 1024;
-
-/// Bytes of shared memory that a CTA may use for buffers and barriers.
-std::int64_t shared_memory(const machine::Description& machine) {
-  for (const machine::Memory& memory : machine.memories) {
-    if (memory.capacity.unit != "bytes") continue;
-    return static_cast<std::int64_t>(memory.capacity.value) + kForBarriers;
-  }
-  return std::numeric_limits<std::int64_t>::max();
-}
-
-/// Whether the kernel's text has a loop over tiles around the one that is planned.
-bool has_own_tiles(const Kernel& kernel) {
-  const ir::Program& program = kernel.program;
-  for (auto at = ir::parent(program, kernel.choice.loop); at; at = ir::parent(program, *at)) {
-    if (ir::is_loop(program.op(*at).kind)) return true;
-  }
-  return false;
-}
-
-/// The tree of a plan of the outcome's schedule, as the module has it. CTAs share an SM only if a
-/// launch takes no more registers than the plan has. Precondition: the outcome is of a kernel.
-Result<Fitted> tree_of(const Reading& reading, const report::Outcome& outcome,
-                       const plan::ProvenPlan& plan, dialect::Spelling spelling) {
-  const Kernel& kernel = *reading.kernel;
-  device::Parts parts{kernel.program, kernel.choice.loop, outcome.origins, plan};
-  parts.parts_of_rings = spelling == dialect::Spelling::v3_6;
-  TWILL_TRY(Fitted fitted, build_within(parts, shared_memory(*kernel.machine)));
-  if (kernel.machine->ctas_per_sm > 1) {
-    fitted.kernel.registers_at_launch = plan.plan().limits.launch_registers;
-  }
-  return fitted;
-}
-
-/// Door of TTGIR, in any spelling.
-const Door& ttgir_door() {
-  static const Door kDoor = {
-      [](const Reading& reading, const report::Outcome& outcome,
-         const plan::ProvenPlan& plan) -> std::optional<Diagnostic> {
-        const dialect::Spelling any{};
-        const auto tree = tree_of(reading, outcome, plan, any);
-        if (!tree) return tree.error();
-        const auto text = emit::ttgir_kernel(reading.kernel->program, tree->kernel, any);
-        return text ? std::nullopt : std::optional(text.error());
-      },
-      [](const plan::Plan& plan) {
-        return std::none_of(
-            plan.mechanisms.begin(), plan.mechanisms.end(),
-            [](const plan::Mechanism how) { return how == plan::Mechanism::tcgen05; });
-      }};
-  return kDoor;
-}
-
-/// The same schedule with a tile for each CTA; the answer for such tiles if it has no plan.
-Result<PlannedLoop> with_one_tile(const Request& given, const PlannedLoop& planned) {
-  Request request = given;
-  request.tiles = TileWalk::one;
-  PlannedLoop out{planned.outcome, {}, {}, {}, {}, planned.reading};
-  TWILL_TRY(auto trial, try_outcome(request, *planned.reading, planned.outcome, false));
-  if (!trial || trial->refusal) return answer_reading(request, planned.reading);
-  TWILL_TRY(Attempt made, prove_trial(request, *planned.reading, *std::move(trial), {}));
-  if (!made.plan) return answer_reading(request, planned.reading);
-  out.plan = std::move(made.plan);
-  return out;
-}
-
-/// Why the door does not print the plan of the answer, in a line; empty if it does.
-std::string words_of(const Door& door, const PlannedLoop& planned) {
-  const auto why = door.why_not(*planned.reading, planned.outcome, *planned.plan);
-  return why ? in_one_line(*why) : "";
-}
-
-}  // namespace
-
-void look_for_doors(const Request& request, PlannedLoop& planned) {
-  if (!planned.plan || !planned.outcome.built) return;
-  if (kernel_of(*planned.reading, planned.outcome) == nullptr) return;
-  report::Built& built = *planned.outcome.built;
-  built.not_printable = words_of(cuda_door(), planned);
-  const bool walks = planned.plan->plan().kernel->tiles == plan::Tiles::persistent;
-  const auto one = walks ? with_one_tile(request, planned) : Result<PlannedLoop>(planned);
-  if (!one) {
-    built.no_ttgir = in_one_line(one.error());
-  } else if (!one->plan) {
-    built.no_ttgir = "there is no plan with a tile for each CTA";
-  } else {
-    built.no_ttgir = words_of(ttgir_door(), *one);
-  }
-}
-
 namespace {
 
 /// Registers to keep free beyond the request's, one after the other.
@@ -136,84 +35,13 @@ constexpr int kEnough = 2;
 /// of a second. With half of it, three bundled kernels were 6 to 21 % slower (one H100, two runs).
 constexpr std::uint64_t kLeastWork = 20'000'000;
 
-/// The text of a plan, and what is known of it.
-struct Printed {
-  std::string text;                           ///< without the story; empty without a plan
-  std::vector<std::string> notes = {};        ///< for people
-  std::vector<std::string> reasons = {};      ///< why its code would not be good
-  int missing = 0;                            ///< registers that roles need beyond those they have
-  std::size_t short_roles = 0;                ///< roles of which the estimate says that
-  std::vector<std::string> roles = {};        ///< names of the tree's roles
-  std::optional<plan::ProvenPlan> plan = {};  ///< with fewer copies than the answer's
-  std::optional<plan::ProvenPlan> stored = {};  ///< the tree's
-};
-
-struct Module {
-  PlannedLoop planned;
-  Printed printed;
-};
-
-bool is_good(const Printed& printed) { return printed.reasons.empty(); }
-
 /// Registers that a second plan is to have beyond the estimate, which errs near the limit.
 constexpr int kMargin = 4;
 
-/// Notes the roles whose tiles need more registers than the role has, less `margin`.
-void note_missing_registers(const ir::Program& program, const device::Kernel& tree, int margin,
-                            Printed& printed) {
-  const std::vector<Pressure> pressure = register_pressure(program, tree);
-  for (std::size_t i = 0; i < pressure.size(); ++i) {
-    const auto& [needed, available] = pressure[i];
-    if (available == 0 || needed + margin <= available) continue;
-    printed.missing = std::max(printed.missing, needed - available);
-    ++printed.short_roles;
-    printed.reasons.push_back(fmt::format("{} needs about {} registers of each thread and has {}",
-                                          tree.roles[i].name, needed, available));
-  }
-}
-
-/// Registers that ptxas wants beside the tile of a product's instruction. For 128 of a tile, it
-/// wants 154 at launch (C7602, the ptxas of Triton 3.6). What setmaxnreg adds does not count.
-constexpr int kBesideInstruction = 26;
-
-/// Notes a product whose instruction needs more registers than a launch has.
-void note_large_product(const device::Kernel& tree, Printed& printed) {
-  if (tree.registers_at_launch == 0) return;
-  int most = 0;
-  for (const device::Role& role : tree.roles) {
-    device::walk(role.body.nodes, [&](const device::Node& node) {
-      if (node.kind != device::NodeKind::product) return;
-      most = std::max(most, instruction_registers(tree[node.results[0]].type));
-    });
-  }
-  if (most + kBesideInstruction <= tree.registers_at_launch) return;
-  printed.reasons.push_back(
-      fmt::format("a product's instruction takes about {} registers of each "
-                  "thread, and a launch has {}",
-                  most + kBesideInstruction, tree.registers_at_launch));
-}
-
-/// Prints a plan, and judges what a compiler makes of it.
-Result<Printed> print(const Reading& reading, const report::Outcome& outcome,
-                      const plan::ProvenPlan& plan, const TtgirChoice& choice, int margin) {
-  const ir::Program& program = reading.kernel->program;
-  auto fitted = tree_of(reading, outcome, plan, *choice.spelling);
-  if (!fitted) return tl::unexpected(with_page(fitted.error()));
-  const device::Kernel& tree = fitted->kernel;
-  auto text = emit::ttgir_kernel(program, tree, *choice.spelling);
-  if (!text) return tl::unexpected(with_page(text.error()));
-  Printed out{*std::move(text), tree.notes};
-  for (const device::Role& role : tree.roles) out.roles.push_back(role.name);
-  out.stored = tree.plan;
-  out.plan = std::move(fitted->plan);
-  if (choice.judge) {
-    TWILL_TRY(out.reasons, choice.judge(out.text));
-  } else {
-    note_missing_registers(program, tree, margin, out);
-    note_large_product(tree, out);
-  }
-  return out;
-}
+struct Module {
+  PlannedLoop planned;
+  PrintedTtgir printed;
+};
 
 /// The input, with tiles walked as a module can have it. Triton launches the grid of the text, so
 /// only a loop over tiles of the text's own is walked.
@@ -235,7 +63,8 @@ Result<Module> module_of(Request request, const TtgirChoice& choice, int margin,
                 "a .loop text says when, and not what: it has no kernel to print",
                 "give the TTGIR of the kernel");
   }
-  TWILL_TRY(Printed printed, print(*reading, planned.outcome, *planned.plan, choice, margin));
+  TWILL_TRY(PrintedTtgir printed,
+            print_ttgir(*reading, planned.outcome, *planned.plan, choice, margin));
   return Module{std::move(planned), std::move(printed)};
 }
 
@@ -243,9 +72,9 @@ Result<Module> module_of(Request request, const TtgirChoice& choice, int margin,
 Result<Module> solved_module(const Request& request, const TtgirChoice& choice) {
   const Door good = {[&](const Reading& reading, const report::Outcome& outcome,
                          const plan::ProvenPlan& plan) -> std::optional<Diagnostic> {
-                       const auto printed = print(reading, outcome, plan, choice, kMargin);
+                       const auto printed = print_ttgir(reading, outcome, plan, choice, kMargin);
                        if (!printed) return printed.error();
-                       if (is_good(*printed)) return std::nullopt;
+                       if (printed->is_good()) return std::nullopt;
                        return Diagnostic{{}, printed->reasons.front(), "", ""};
                      },
                      ttgir_door().may_differ};
@@ -299,10 +128,10 @@ Result<Module> within_registers(const Request& given, const TtgirChoice& choice,
   int kept_free = 0;
   const auto take = [&](Result<Module> next, int spare) {
     if (!next || !next->planned.plan) return false;
-    const bool good = is_good(next->printed);
+    const bool good = next->printed.is_good();
     const bool fits = !choice.judge && next->printed.missing == 0;
     if ((!good && !fits) || !tried.insert(next->printed.text).second) return false;
-    const bool alike = best && is_good(best->printed) == good;
+    const bool alike = best && best->printed.is_good() == good;
     if (best && (alike ? !is_better(*next, *best) : !good)) return good;
     best = *std::move(next);
     kept_free = spare;
@@ -341,7 +170,7 @@ Result<Module> within_registers(const Request& given, const TtgirChoice& choice,
 /// The module of the request; if its code would not be good, the best of another plan.
 Result<Module> best_module(const Request& request, const TtgirChoice& choice) {
   TWILL_TRY(Module module, module_of(request, choice, 0));
-  if (!module.planned.plan || is_good(module.printed)) return module;
+  if (!module.planned.plan || module.printed.is_good()) return module;
   if (request.spare_registers == 0 && !request.names_schedule()) {
     return within_registers(request, choice, std::move(module));
   }
@@ -365,16 +194,6 @@ Result<Module> printable_module(Request& request, const TtgirChoice& choice, std
 
 /// CTAs that share an SM, where each had one. With more, no pool has the registers.
 constexpr int kCtasTogether = 2;
-
-/// True if the module's CTAs come one after the other, so that one can begin while another ends.
-/// The request leaves open how many an SM has.
-bool may_share_an_sm(const Request& request, const Module& module) {
-  const bool open = !request.ctas_per_sm && request.pool.empty() && !request.names_schedule() &&
-                    request.spare_registers == 0 && request.cluster == 1 &&
-                    request.strategy.strategy == strategy::Strategy::twill;
-  if (!open || !module.planned.plan) return false;
-  return module.planned.plan->plan().kernel->tiles == plan::Tiles::one_per_cta;
-}
 
 /// Whether one group alone computes in the loop and starts its products. Each scheduler of the SM
 /// then has one warp to issue from, whose instructions wait for each other.
@@ -410,7 +229,7 @@ constexpr double kLoneGroup = 2;
 constexpr int kUncertainRegisters = 32;
 
 /// Whether only the estimate of registers speaks against a module, by no more than it errs.
-bool is_uncertain(const Printed& printed) {
+bool is_uncertain(const PrintedTtgir& printed) {
   return printed.short_roles == printed.reasons.size() && printed.missing <= kUncertainRegisters;
 }
 
@@ -425,7 +244,7 @@ Result<Module> with_company(const Request& request, const TtgirChoice& choice, M
   auto together = best_module(shared, choice);
   if (!together || !together->planned.plan) return alone;
   const bool lone = has_lone_group(alone.planned.plan->plan());
-  if (!is_good(together->printed) && !(lone && is_uncertain(together->printed))) return alone;
+  if (!together->printed.is_good() && !(lone && is_uncertain(together->printed))) return alone;
   TWILL_TRY(const auto one, sm_interval(request, alone));
   TWILL_TRY(const auto two, sm_interval(shared, *together));
   if (!one || !two || *two > *one * (lone ? kLoneGroup : 1)) return alone;
@@ -460,7 +279,7 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
   }
   Module module = *std::move(made);
   if (!module.planned.plan) return EmittedTtgir{std::move(module.planned), {}, {}, {}, {}, {}};
-  if (may_share_an_sm(request, module)) {
+  if (may_share_an_sm(request, module.planned)) {
     TWILL_TRY(module, with_company(request, choice, std::move(module)));
   }
   if (!whole.empty()) module.printed.notes.push_back(std::move(whole));

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "twill/driver/candidates.h"
 #include "twill/driver/emit_cuda.h"
+#include "twill/driver/ttgir_of_plan.h"
 #include "twill/emit/printed_lines.h"
 #include "twill/page/gather.h"
 #include "twill/page/graph.h"
@@ -20,6 +22,36 @@ void add_parts(const PageParts& parts, page::Material& material) {
   material.certificate = parts.certificate;
   if (parts.explained != nullptr) material.explanation = &parts.explained->explanation;
   if (parts.compared != nullptr) material.comparison = &parts.compared->comparison;
+}
+
+/// The module of the plan itself, with notes on what `emit_ttgir` prints instead. Precondition: the
+/// answer has a plan, and is of a kernel.
+Result<page::PrintedModule> module_for_page(const Request& request, const PlannedLoop& planned) {
+  const bool walks = planned.plan->plan().kernel->tiles == plan::Tiles::persistent &&
+                     !has_own_tiles(*planned.reading->kernel);
+  std::optional<PlannedLoop> one;
+  if (walks) {
+    TWILL_TRY(one, with_one_tile(request, planned));
+    if (!one) return fail({}, "it needs a tile for each CTA, for which the schedule has no plan");
+  }
+  const PlannedLoop& used = one ? *one : planned;
+  const TtgirChoice choice{dialect::spelling_of(request.input.text), {}};
+  TWILL_TRY(const PrintedTtgir printed,
+            print_ttgir(*used.reading, used.outcome, *used.plan, choice, 0));
+  page::PrintedModule module{printed.text, {}};
+  for (const std::string& note : printed.notes) module.notes.push_back("TTGIR: " + note + ".");
+  if (request.names_schedule()) return module;
+  std::string other;
+  if (!printed.is_good()) {
+    other = "may print another plan, since " + printed.reasons.front();
+  } else if (may_share_an_sm(request, used)) {
+    other = "prints a plan for two CTAs of an SM where its estimate says that this is no slower";
+  }
+  if (!other.empty()) {
+    module.notes.push_back("twill emit ttgir " + other +
+                           ". With --schedule and the JSON of this schedule, it prints this plan.");
+  }
+  return module;
 }
 
 }  // namespace
@@ -50,11 +82,29 @@ page::AsTriton triton_for_page(const Request& request, const PlannedLoop& planne
   return {outcome.built->simulated, ""};
 }
 
-std::vector<std::vector<int>> printed_for_page(const Request& request, const PlannedLoop& planned) {
-  if (!planned.plan || !planned.reading) return {};
-  const auto kernel = kernel_text(planned, request.input.name);
-  if (!kernel) return {};
-  return emit::printed_lines(*kernel, planned.plan->plan().problem);
+page::PrintedKernels printed_for_page(const Request& request, const PlannedLoop& planned) {
+  page::PrintedKernels printed;
+  if (!planned.plan || !planned.reading) return printed;
+  if (kernel_of(*planned.reading, planned.outcome) == nullptr) {
+    printed.ttgir.notes = {"No kernel is printed: a .loop text says when, and not what."};
+    return printed;
+  }
+  const problem::Problem& problem = planned.plan->plan().problem;
+  if (const auto kernel = kernel_text(planned, request.input.name)) {
+    printed.cuda = emit::printed_lines(*kernel, problem);
+  }
+  auto module = module_for_page(request, planned);
+  if (module) {
+    printed.ttgir = *std::move(module);
+    printed.in_ttgir = emit::ttgir_lines(printed.ttgir.text, problem);
+  } else {
+    printed.ttgir.notes = {"No TTGIR is printed of this plan: " + in_one_line(module.error()) +
+                           "."};
+    if (!request.names_schedule() && ttgir_door().may_differ(planned.plan->plan())) {
+      printed.ttgir.notes.push_back("twill emit ttgir looks for a plan of which there is one.");
+    }
+  }
+  return printed;
 }
 
 std::string page_of(const SimulatedLoop& loop, const PageParts& parts) {

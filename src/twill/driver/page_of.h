@@ -17,8 +17,8 @@ struct PageParts {
   const ComparedLoop* compared = nullptr;
   std::optional<double> measured;  ///< cycles of an iteration
   page::AsTriton triton;
-  std::string certificate;                     ///< folder of one that was accepted
-  std::vector<std::vector<int>> printed = {};  ///< by OpId: lines of kernel.cu; empty: none is
+  std::string certificate;  ///< folder of one that was accepted
+  page::PrintedKernels printed = {};
 };
 
 /// Trips of a run that is drawn: enough for a steady state, and for the trips around the drawn
@@ -35,8 +35,9 @@ std::string roles_of(const report::Outcome& outcome, const std::string& file);
 /// The loop by strategy triton-plain, simulated. Nothing where another strategy was asked for.
 page::AsTriton triton_for_page(const Request& request, const PlannedLoop& planned);
 
-/// By OpId, the lines of the kernel that `emit cuda` prints. Empty where none is printed.
-std::vector<std::vector<int>> printed_for_page(const Request& request, const PlannedLoop& planned);
+/// The kernels that are printed of the answer's plan, and where they have its ops. The module is
+/// that of this plan, with a tile for each CTA, while `emit_ttgir` may look for another one.
+page::PrintedKernels printed_for_page(const Request& request, const PlannedLoop& planned);
 
 /// The page of a loop, as HTML; without a loop, of the parts. The run is drawn if it was recorded.
 std::string page_of(const SimulatedLoop& loop, const PageParts& parts);

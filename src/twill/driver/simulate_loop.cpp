@@ -57,6 +57,10 @@ Result<SimulatedLoop> simulate_read_plan(const Request& request, const RunReques
   TWILL_TRY(const simulate::Timing timing,
             timing_on(request.machine.empty() ? named : request.machine));
   run_plan(loop, setting_for(wanted, timing), wanted.recorded);
+  if (wanted.for_page) {
+    loop.printed.ttgir.notes = {
+        "No kernel is printed: a plan's JSON does not say what ops compute."};
+  }
   return loop;
 }
 
@@ -67,10 +71,15 @@ Result<SimulatedLoop> simulate_loop(const Request& request, const RunRequest& wa
   if (form == Form::schedule_json) return simulate_read_plan(request, wanted);
   TWILL_TRY(PlannedLoop planned, answer_loop(request));
   if (wanted.recorded) look_for_doors(request, planned);  // a page says
-  const page::AsTriton triton =
-      wanted.beside_triton ? triton_for_page(request, planned) : page::AsTriton{};
+  page::AsTriton triton;
+  page::PrintedKernels printed;
+  if (wanted.for_page) {
+    triton = triton_for_page(request, planned);
+    printed = printed_for_page(request, planned);
+  }
   TWILL_TRY(SimulatedLoop loop, simulate_planned(request, std::move(planned), wanted));
-  loop.triton = triton;
+  loop.triton = std::move(triton);
+  loop.printed = std::move(printed);
   return loop;
 }
 

@@ -15,7 +15,7 @@ struct RunRequest {
   std::int64_t trips = 1000;                  ///< of the run whose figures are shown
   std::optional<std::uint64_t> jitter;        ///< as simulate::Timing has it
   std::optional<std::int64_t> recorded = {};  ///< trips of a run of its own that is recorded
-  bool beside_triton = false;                 ///< the loop is also simulated as Triton compiles it
+  bool for_page = false;  ///< also what a page shows beside the run: Triton, printed kernels
 };
 
 /// A loop, its plan, and runs of it, which point into `plan`.
@@ -31,7 +31,8 @@ struct SimulatedLoop {
   std::optional<simulate::Fault> fault;   ///< of a proven plan: a bug of ours
   PlannedLoop::Seconds seconds = {};      ///< before the run
   double run_seconds = 0;                 ///< the run, without those of the account
-  page::AsTriton triton;                  ///< if asked
+  page::AsTriton triton;                  ///< for a page
+  page::PrintedKernels printed;           ///< for a page
 };
 
 /// Schedules and plans the input's loop as `plan_loop` does, or reads a plan's JSON and proves it;

@@ -12,4 +12,8 @@ namespace twill::emit {
 std::vector<std::vector<int>> printed_lines(std::string_view kernel,
                                             const problem::Problem& problem);
 
+/// The same for a printed module of TTGIR. Its printer puts "// issue NAME ..." or "// compute NAME
+/// ..." in front of each, or behind a short one.
+std::vector<std::vector<int>> ttgir_lines(std::string_view module, const problem::Problem& problem);
+
 }  // namespace twill::emit

@@ -37,7 +37,8 @@ struct Operation {
   std::optional<std::int64_t> slack;  ///< cycles that it could be later, all others as they are
   std::vector<std::string> sources;   ///< the operations of the text it stands for
   std::string line;                   ///< of the user's source; may be empty
-  std::string printed;                ///< lines of the printed kernel; may be empty
+  std::vector<int> cuda;              ///< lines of the printed kernel.cu
+  std::vector<int> ttgir;             ///< lines of Facts::ttgir
 };
 
 /// The loop's dependences, with a column for each role: as in Figure 9 of the Twill paper.
@@ -167,6 +168,12 @@ struct Wait {
   std::string what;
 };
 
+/// The plan as a module of TTGIR.
+struct PrintedModule {
+  std::string text;                ///< empty: none is printed
+  std::vector<std::string> notes;  ///< what it is, or why there is none; a sentence each
+};
+
 struct Facts {
   std::string command;  ///< "twill schedule"
   std::string name;     ///< of the loop
@@ -179,6 +186,7 @@ struct Facts {
   std::string no_triton;               ///< reason why no figure is Triton's; empty if not asked
   std::vector<std::string> resources;  ///< units and pipes by which ops are coloured
   std::vector<Operation> ops;
+  PrintedModule ttgir;
   double interval = 0;  ///< of what the pipes are filled
   std::vector<Fill> fills;
   std::vector<Chart> charts;

@@ -20,6 +20,13 @@ struct AsTriton {
   std::string why_none;          ///< in a line without a full stop; empty: not asked
 };
 
+/// The kernels that are printed of the plan, and the lines of each op in them, by OpId.
+struct PrintedKernels {
+  std::vector<std::vector<int>> cuda;  ///< lines of kernel.cu; empty: none is printed
+  PrintedModule ttgir;
+  std::vector<std::vector<int>> in_ttgir;  ///< lines of the module; empty: none is printed
+};
+
 /// Known answers. Each may be missing; without an outcome there must be a plan, and with a run its
 /// plan.
 struct Material {
@@ -31,9 +38,9 @@ struct Material {
   const explain::Explanation* explanation = nullptr;
   const report::Comparison* comparison = nullptr;
   AsTriton triton;
-  std::optional<double> measured;         ///< cycles of an iteration, as the user measured them
-  std::vector<std::vector<int>> printed;  ///< by OpId: lines of kernel.cu; empty: none is printed
-  std::string certificate;                ///< folder of a certificate that was written and accepted
+  std::optional<double> measured;  ///< cycles of an iteration, as the user measured them
+  PrintedKernels printed;
+  std::string certificate;  ///< folder of a certificate that was written and accepted
 };
 
 /// Deterministic. Cost: about the number of spans of the run, and of ops squared.

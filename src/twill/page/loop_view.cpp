@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "twill/problem/problem.h"
 #include "twill/report/load.h"
 #include "twill/schedule/analysis.h"
@@ -31,9 +28,8 @@ std::optional<Cycles> slack_of(const LoopView& loop, OpId op) {
   return least;
 }
 
-/// "kernel.cu:98, 168"
-std::string printed_at(const std::vector<int>& lines) {
-  return lines.empty() ? std::string() : fmt::format("kernel.cu:{}", fmt::join(lines, ", "));
+std::vector<int> lines_of(OpId op, const std::vector<std::vector<int>>& lines) {
+  return op.index() < lines.size() ? lines[op.index()] : std::vector<int>();
 }
 
 }  // namespace
@@ -92,8 +88,9 @@ void add_operations(const LoopView& loop, const Material& material, Facts& facts
         {loop.problem()[id].name, loop.resource_of(id), loop.problem()[schedule.ops[i].group].name,
          schedule::stage_of(schedule, id), schedule::slot_of(schedule, id), slack_of(loop, id),
          loop.problem()[id].source, i < lines.size() ? lines[i] : std::string(),
-         i < material.printed.size() ? printed_at(material.printed[i]) : std::string()});
+         lines_of(id, material.printed.cuda), lines_of(id, material.printed.in_ttgir)});
   }
+  facts.ttgir = material.printed.ttgir;
 }
 
 void add_fills(const LoopView& loop, const Material& material, Facts& facts) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,7 +72,8 @@ void print_list(Markup& out, std::string_view title, const std::vector<std::stri
 struct OperationColumns {
   bool line = false;
   bool sources = false;
-  bool printed = false;
+  bool cuda = false;
+  bool ttgir = false;
 };
 
 OperationColumns columns_of(const Facts& facts) {
@@ -79,9 +81,23 @@ OperationColumns columns_of(const Facts& facts) {
   for (const Operation& op : facts.ops) {
     columns.line = columns.line || !op.line.empty();
     columns.sources = columns.sources || !op.sources.empty();
-    columns.printed = columns.printed || !op.printed.empty();
+    columns.cuda = columns.cuda || !op.cuda.empty();
+    columns.ttgir = columns.ttgir || !op.ttgir.empty();
   }
   return columns;
+}
+
+/// A line of the module on the page, for links to it.
+std::string anchor(int line) { return fmt::format("t{}", line); }
+
+/// A cell with links to lines of the module.
+void links_cell(Markup& out, const std::vector<int>& lines) {
+  begin_cell(out);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (i > 0) out.text(", ");
+    out.word("a", {{"href", "#" + anchor(lines[i])}}, fmt::format("{}", lines[i]));
+  }
+  out.close("td");
 }
 
 void print_operation(const Operation& op, const OperationColumns& columns, Markup& out) {
@@ -97,7 +113,8 @@ void print_operation(const Operation& op, const OperationColumns& columns, Marku
   number_cell(out, static_cast<double>(op.stage));
   number_cell(out, static_cast<double>(op.slot));
   number_cell(out, op.slack ? std::optional(static_cast<double>(*op.slack)) : std::nullopt);
-  if (columns.printed) cell(out, op.printed);
+  if (columns.cuda) cell(out, fmt::format("{}", fmt::join(op.cuda, ", ")));
+  if (columns.ttgir) links_cell(out, op.ttgir);
   out.close("tr");
 }
 
@@ -143,6 +160,31 @@ void print_strategy(const Strategy& it, double most, Markup& out) {
   out.close("tr");
 }
 
+/// The module, with the lines to which the table of operations has links.
+void print_module(const Facts& facts, Markup& out) {
+  for (const std::string& note : facts.ttgir.notes) out.leaf("p", {{"class", "note"}}, note);
+  if (facts.ttgir.text.empty()) return;
+  std::set<int> linked;
+  for (const Operation& op : facts.ops) linked.insert(op.ttgir.begin(), op.ttgir.end());
+  std::string_view rest = facts.ttgir.text;
+  out.open("details", {{"id", "ttgir"}});
+  out.leaf("summary", {},
+           fmt::format("The plan as TTGIR ({} lines)", std::count(rest.begin(), rest.end(), '\n')));
+  out.verbatim("<pre class=\"module\">");
+  for (int number = 1; !rest.empty(); ++number) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (linked.contains(number)) {
+      out.word("span", {{"id", anchor(number)}}, line);
+    } else {
+      out.word("span", {}, line);
+    }
+  }
+  out.verbatim("</pre>\n");
+  out.close("details");
+}
+
 }  // namespace
 
 void print_operations(const Facts& facts, Markup& out) {
@@ -156,7 +198,8 @@ void print_operations(const Facts& facts, Markup& out) {
                             Column{"cycle", true}, Column{"slack", true}}) {
     heads.push_back(head);
   }
-  if (columns.printed) heads.push_back({"printed at"});
+  if (columns.cuda) heads.push_back({"kernel.cu"});
+  if (columns.ttgir) heads.push_back({"TTGIR"});
   open_table(out, heads);
   for (const Operation& op : facts.ops) print_operation(op, columns, out);
   close_table(out);
@@ -164,6 +207,12 @@ void print_operations(const Facts& facts, Markup& out) {
            "Stage: so many intervals after its iteration began, at that cycle of the interval. "
            "Slack: cycles by which the op could be later, all others as they are, until a reader "
            "would get its result too late.");
+  if (columns.cuda || columns.ttgir) {
+    out.leaf("p", {{"class", "note"}},
+             "Lines of a printed kernel are those at which work of the op begins, one for each "
+             "part of the loop that has it.");
+  }
+  print_module(facts, out);
   out.close("section");
 }
 

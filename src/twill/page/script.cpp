@@ -2,8 +2,8 @@
 
 namespace twill::page {
 
-/// Sorts tables, and shows a bar's details below its chart while a pointer rests on it. Without the
-/// script the page has the same contents.
+/// Sorts tables, opens the module to which links lead, and shows a bar's details below its chart
+/// while a pointer rests on it. Without the script the page has the same contents.
 const char* const kScript = R"JS(
 (function () {
   'use strict';
@@ -38,6 +38,10 @@ const char* const kScript = R"JS(
         sort(table, column, head);
       });
     });
+  });
+
+  all(document, 'a[href^="#t"]').forEach(function (link) {
+    link.addEventListener('click', function () { document.getElementById('ttgir').open = true; });
   });
 
   function light(target) {

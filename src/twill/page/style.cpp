@@ -100,6 +100,11 @@ figcaption{display:flex;flex-wrap:wrap;gap:2px 10px;align-items:baseline;margin-
 table{border-collapse:collapse;width:100%;font-size:13px}
 th,td{text-align:left;padding:5px 12px 5px 0;border-bottom:1px solid var(--line);vertical-align:top}
 td.lines{white-space:pre-line}
+a{color:inherit;text-decoration-color:var(--muted)}
+.module{overflow-x:auto;counter-reset:line;font:11.5px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;margin:8px 0 0}
+.module span{display:block;min-height:1.5em;width:max-content;min-width:100%}
+.module span::before{counter-increment:line;content:counter(line);display:inline-block;width:4ch;margin-right:1.5ch;text-align:right;color:var(--muted)}
+.module :target{background:var(--row);outline:1px solid var(--line)}
 #strategies td:last-child{white-space:nowrap}#strategies td:first-child{min-width:180px}#changes td:first-child{min-width:150px}
 td small{display:block;font-weight:400}
 th.n,td.n{text-align:right;padding-right:24px;font-variant-numeric:tabular-nums;white-space:nowrap}
