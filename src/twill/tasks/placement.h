@@ -19,8 +19,8 @@ struct PlacedVariant {
 };
 
 /// Memory of each argument. `outside`: by argument, whether the entry's tensors are behind it.
-/// Fails for a memory in which a kernel has no such tile or that the level does not see (M06), and
-/// for right operands of products that lie elsewhere than in shared memory (M09).
+/// Fails (M06) for a memory in which a kernel has no such tile, or that the level does not see.
+/// Fails (M09) for right operands of products that lie elsewhere than in shared memory.
 Result<std::vector<Memory>> memories_of(const PlacedVariant& it, const std::vector<bool>& outside,
                                         const Levels& levels);
 

@@ -16,10 +16,10 @@ struct Split {
   Where where;
 };
 
-/// The variant that launches its own task on parts: a prange with an index for each split, over
-/// blocks of every argument that has one of the sizes. All other arguments are whole. Fails for
-/// sizes that no argument has or that are split twice (T02), and tasks with positions (T01), since
-/// these may depend on the part.
+/// The variant that launches its own task on parts: a prange with an index for each split. Every
+/// argument that has one of the sizes is in blocks, and all others are whole. Fails for sizes that
+/// no argument has or that are split twice (T02). Fails for tasks with positions (T01), since these
+/// may depend on the part.
 Result<Inner> split_into(const TaskValue& task, const std::vector<Split>& splits,
                          const Where& where);
 

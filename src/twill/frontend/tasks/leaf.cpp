@@ -371,11 +371,13 @@ class LeafLowering {
   Result<int> swizzle_of_operand(const Node& node, const TileType& type, const Where& where) const {
     const int largest = operand_swizzle(type);
     if (largest == 0) {
-      return fail_task("M09", where,
-                       fmt::format("rows of {} {} of '{}' have no layout in shared memory that "
-                                   "'mma' reads",
-                                   type.shape.back(), name_of(type.scalar), node.argument),
-                       "a row has a multiple of 32 bytes");
+      return fail_task(
+          "M09", where,
+          fmt::format("rows of {} {} of '{}' have no layout in shared memory that "
+                      "'mma' reads",
+                      type.shape.back(), name_of(type.scalar), node.argument),
+          "a row has a multiple of 32 bytes; laid the other way, as [N, K] for [K, N], "
+          "it has the depth");
     }
     const auto stated = frame_.node->swizzles.find(node.argument);
     if (stated == frame_.node->swizzles.end()) return largest;
