@@ -171,6 +171,27 @@ TEST(RegisterLayouts, RowsAreStoredFromWithinWarps) {
   EXPECT_FALSE(scratch_in_warps(laid.layout(0), laid.layout(2)));
 }
 
+// Instructions of other columns and depth leave each element in the same thread; other warps do
+// not.
+TEST(RegisterLayouts, AlikeProductsChangeWithoutMemory) {
+  const auto product = [](const char* warps, const char* shape) {
+    return std::string("#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [") +
+           warps + ", 1], instrShape = [16, " + shape + "]}>";
+  };
+  const auto sliced = [](const char* dimension, const std::string& parent) {
+    return std::string("#ttg.slice<{dim = ") + dimension + ", parent = " + parent + "}>";
+  };
+  const std::string whole = product("4", "128, 32"), half = product("4", "64, 16");
+  Laid laid("%a: " + tensor("64x128xf32", whole) + ", %b: " + tensor("64x128xf32", half) +
+            ", %c: " + tensor("64x128xf32", product("8", "64, 16")) + ", %d: " +
+            tensor("64xf32", sliced("1", whole)) + ", %e: " + tensor("64xf32", sliced("1", half)) +
+            ", %f: " + tensor("64xf32", sliced("0", half)));
+  EXPECT_EQ(scratch_in_warps(laid.layout(0), laid.layout(1)), 0);
+  EXPECT_FALSE(scratch_in_warps(laid.layout(0), laid.layout(2)));
+  EXPECT_EQ(scratch_in_warps(laid.layout(3), laid.layout(4)), 0);
+  EXPECT_FALSE(scratch_in_warps(laid.layout(3), laid.layout(5)));
+}
+
 TEST(RegisterLayouts, WhatHasNoPieceSaysWhy) {
   Laid laid("%a: " +
             tensor("2x64x64xf32",

@@ -24,7 +24,7 @@ map stated for gemm on h200 {
   entry top: gemm.host at host  U = 64  V = 32  calls inside
   inside: gemm.block at block  W = 16  calls zero, product, out
   zero: clear.zero at warpgroup  C: register
-  product: gemm_add.wgmma at warpgroup  C: register  A: shared  B: shared
+  product: gemm_add.wgmma at warpgroup  C: register  A: shared swizzle 32  B: shared
   out: store.cast
 }
 )")
@@ -38,6 +38,9 @@ map stated for gemm on h200 {
   EXPECT_EQ(block.tunables.at("W"), 16);
   ASSERT_EQ(block.children.size(), 3U);
   EXPECT_EQ(block.children[1].instance, "product");
+  EXPECT_NE(to_string(*tree).find("A: shared swizzle 32  B: shared\n"), std::string::npos);
+  EXPECT_NE(print_mapping(completed(*tree)).find("A: shared swizzle 32  B: shared\n"),
+            std::string::npos);
 }
 
 struct MappingCase {
@@ -81,6 +84,10 @@ const MappingCase kRefusedMappings[] = {
      "M06: 'C' lies in the memory 'register', which a block of h200 does not see"},
     {"M09", "U = 1 V = 1 W = 1\nm: gemm_add.wgmma @B: register",
      "M09: the right operand of 'mma', 'B', lies in shared memory"},
+    {"M09Swizzle", "U = 1 V = 1 W = 1\nm: gemm_add.wgmma B: shared @swizzle 16",
+     "M09: 'swizzle 16' is no layout that 'mma' reads"},
+    {"M06Swizzle", "U = 1 V = 1 W = 1\nb: gemm.block B: shared @swizzle 64",
+     "M06: 'B' of 'gemm.block' is no operand of a product"},
     {"M11", "U = 1 V = 1 W = 1 specialize\nb: gemm.block @specialize = no",
      "M11: one instance says 'specialize', and another 'specialize = no'"},
     {"M12Zero", "U = 1 V = 1 W = 1 @depth = 0", "M12: 'depth' is from 1 to 256"},
@@ -162,7 +169,7 @@ TEST_P(Completed, MakesTheSameTree) {
 INSTANTIATE_TEST_SUITE_P(All, Completed,
                          testing::Values("gemm.task", "attention.task", "scale.task",
                                          "dual_gemm.task", "gated_mlp.task", "gemm_rowsum.task",
-                                         "gemm_levels.task", "attention_fa3.task"),
+                                         "gemm_levels.task", "attention_fa3.task", "gemm_f16.task"),
                          [](const auto& it) { return it.param.substr(0, it.param.find('.')); });
 
 // A depth of all instances holds for those that do not state it themselves.
