@@ -149,11 +149,14 @@ def look_at_module(browser, checks):
 
 
 def look_at_phone(browser, checks):
+    """Nothing hangs over the edge of a phone, a screen or a sheet of paper, all parts open."""
     browser.ask("document.querySelectorAll('details').forEach(it => it.open = true)")
-    for width in (360, 1280):
+    for width, media in ((360, ""), (1280, ""), (718, "print")):
         browser.call("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 500)
+        browser.call("Emulation.setEmulatedMedia", media=media, features=[])
         over = browser.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        checks.that(over <= 0, f"{over} pixels hang over at {width}")
+        checks.that(over <= 0, f"{over} pixels hang over at {width} {media}")
+    browser.call("Emulation.setEmulatedMedia", media="", features=[])
     browser.ask("document.querySelectorAll('details').forEach(it => it.open = false)")
 
 

@@ -490,12 +490,13 @@ class Spills(Case):
 
     def test_a_later_attempt_that_is_refused_loses_no_kernel(self):
         """Protects kernels without a plan that keeps registers free: those that spill a little may still race."""
-        def printed(_, attempt):
-            if attempt.spare_registers == 16:
-                raise twill_gpu.Refused(5, twill_gpu.Diagnostic("", 0, 0, "no plan"))
-            return str(attempt.spare_registers)
-        found, lasting = self.answer(printed, lambda module, *_: self.compiled(f"{8 if module == '0' else 4} bytes spill stores"))
-        self.assertEqual((found.why, found.spilled, found.spare_registers, lasting), ("", 4, 32, True))
+        for exit_code, spilled, expected in ((5, 4, ("", 4, 32, True)), (1, 4, ("", 4, 32, False)), (1, 0, ("", 0, 32, True))):
+            def printed(_, attempt):
+                if attempt.spare_registers == 16:
+                    raise twill_gpu.Refused(exit_code, twill_gpu.Diagnostic("", 0, 0, "no plan"))
+                return str(attempt.spare_registers)
+            found, lasting = self.answer(printed, lambda module, *_: self.compiled(f"{8 if module == '0' else spilled} bytes spill stores"))
+            self.assertEqual((found.why, found.spilled, found.spare_registers, lasting), expected)
 
     def test_a_kernel_that_spills_is_taken_by_a_race_alone(self):
         """Protects decide="always", where nothing is measured; a race finds out whether the spills matter."""

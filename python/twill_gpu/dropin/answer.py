@@ -101,16 +101,16 @@ def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
 
     The first kernel that is right in everything is taken; without one, the one that spills least.
     """
-    why, tried, found = "", set[str](), list[Answer]()
+    why, lasting, tried, found = "", True, set[str](), list[Answer]()
     todo = collections.deque(Attempt(spare) for spare in request.settings.spare_registers)
     while todo:
         attempt = todo.popleft()
         try:
             module = printed(request, attempt)
         except Refused as wrong:
-            why = why or reason(request.text, wrong)
-            if not tried or wrong.exit_code == 1:
-                return _least_spilling(found) or Answer(key, why), wrong.exit_code != 1
+            why, lasting = why or reason(request.text, wrong), lasting and wrong.exit_code != 1
+            if not tried:
+                break
             continue
         except (TimedOut, ProgramNotFound) as wrong:
             return _least_spilling(found) or Answer(key, str(wrong)), False
@@ -131,8 +131,9 @@ def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
         if not why:
             found.append(Answer(key, "", module, "", compiled.metadata, attempt.spare_registers, compiled.spilled, compiled))
             if not compiled.spilled:
+                lasting = True
                 break
-    return _least_spilling(found) or Answer(key, why), True
+    return _least_spilling(found) or Answer(key, why), lasting
 
 
 def _least_spilling(found: Sequence[Answer]) -> Answer | None:

@@ -40,8 +40,8 @@ bool has_own_tiles(const Kernel& kernel);
 /// The same schedule with a tile for each CTA. Nothing if it has no such plan.
 Result<std::optional<PlannedLoop>> with_one_tile(const Request& given, const PlannedLoop& planned);
 
-/// True if the plan's CTAs come one after the other, so that one can begin while another ends, and
-/// the request leaves open how many an SM has.
+/// True if the plan's CTAs come one after the other, so that one can begin while another ends. The
+/// request must leave open how many an SM has.
 bool may_share_an_sm(const Request& request, const PlannedLoop& planned);
 
 }  // namespace twill::driver

@@ -142,11 +142,14 @@ void print_graph(const Facts& facts, Markup& out) {
   if (facts.graph.nodes.empty()) return;
   open_section(out, "roles", "Who does what");
   out.open("div", {{"class", "scroll"}});
+  const std::string width = std::to_string(width_of(facts.graph));
+  const std::string height = std::to_string(height_of(facts.graph));
   out.open("svg", {{"class", "graph"},
                    {"role", "img"},
                    {"aria-label", "dependences of the ops, in a column for each role"},
-                   {"width", std::to_string(width_of(facts.graph))},
-                   {"height", std::to_string(height_of(facts.graph))}});
+                   {"width", width},
+                   {"height", height},
+                   {"viewBox", fmt::format("0 0 {} {}", width, height)}});
   print_roles(facts, out);
   out.close("svg");
   out.close("div");

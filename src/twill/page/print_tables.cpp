@@ -93,6 +93,7 @@ std::string anchor(int line) { return fmt::format("t{}", line); }
 /// A cell with links to lines of the module.
 void links_cell(Markup& out, const std::vector<int>& lines) {
   begin_cell(out);
+  if (lines.empty()) out.text("\u2013");
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (i > 0) out.text(", ");
     out.word("a", {{"href", "#" + anchor(lines[i])}}, fmt::format("{}", lines[i]));
@@ -113,7 +114,9 @@ void print_operation(const Operation& op, const OperationColumns& columns, Marku
   number_cell(out, static_cast<double>(op.stage));
   number_cell(out, static_cast<double>(op.slot));
   number_cell(out, op.slack ? std::optional(static_cast<double>(*op.slack)) : std::nullopt);
-  if (columns.cuda) cell(out, fmt::format("{}", fmt::join(op.cuda, ", ")));
+  if (columns.cuda) {
+    cell(out, op.cuda.empty() ? "\u2013" : fmt::format("{}", fmt::join(op.cuda, ", ")));
+  }
   if (columns.ttgir) links_cell(out, op.ttgir);
   out.close("tr");
 }
