@@ -311,6 +311,26 @@ TEST(Translation, ProductsOutOfLineAreLeftAside) {
       << held;
 }
 
+// Boxes are stored in front of the loop, in a loop there, and behind it. The role fills memory of
+// its own for that. A tile that the loop multiplies is also read in front of it, so the role puts
+// it down there, once.
+TEST(Translation, BoxesAroundTheLoopAreOfTheRolesOwnMemory) {
+  const EmittedTtgir around = printed_of("tests/driver/boxes_around.ttgir");
+  EXPECT_EQ(around.broken, "");
+  EXPECT_EQ(check_translation(around).broken + check_translation(around).unchecked, "");
+  const std::size_t put_down = around.text.find("ttg.local_store %x_");
+  ASSERT_NE(put_down, std::string::npos);
+  EXPECT_LT(put_down, around.text.find("ttng.warp_group_dot"));
+  EXPECT_EQ(around.text.find("ttg.local_store %x_", put_down + 1), std::string::npos);
+
+  std::smatch product;
+  const std::regex operands(R"(warp_group_dot (%x_\w+), (%load_bd_\w+),)");
+  ASSERT_TRUE(std::regex_search(around.text, product, operands));
+  const std::string of_a_ring = report_with(around, "warp_group_dot " + product[1].str(),
+                                            "warp_group_dot " + product[2].str());
+  EXPECT_NE(of_a_ring.find("the plan has \"issue mma"), std::string::npos) << of_a_ring;
+}
+
 // Only branches with products are left aside. Arithmetic in all others is compared, whichever way
 // they go.
 TEST(Translation, ArithmeticInBranchesIsCompared) {

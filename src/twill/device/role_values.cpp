@@ -352,7 +352,9 @@ RoleBuilder::Want RoleBuilder::memory(ir::ValueId value, ir::OpId id, Rows rows,
       }
       return *found;
     }
-    if (behind_loop_ || sketch_.where(id) != Where::loop || in_open_region(id)) {
+    const bool in_region = in_open_region(id);
+    if (!in_region && sketch_.where(id) == Where::before) return put_in_front(id, rows);
+    if (behind_loop_ || sketch_.where(id) != Where::loop || in_region) {
       return put_down(id, rows, at);
     }
     return sketch_.refuse(

@@ -139,9 +139,9 @@ class Comparer {
   /// Integers that a loop carries, by iteration.
   using Rounds = std::vector<std::vector<std::int64_t>>;
 
-  /// The first loop in which a role of the plan waits. For roles without a loop of so many trips,
-  /// also their own first one whose bound is loaded. Of a role that works alone: its first loop
-  /// with products.
+  /// The first loop in which a role of the plan waits, and not for what it fetches itself. For
+  /// roles without a loop of so many trips, also their own first one whose bound is loaded. Of a
+  /// role that works alone: its first loop with products.
   Counted planned_loops() const {
     Counted found = loops_with(OpKind::barrier_wait);
     return found.empty() ? loops_with(OpKind::wgmma) : found;
@@ -155,8 +155,10 @@ class Comparer {
     for (const auto& [op, loop] : guide_.loops) {
       const auto ops = ir::walk(program_, op);
       const auto count = [&](OpKind kind) {
-        return std::count_if(ops.begin(), ops.end(),
-                             [&](ir::OpId inner) { return program_.op(inner).kind == kind; });
+        return std::count_if(ops.begin(), ops.end(), [&](ir::OpId inner) {
+          return program_.op(inner).kind == kind &&
+                 !has_own_barrier(program_, what_.function, inner);
+        });
       };
       if (count(OpKind::for_loop) > 1 || count(wanted) == 0) continue;
       const std::size_t role = concurrent::role_of(program_, op);
