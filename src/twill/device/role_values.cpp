@@ -157,7 +157,7 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
       (makes(makers, rows) && !(is_moved && rows.part < 0)) || receives(value, rows);
   const auto copy = sketch_.copy_of(value);
   const bool earlier = at.from == At::From::last || (at.from == At::From::window && at.offset < 0);
-  // What a step has loaded in an earlier window may lie nowhere else any more.
+  // A tile that a step loaded in an earlier window may lie nowhere else any more.
   const bool is_kept = is_made && earlier;
   if (is_kept || (!makers.empty() && (is_made || !copy || !reads(*copy)))) {
     if (!is_made) {
