@@ -405,8 +405,7 @@ bool RoleSteps::fits_product(const concurrent::Role& state, ir::OpId id, const P
   }
   const std::vector<Read> reads = read_by(placed);
   const auto known = [&](const Spot& at) {
-    return std::any_of(reads.begin(), reads.end(),
-                       [&](const Read& it) { return fits_read(it, at); });
+    return std::ranges::any_of(reads, [&](const Read& it) { return fits_read(it, at); });
   };
   // Values that the role has written itself may be in its registers still.
   const auto made = made_in_.find(operands->a);
