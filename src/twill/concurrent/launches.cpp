@@ -23,6 +23,7 @@ using ir::OpKind;
 
 constexpr std::int64_t kMostPrograms = 32;
 constexpr std::int64_t kSomeInner = 64;
+constexpr std::int64_t kFewInner = 8;
 constexpr std::int64_t kSomeRows = 96;  ///< of a group, where a while loop goes over its tiles
 /// Bounds all runs that are tried out. A step with tiles takes as long as many others.
 constexpr std::int64_t kMostStepsInAll = 2'000'000;
@@ -223,7 +224,10 @@ class Search {
 
   std::size_t loops_with_several_tiles() const {
     Seen ignored;
-    const auto made = trips_in(launch_with(kSomeInner), {0, 0, 0}, ignored);
+    auto made = trips_in(launch_with(kSomeInner), {0, 0, 0}, ignored);
+    // One integer may drive both loops: so many tiles of so many iterations take too long.
+    const bool too_long = !made && in_vain_ && !ignored.divides;
+    if (too_long) made = trips_in(launch_with(kFewInner), {0, 0, 0}, ignored);
     if (!made) return 0;
     return static_cast<std::size_t>(std::ranges::count_if(
         *made, [&](const auto& it) { return over_tiles_.contains(it.first) && it.second > 1; }));
