@@ -1,4 +1,4 @@
-// Certificates of what is solved: accepted, complete, the same bytes every time.
+// Certificates of solved Problems: accepted, complete, the same bytes every time.
 
 #include <cstdio>
 #include <fstream>
@@ -197,7 +197,8 @@ TEST(Certificates, OfLoopsWithoutSchedule) {
   }
 }
 
-// Protects: a combination of ways that is not looked at, and an exchange that is none.
+// Protects: a certificate that leaves out a combination of alternatives is rejected. So is an
+// exchange of ops that are not alike.
 TEST(Certificates, CoverEveryCombinationOfAlternatives) {
   Files files = files_of(problem_of(
       "loop x\npipe P\npipe Q\ngroup G registers 9\nop a\n way p uses P 4\n way q uses Q 4\n"
@@ -218,8 +219,8 @@ TEST(Certificates, CoverEveryCombinationOfAlternatives) {
   EXPECT_NE(result->rejection->reason.find("not alike"), std::string::npos);
 }
 
-// Protects: beyond the limit of combinations nothing is claimed but what holds for all of them; and
-// a combination whose op is called like a word of the text.
+// Protects: with too many combinations, a certificate claims only facts that hold for all of them.
+// An op of a combination may be named like a keyword of the text.
 TEST(Certificates, OfTooManyCombinations) {
   std::string text = "loop x\npipe P\npipe Q\ngroup G registers 9\n";
   for (const char* op : {"any", "b", "c", "d", "e"}) {
@@ -306,8 +307,8 @@ std::string hash_in(const Files& files, const std::string& folder) {
   return word;
 }
 
-/// The first lines of `pools`: what both were posed from. At the fastest rates they are posed only
-/// if claims speak of these.
+/// First lines of `pools`: the input and options that both Problems were posed from. Problems at
+/// the fastest rates are posed only if claims mention them.
 std::string heading(const Files& files, const std::string& claims) {
   std::string out = "twill-pools 2\ninput " + std::string(64, '0') + "\n";
   const bool fastest = claims.find("at-fastest") != std::string::npos;
@@ -335,7 +336,7 @@ Files two_pools(const std::string& claims) {
   return all;
 }
 
-// Protects: what is claimed of several pools follows from what is proven of each.
+// Protects: a claim about several pools follows from the proofs about each pool.
 TEST(Pools, TheBestIsChosen) {
   EXPECT_EQ(checked(two_pools("verdict optimal\nchosen one\n")).verdict, Verdict::optimal);
   const auto rejected = [](const std::string& claims) {
@@ -392,7 +393,8 @@ TEST(Pools, AreAboutOneLoop) {
             "fastest: a schedule of a pool has an interval of 3, less than at its fastest");
 }
 
-// Protects: a certificate of one pool cannot stand in for another, and none can be left out.
+// Protects: a certificate of one pool cannot stand in for another pool's, and no pool can be left
+// out.
 TEST(Pools, AreThoseThatWerePosed) {
   const auto rejection_of = [](const Files& files) {
     const auto result = certify::check_files(files);
@@ -426,7 +428,8 @@ TEST(Pools, SayTheirOptions) {
   EXPECT_EQ(certify::lines_of(claims).front(), "options    --subtile 0 --pool 2x64 --hand-offs");
 }
 
-// Protects: texts that are no claims, or of another time, are refused with what to do.
+// Protects: a text that is no file `pools`, or is of another format version, is refused with a
+// remedy.
 TEST(Pools, AreReadWithCare) {
   const auto error_of = [](const std::string& text) {
     const auto read = certify::parse_pools(text, "pools");
@@ -457,8 +460,8 @@ TEST(Pools, AreReadWithCare) {
             "'quick' is neither `fastest` nor `slowest`");
 }
 
-// Protects: of a pool that is not chosen it is enough that nothing in it is better; what is claimed
-// to be beaten and is not, is rejected.
+// Protects: for a pool that is not chosen, a bound at or above the answer suffices. A false claim
+// that a pool is beaten is rejected.
 TEST(Pools, MayBeBeatenWithoutAnAnswer) {
   const Problem problem = bundled("fwd_h1");
   const schedule::Answer best = solve::solve(problem);
@@ -483,7 +486,7 @@ TEST(Pools, MayBeBeatenWithoutAnAnswer) {
   EXPECT_EQ(forged->rejection->reason, "case 1: something better is not ruled out");
 }
 
-// Protects: where a limit ends the search for proofs, the certificate claims less, and is accepted.
+// Protects: if a limit ends the search for proofs, the certificate claims less and is accepted.
 TEST(Prove, WhatALimitEndsIsClaimedLess) {
   const Problem problem = bundled("fwd_h2");
   const schedule::Answer best = solve::solve(problem);
@@ -584,8 +587,8 @@ TEST(Forged, ADepthBeyondCounting) {
   }
 }
 
-// A limit that was kept for good and turned out to be too much: what was learned under it is a part
-// of the proof.
+// A limit was kept for good and turned out to be too tight: clauses learned under the limit are
+// part of the proof.
 TEST(Prove, LimitsThatCannotBeKeptAreProven) {
   const Problem loop = problem_of(
       "loop lseonly\npipe MUFU\ngroup MMA warps 1\ngroup WG0\ngroup WG1 registers 212\n"

@@ -187,7 +187,7 @@ class ScheduleTruth {
     return false;
   }
 
-  /// Steps of the group's register budget: what its fullest cycle needs, with the reserve.
+  /// Steps of the group's register budget: registers in its fullest cycle, with the reserve.
   std::int64_t steps(std::size_t group_) const {
     const auto& budget =
         problem_.register_budgets()[*problem_.budget_of(schedule::GroupId(group_))];
@@ -235,7 +235,8 @@ class ScheduleTruth {
     return size;
   }
 
-  /// Depths, and the offsets of the schedule; if it has none, the first there are.
+  /// Depths of the buffers, and the schedule's offsets. For a schedule without offsets, the first
+  /// offsets that fit.
   void lay_out() {
     const std::size_t n = schedule_.ops.size();
     if (problem_.memories().empty()) return;
@@ -365,7 +366,7 @@ Subject subject_of(const Problem& problem, const Schedule& schedule, std::mt1993
       if (op < map[op]) exchange.emplace_back(op, map[op]);
     }
   }
-  // The order of the tiles that the schedule has: it is one of those that exchanges lead to.
+  // Order of the tiles in the schedule, which is one of the orders that exchanges lead to.
   const Cycles ii = schedule.initiation_interval;
   const auto apart = [&](std::size_t from, std::size_t to) {
     const Cycles cycles = (schedule.ops[to].issue - schedule.ops[from].issue) % ii;
@@ -550,7 +551,7 @@ TEST(Meaning, SchedulesOfTheSearchAreAllowed) {
   EXPECT_GT(schedules, 2000);
 }
 
-// The same with register budgets, by which what is alive in one group limits another.
+// The same with register budgets: values alive in one group limit the other groups.
 TEST(Meaning, SchedulesWithinRegisterBudgetsAreAllowed) {
   std::mt19937 random(14);
   int schedules = 0;
@@ -576,7 +577,7 @@ TEST(Meaning, SchedulesWithinRegisterBudgetsAreAllowed) {
   EXPECT_GT(schedules, 900);
 }
 
-// The same where values need addresses, those of the search or the first that are found.
+// The same where values need addresses: those of the search, or the first that fit.
 TEST(Meaning, SchedulesWithAddressesAreAllowed) {
   std::mt19937 random(15);
   int schedules = 0;

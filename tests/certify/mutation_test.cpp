@@ -72,7 +72,7 @@ class Mutator {
 
   std::size_t below(std::size_t count) { return count == 0 ? 0 : random_() % count; }
 
-  /// Changes something in one of the files; what, in words.
+  /// Makes one change in one of the files. Returns the change in words.
   std::string mutate(Files& files) {
     auto file = files.begin();
     // The proofs have most lines; claims and schedule get their share of attention.
@@ -250,14 +250,15 @@ Problem loop_with_register_budget() {
       "op c issue 0 latency 0\nop d issue 0 latency 0\na -> c delay 8\nb -> d delay 8\n");
 }
 
-/// 10 cycles if sums of what lives were enough.
+/// 10 cycles if the sums of live sizes decided.
 Problem loop_with_placement() {
   return problem_of(
       "loop x\nunit U\nmemory M capacity 6\ngroup G\nop a on U for 10 latency 12 issue 0 "
       "occupies M 3\nop b issue 0 latency 4 occupies M 3\nop c issue 0\na -> b\nb -> c\n");
 }
 
-/// As slow as a store that comes after itself; without that as a store and a load of its places.
+/// As slow as a store that must follow itself. Without that order, as slow as the store and the
+/// load of its addresses.
 Problem loop_with_memory_order() {
   return problem_of(
       "loop x\ngroup G registers 9\nop st latency 9 issue 2\nop ld latency 4 issue 2 registers 1\n"
@@ -289,21 +290,22 @@ void expect_refused_if(Files files, const std::string& from, const std::string& 
   EXPECT_EQ(checked->rejection->file, where);
 }
 
-// The proof of the loop with a budget adds up its steps; without that there would be none.
+// The proof of the loop with a register budget adds up steps of that budget; without the budget
+// there would be no proof.
 TEST(Mutants, OfRegisterBudgetsMeetProofsThatNeedThem) {
   const Files files = certificate_of(loop_with_register_budget());
   EXPECT_NE(files.at("interval.proof").find("\no register-budget G"), std::string::npos);
   expect_refused_if(files, "register-budget 14", "register-budget 16");
 }
 
-// The same of a loop whose proof speaks of addresses: with more room it proves nothing.
+// The proof of this loop mentions addresses: in a larger memory the same steps prove nothing.
 TEST(Mutants, OfMemoriesMeetProofsThatNeedAddresses) {
   const Files files = certificate_of(loop_with_placement());
   EXPECT_NE(files.at("interval.proof").find("\nv above "), std::string::npos);
   expect_refused_if(files, "memory M capacity 6", "memory M capacity 9");
 }
 
-// An order by way of global memory, of an op with itself or another, is part of what is proven.
+// An order through global memory, of an op with itself or with another op, is part of the proof.
 TEST(Mutants, OfMemoryOrdersMeetProofsThatNeedThem) {
   const Files files = certificate_of(loop_with_memory_order());
   const std::string order = "st -> st distance 1 order-only through-memory\n";

@@ -94,13 +94,16 @@ Behaviour behaviour_of(const ir::Program& program, const concurrent::Launches& l
   Behaviour behaviour;
   const ir::OpId function = ir::functions(program)[0];
   for (const auto& [trips, launch] : launches) {
+    const std::int64_t programs = tiles ? 1 : launch.programs[0];
     for (const Order& order : some_orders()) {
       execute::Memory memory(1);
       const auto arguments = execute::arguments_of(program, function, launch, memory);
       concurrent::Findings findings;
-      concurrent::Machine machine(program, memory, launch, {0, 0, 0}, {order, tiles}, findings);
-      const auto ran = machine.run(function, *arguments);
-      if (!ran) behaviour.wrong = to_string(ran.error());
+      for (std::int64_t x = 0; x < programs; ++x) {
+        concurrent::Machine machine(program, memory, launch, {x, 0, 0}, {order, tiles}, findings);
+        const auto ran = machine.run(function, *arguments);
+        if (!ran) behaviour.wrong = to_string(ran.error());
+      }
       if (!findings.empty()) behaviour.wrong = findings.all()[0].message;
       if (!behaviour.wrong.empty()) return behaviour;
       if (!tiles) continue;
@@ -118,14 +121,15 @@ struct Tally {
   int harmless = 0;
 };
 
-/// Plants every bug into the module, which Triton made or Twill printed.
-std::map<std::string, Tally> plant(const std::string& module, bool tritons) {
+/// Plants every bug into the module, which Triton made or Twill printed. `given` has the grid.
+std::map<std::string, Tally> plant(const std::string& module, bool tritons,
+                                   const execute::Launch& given = {}) {
   std::map<std::string, Tally> tallies;
   const auto good = frontend::read_ttgir(module, "good.ttgir");
   if (!good) throw std::runtime_error(to_string(good.error()));
   const ir::OpId function = ir::functions(*good)[0];
   const std::int64_t most = 2 * concurrent::deepest_ring(*good, function) + 1;
-  auto launches = concurrent::launches_up_to(*good, function, {}, most);
+  auto launches = concurrent::launches_up_to(*good, function, given, most);
   if (!launches) throw std::runtime_error(to_string(launches.error()));
   EXPECT_EQ(behaviour_of(*good, *launches, false).wrong, "");
   concurrent::Launches two;
@@ -173,6 +177,18 @@ std::string printed(const std::string& kernel) {
   const auto emitted = driver::emit_ttgir(request);
   if (!emitted) throw std::runtime_error(to_string(emitted.error()));
   return emitted->text;
+}
+
+// A module of others, where trip counts are loaded.
+TEST(Mutants, of_loaded_trip_counts_are_found_or_harmless) {
+  const auto input =
+      driver::read_input(std::string(TWILL_SOURCE_DIR) + "/tests/concurrent/gluon/groups.ttgir");
+  ASSERT_TRUE(input) << to_string(input.error());
+  execute::Launch given;
+  given.programs = {2, 1, 1};
+  int found = 0;
+  for (const auto& [kind, tally] : plant(input->text, false, given)) found += tally.found;
+  EXPECT_GE(found, 55);
 }
 
 // One test, so that kinds which match nothing anywhere are seen.

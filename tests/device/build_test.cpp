@@ -428,6 +428,28 @@ TEST(Device, WhatIsWrittenIsRead) {
   }
 }
 
+/// A tile that a step loads for a later window stays in registers. Its ring is released by then, so
+/// the tile is not read there again.
+TEST(Device, LoadedTilesStayInRegisters) {
+  driver::Request request = Planned::request_for("fa_fwd_bias/sm_90/d64_desc", 0, 2);
+  request.strategy.strategy = strategy::Strategy::modulo;
+  request.pool = "1x64";
+  const Planned planned(request);
+  const auto kernel = build(planned.parts());
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  std::map<ValueId, std::string> tiles;
+  std::set<ValueId> used;
+  for (const Role& role : kernel->roles) {
+    walk(role.body.nodes, [&](const Node& node) {
+      used.insert(node.operands.begin(), node.operands.end());
+      for (const Block& block : node.blocks) used.insert(block.yields.begin(), block.yields.end());
+      if (node.kind == NodeKind::read) tiles[node.results[0]] = node.remark;
+    });
+  }
+  EXPECT_FALSE(tiles.empty());
+  for (const auto& [tile, step] : tiles) EXPECT_TRUE(used.contains(tile)) << step;
+}
+
 /// A barrier waits for as many arrivals as the plan has releases. One of load2's two readers, whose
 /// reading ends before it releases load0, does not release it.
 TEST(Device, BarriersCountThePlansReleases) {
@@ -465,8 +487,8 @@ TEST(Device, BoxesTakeThePlaceOfTilesThatAreDoneWith) {
 TEST(Device, MapsSayTheirElements) {
   for (const auto& [element, number] : {std::pair{"f16", 6}, std::pair{"bf16", 10}}) {
     driver::Request request = Planned::request_for("fa_fwd/sm_90/dev_d64_ws");
-    request.input.text =
-        std::regex_replace(request.input.text, std::regex("([x<])f16"), std::string("$1") + element);
+    request.input.text = std::regex_replace(request.input.text, std::regex("([x<])f16"),
+                                            std::string("$1") + element);
     const Planned planned(request);
     const auto kernel = build(planned.parts());
     ASSERT_TRUE(kernel) << kernel.error().message;

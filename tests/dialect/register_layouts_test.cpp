@@ -5,8 +5,8 @@
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/builder.h"
 
-/// Protects: layouts brought to other warps and rows are what Triton takes for such roles, and are
-/// the same nodes as those a text has.
+/// Protects: a layout adapted to other warps and rows is the layout that Triton takes for such
+/// roles. An equal layout of the text is reused, not made a second time.
 namespace twill::dialect {
 namespace {
 
@@ -54,7 +54,8 @@ TEST(RegisterLayouts, ProductsHaveAllWarpsAlongTheRows) {
   EXPECT_TRUE(is_of_product(laid.layout(1)));
 }
 
-/// A tile's registers are those of one thread, with what it holds beside other threads.
+/// Registers of a tile are counted for one thread, with the elements that it holds in common with
+/// other threads.
 TEST(RegisterLayouts, ElementsOfAThread) {
   const std::string operand =
       std::string("#ttg.dot_op<{opIdx = 0, parent = ") + kMma + ", kWidth = 2}>";
@@ -168,6 +169,27 @@ TEST(RegisterLayouts, RowsAreStoredFromWithinWarps) {
   EXPECT_EQ(rows(3), nullptr) << "fewer rows than the warps have";
   EXPECT_EQ(rows(4), nullptr) << "too narrow";
   EXPECT_FALSE(scratch_in_warps(laid.layout(0), laid.layout(2)));
+}
+
+// Instructions of other columns and depth leave each element in the same thread; other warps do
+// not.
+TEST(RegisterLayouts, AlikeProductsChangeWithoutMemory) {
+  const auto product = [](const char* warps, const char* shape) {
+    return std::string("#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [") +
+           warps + ", 1], instrShape = [16, " + shape + "]}>";
+  };
+  const auto sliced = [](const char* dimension, const std::string& parent) {
+    return std::string("#ttg.slice<{dim = ") + dimension + ", parent = " + parent + "}>";
+  };
+  const std::string whole = product("4", "128, 32"), half = product("4", "64, 16");
+  Laid laid("%a: " + tensor("64x128xf32", whole) + ", %b: " + tensor("64x128xf32", half) +
+            ", %c: " + tensor("64x128xf32", product("8", "64, 16")) + ", %d: " +
+            tensor("64xf32", sliced("1", whole)) + ", %e: " + tensor("64xf32", sliced("1", half)) +
+            ", %f: " + tensor("64xf32", sliced("0", half)));
+  EXPECT_EQ(scratch_in_warps(laid.layout(0), laid.layout(1)), 0);
+  EXPECT_FALSE(scratch_in_warps(laid.layout(0), laid.layout(2)));
+  EXPECT_EQ(scratch_in_warps(laid.layout(3), laid.layout(4)), 0);
+  EXPECT_FALSE(scratch_in_warps(laid.layout(3), laid.layout(5)));
 }
 
 TEST(RegisterLayouts, WhatHasNoPieceSaysWhy) {

@@ -137,6 +137,46 @@ TEST(Answer, TakesInTheLatencyOfLoadsWhereRingsCannotHideIt) {
   EXPECT_FALSE(checked->rejection.has_value());
 }
 
+// The order of proven least II of this loop lets an op wait for a product behind others,
+// so that its plan takes 1516 cycles. Orders of other strategies with that II have plans of 1452.
+TEST(Answer, APlanOfALoopIsNotSlowerThanThoseOfOtherStrategies) {
+  Request request;
+  request.input = {"products.loop", R"(loop products
+relax one-stream
+unit TC
+unit ALU
+unit TMA
+memory SMEM capacity 166912
+group LOAD warps 1 registers 64 loads
+group A registers 194
+group B registers 186
+op load on TMA for 292 latency 637 warps 1 occupies SMEM 5120 async streaming
+op p0 on TC for 255 latency 319 registers 9 async
+op p1 on TC for 88 latency 152 registers 13 async
+op p1_scaled on ALU for 32 latency 48 registers 1
+op p2 on TC for 254 latency 318 registers 16 async
+op p3 on TC for 249 latency 313 registers 13 async
+op p4 on TC for 189 latency 253 registers 10 async
+op p5 on TC for 247 latency 311 registers 6 async
+op p6 on TC for 69 latency 133 registers 8 async
+op p7 on TC for 101 latency 165 registers 13 async
+p1 -> p1_scaled transfer 96
+load -> p2 blocking
+p2 -> p2 distance 1 transfer 154
+load -> p3 blocking
+load -> p6 blocking
+load -> p7 blocking
+)"};
+  const auto compared = compare_loop(request, strategy::all_strategies());
+  ASSERT_TRUE(compared) << to_string(compared.error());
+  std::size_t planned = 0;
+  for (const report::Compared& row : compared->comparison.rows) {
+    EXPECT_EQ(report::on_faster(compared->comparison, row), "") << row.strategy;
+    planned += row.simulated ? 1U : 0U;
+  }
+  EXPECT_GT(planned, 2U);
+}
+
 // CUDA prints no second loop with tiles. That is no reason for another answer: commands that print
 // nothing give the best plan, and say that Triton's door prints it.
 TEST(Answer, DoesNotDependOnWhatIsPrinted) {

@@ -62,6 +62,26 @@ TEST(ExpectedCode, IsMissedWhereTheCodeWaitsForMore) {
   EXPECT_TRUE(bad->cubin.empty());
 }
 
+// Values behind the loop may have two readers each, as in a sort. Each is looked at once, or this
+// takes for ever.
+TEST(EmitCuda, ReadsEachValueBehindTheLoopOnce) {
+  Request request;
+  request.input =
+      read_input(std::string(TWILL_SOURCE_DIR) + "/kernels/gemm/sm_90/tma_128x128x64.pre.ttgir")
+          .value();
+  std::string& text = request.input.text;
+  const std::string tile = "tensor<128x128xf32, #mma>", before = "%5 = arith.truncf %4";
+  std::string last = "%4", sums;
+  for (int i = 0; i < 60; ++i) {
+    const std::string sum = "%sum" + std::to_string(i);
+    sums += sum + " = arith.addf " + last + ", " + last + " : " + tile + "\n    ";
+    last = sum;
+  }
+  text.replace(text.find(before), before.size(), sums + "%5 = arith.truncf " + last);
+  const auto emitted = emit_cuda(request);
+  EXPECT_TRUE(emitted.has_value());
+}
+
 // Protects: files of a refused kernel cannot be taken for those of a good one.
 TEST(KeptFiles, OfARefusedKernelAreNoneToUse) {
   const EmittedCuda emitted = attention();

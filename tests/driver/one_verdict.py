@@ -20,6 +20,13 @@ CHOICES = ((), ("--transfer-ops",), ("--transfer-ops", "--subtile", "0"), ("--lo
 COMMANDS = ("plan", "simulate", "emit ttgir", "emit cuda --no-compile", "explain", "compare", "bound")
 PLANS = ("plan", "simulate", "emit ttgir", "emit cuda --no-compile")
 
+# Found wrong once: a loop behind that its own roles were to load ahead; tiles that one group reads for another; and tiles in registers whose ring
+# has gone on.
+ONCE_WRONG = (("tests/emit/kinds/block_mask.ttgir", "--machine", "h200", "--pool", "2x64"),
+              ("tests/emit/kinds/unsigned_desc.ttgir", "--machine", "h200", "--pool", "3x64", "--transfer-ops"),
+              ("tests/driver/kinds/scan_bulk.ttgir", "--machine", "h200", "--pool", "2x64"),
+              ("tests/driver/kinds/scan_bulk.ttgir", "--machine", "h200", "--strategy", "modulo"))
+
 
 def every():
     """(path, options) by all strategies, and by the optimum with options of each kind."""
@@ -59,7 +66,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     cases.add_options(parser)
     options = parser.parse_args()
-    chosen = cases.chosen(options, [], list(every()))
+    chosen = cases.chosen(options, list(ONCE_WRONG), [it for it in every() if it not in ONCE_WRONG])
     if not chosen:
         sys.exit("nothing matches")
     failed = 0

@@ -51,6 +51,25 @@ TEST(Translation, EverythingPrintedIsWhatWasPlanned) {
   }
 }
 
+// A loop over tiles may end by a number that a role draws from a counter.
+TEST(Translation, TilesThatAreDrawnAreCompared) {
+  const EmittedTtgir drawn = printed_of("tests/emit/kinds/dyn_sched.ttgir");
+  EXPECT_EQ(drawn.broken, "");
+  const PrintedCheck check = check_translation(drawn);
+  EXPECT_EQ(check.broken + check.unchecked, "");
+  const std::string loader = "scf.yield %tile_4_2, ";
+  for (const auto& [old, made] :
+       {std::pair<std::string, std::string>{"{pendings = 1 : i32}", "{pendings = 0 : i32}"},
+        // The second tile begins in the ring where the first one did.
+        {loader + "%slot_28, %phase_22", loader + "%slot_26, %phase_20"},
+        {"%phase_24 = arith.xori %tile_phase_8", "%phase_24 = arith.ori %tile_phase_8"},
+        // The loader takes a tile that the others do not.
+        {"%v1_2 = arith.cmpi slt", "%v1_2 = arith.cmpi sle"}}) {
+    const std::string how = report_with(drawn, old, made);
+    EXPECT_NE(how.find("the roles differ"), std::string::npos) << made << ": " << how;
+  }
+}
+
 // A step's ops may take what iterations before made, beside an op that takes the newest.
 TEST(Translation, OpsOfAStepAreOfDifferentIterations) {
   const EmittedTtgir scan = printed_of("tests/driver/kinds/carried_scan.ttgir");
@@ -290,6 +309,26 @@ TEST(Translation, ProductsOutOfLineAreLeftAside) {
   const std::string held = report_with(branch, "%load_w[%slot]", "%load_w[%c0_1]");
   EXPECT_NE(held.find("the role holds no copy of load_x+load_w in slot 0 here"), std::string::npos)
       << held;
+}
+
+// Boxes are stored in front of the loop, in a loop there, and behind it. The role fills memory of
+// its own for that. A tile that the loop multiplies is also read in front of it, so the role puts
+// it down there, once.
+TEST(Translation, BoxesAroundTheLoopAreOfTheRolesOwnMemory) {
+  const EmittedTtgir around = printed_of("tests/driver/boxes_around.ttgir");
+  EXPECT_EQ(around.broken, "");
+  EXPECT_EQ(check_translation(around).broken + check_translation(around).unchecked, "");
+  const std::size_t put_down = around.text.find("ttg.local_store %x_");
+  ASSERT_NE(put_down, std::string::npos);
+  EXPECT_LT(put_down, around.text.find("ttng.warp_group_dot"));
+  EXPECT_EQ(around.text.find("ttg.local_store %x_", put_down + 1), std::string::npos);
+
+  std::smatch product;
+  const std::regex operands(R"(warp_group_dot (%x_\w+), (%load_bd_\w+),)");
+  ASSERT_TRUE(std::regex_search(around.text, product, operands));
+  const std::string of_a_ring = report_with(around, "warp_group_dot " + product[1].str(),
+                                            "warp_group_dot " + product[2].str());
+  EXPECT_NE(of_a_ring.find("the plan has \"issue mma"), std::string::npos) << of_a_ring;
 }
 
 // Only branches with products are left aside. Arithmetic in all others is compared, whichever way

@@ -13,7 +13,7 @@
 #include "twill/problem/problem.h"
 #include "twill/schedule/loop_text.h"
 
-// The paper's Figures 4 to 6 once more, as loops over their indices: what they say of one
+// The paper's Figures 4 to 6 once more, as loops over their indices: they accept or reject one
 // assignment of cycles and groups. The exported text must be satisfiable exactly if they accept
 // some assignment.
 namespace twill::emit {
@@ -219,7 +219,7 @@ class Figures {
   std::vector<std::vector<std::vector<bool>>> live_;
 };
 
-// Protects: that the export says what the figures say, its abbreviations included.
+// Protects: the export says the same as the figures, its abbreviations included.
 TEST(Literal, AcceptsWhatTheFiguresAccept) {
   std::mt19937 random(13);
   int accepted = 0;
@@ -242,8 +242,8 @@ TEST(Literal, AcceptsWhatTheFiguresAccept) {
   EXPECT_GT(refused, 60);
 }
 
-// Protects: what the paper's model cannot say is refused by name, and what would fill the disk by
-// size.
+// Protects: a loop outside of the paper's model is refused by name, and an export that would fill
+// the disk by its size.
 TEST(Literal, RefusesWhatThePaperDoesNotHave) {
   Parts parts;
   parts.name = "two";

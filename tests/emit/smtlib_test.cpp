@@ -66,7 +66,7 @@ TEST_P(BundledLoop, AgreesWithZ3) {
   ASSERT_EQ(answer.verdict, Verdict::optimal);
   const Cycles ii = answer.schedule->initiation_interval;
   EXPECT_EQ(z3_answer(smtlib(problem, ii), pinned(problem, *answer.schedule)), true);
-  Schedule early = *answer.schedule;  // and what breaks a rule is none
+  Schedule early = *answer.schedule;  // and a schedule that breaks a rule is no model
   for (auto& at : early.ops) at.issue = 0;
   EXPECT_EQ(z3_answer(smtlib(problem, ii), pinned(problem, early)), false);
   EXPECT_EQ(z3_answer(smtlib(problem, ii - 1), "", 2'000'000'000), false);
@@ -151,7 +151,7 @@ TEST(Smtlib, AgreesWithTheEngineOnRandomProblems) {
   EXPECT_LT(compared.unknown, solve_test::rounds(10));
 }
 
-// Protects: the same of problems with transfers, whose ops exist as the groups want it.
+// Protects: the same of problems with transfers, whose ops exist depending on the groups.
 TEST(Smtlib, AgreesWithTheEngineOnTransfers) {
   std::mt19937 random(12);
   Compared compared;

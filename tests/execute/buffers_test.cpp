@@ -10,8 +10,8 @@ using testing::storing;
 
 constexpr std::int64_t kFrom = 0, kTo = 2;
 
-// Protects: a transposed buffer in another shape, whose elements lie in no steps. Read, and
-// written.
+// Protects: reads and writes of a transposed buffer seen in another shape, whose elements have no
+// common stride.
 TEST(Buffers, ThatAreTransposedHaveOtherShapes) {
   const std::string square =
       "!ttg.memdesc<2x8xf32, #ttg.swizzled_shared<{vec = 1, perPhase = 1, "

@@ -69,7 +69,7 @@ TEST(Formula, RoundsAsElementsDo) {
   EXPECT_TRUE(std::isnan(value("x0 f16", {NAN})));
 }
 
-// Protects: a text that is no formula is none, whatever is wrong with it.
+// Protects: a text that is no formula is refused, whatever is wrong with it.
 TEST(Formula, WrongTextsAreNone) {
   for (const char* text : {"", "add", "x0 add", "x0 x1", "x2", "x", "x0 x1 plus", "x0 x1 add add",
                            "1 0", "1..2", "x-1", "x99999999999999999999"}) {

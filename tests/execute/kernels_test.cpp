@@ -5,8 +5,8 @@
 
 #include "execute/running.h"
 
-// Whole kernels beside the formulas they stand for, in double precision, with nothing of the
-// interpreter but its inputs.
+// Whole kernels compared with their formulas, computed in double precision from the interpreter's
+// inputs alone.
 namespace twill::execute {
 namespace {
 

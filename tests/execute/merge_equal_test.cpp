@@ -14,8 +14,8 @@
 #include "twill/frontend/ttgir/without_unread.h"
 #include "twill/ir/loop.h"
 
-// Programs in which equal values were merged beside the texts they come from: the same bits in
-// memory, and nothing merged that is not equal.
+// Programs with merged values compared with the texts they come from: the same bits in memory, and
+// no unequal values merged.
 namespace twill::execute {
 namespace {
 
@@ -142,8 +142,7 @@ TEST(MergeEqual, CarriedValuesAreMerged) {
   }
 }
 
-// Protects: a product and a copy whose results have no reader are left out. The rest is the text
-// without them.
+// Protects: a product and a copy whose results have no reader are left out. All other ops stay.
 TEST(WithoutUnread, ProductsWithoutReadersAreLeftOut) {
   const std::string text = text_of("kernels/gemm/sm_90/tma_128x128x64.pre.ttgir");
   const std::string product = "      scf.yield %12 ";
@@ -162,7 +161,7 @@ TEST(WithoutUnread, ProductsWithoutReadersAreLeftOut) {
             frontend::ttgir::to_text(frontend::ttgir::without_unread(read(text))));
 }
 
-// Protects: what is said of a merged pair are the lines of both ops.
+// Protects: a message about a merged op names the lines of both ops.
 TEST(MergeEqual, BothLinesAreKnown) {
   const ir::Program program = read(kTwice);
   const auto one = merged(program);
@@ -219,7 +218,7 @@ const NearMiss kNearMisses[] = {
        "tt.load %bp"}}},
 };
 
-// Protects: what only looks alike stays two.
+// Protects: values that only look alike stay two values.
 TEST(MergeEqual, NearMissesStay) {
   for (const NearMiss& miss : kNearMisses) {
     const ir::Program program = read(edited(kTwice, miss.edits));
@@ -262,7 +261,7 @@ class RandomText {
   }
   std::string fresh() { return "%v" + std::to_string(++count_); }
 
-  /// Prefers what was made last.
+  /// Prefers the op that was made last.
   std::string any(std::size_t layout) {
     const auto& known = values_[layout];
     const std::size_t last = std::min<std::size_t>(known.size(), below(2) == 0 ? 4 : known.size());

@@ -8,7 +8,7 @@
 #include "execute/running.h"
 #include "twill/execute/rounding.h"
 
-// Each family of ops beside what plain C++ makes of the same numbers.
+// Each family of ops compared with plain C++ on the same numbers.
 namespace twill::execute {
 namespace {
 
@@ -27,7 +27,7 @@ struct NumberCase {
 
 double rounded(double number) { return static_cast<double>(static_cast<float>(number)); }
 
-// Protects: what each op of floating-point numbers computes, at f32.
+// Protects: the result of each floating-point op, at f32.
 TEST(Ops, OfNumbers) {
   const std::string t = "tensor<16xf32>";
   const std::vector<NumberCase> cases = {
@@ -219,8 +219,8 @@ std::string refusal(const std::string& body) {
   return ran.result ? "" : to_string(ran.result.error());
 }
 
-// Protects: what descriptors that a kernel makes read outside of their tensors: zero, or NaN if
-// they say so, and inside what is there.
+// Protects: reads through descriptors that a kernel makes. Outside of the tensor they bring zero,
+// or NaN if the descriptor says so; inside, the elements.
 TEST(Ops, PadsOutsideOfTensors) {
   for (const std::string padding : {"", " {padding = 1 : i32}", " {padding = 2 : i32}"}) {
     const std::string body =
@@ -237,7 +237,7 @@ TEST(Ops, PadsOutsideOfTensors) {
   }
 }
 
-// Protects: what is not known is refused at its line; no number is made up for it.
+// Protects: an unknown op is refused at its line; no number is made up for its result.
 TEST(Ops, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(refusal("%r = tt.gather %x[%i] {axis = 0 : i32} : (tensor<16xf32>, tensor<16xi32>) -> "
                     "tensor<16xf32>")
@@ -296,7 +296,7 @@ TEST(Ops, RefusesTypesThatDoNotFit) {
   }
 }
 
-// Scans keep what they have so far, and what is joined comes apart again.
+// Scans carry the result so far, and joined tiles can be split again.
 TEST(Ops, ScansJoinsAndSplits) {
   const auto scan = run(storing(R"(%r = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({
 ^bb0(%p: f32, %q: f32):
@@ -322,7 +322,8 @@ TEST(Ops, ScansJoinsAndSplits) {
   }
 }
 
-// Functions of the device library compute what their names say; of others nothing is guessed.
+// Functions of the device library compute what their names say; calls of unknown functions are
+// refused.
 TEST(Ops, CallsDeviceFunctions) {
   const auto calling = [](const std::string& symbol) {
     return run(
@@ -368,8 +369,8 @@ TEST(Ops, CarriesOutAssemblyOnIntegers) {
             std::string::npos);
 }
 
-// Protects: an array seen through a pointer to integers, as atomics on floats see it. What an
-// exchange leaves is not what it brings back.
+// Protects: a float array seen through a pointer to integers, as atomics on floats use it. The
+// value that an exchange stores differs from the one it returns.
 TEST(Ops, SeesBitsThroughPointersAndExchanges) {
   const auto seen =
       run(storing("%q = tt.bitcast %ap : tensor<16x!tt.ptr<f32>> -> tensor<16x!tt.ptr<i32>>\n"
@@ -423,7 +424,7 @@ TEST(Ops, BranchesBetweenBlocks) {
   EXPECT_EQ(stored(9), Memory::Written({{0, 5}}));
 }
 
-// Protects: arguments by name, and a name that is none.
+// Protects: arguments by name, and the refusal of a name that the kernel does not have.
 TEST(Ops, TakesArguments) {
   const std::string text = storing("%r = tt.splat %s : f32 -> tensor<16xf32>", "f32");
   Launch launch;

@@ -75,8 +75,8 @@ TEST(Rounding, KeepsEveryNumberOfTheType) {
   }
 }
 
-/// By value: whether the last bit of its pattern is 0. One step beyond the largest is there too, as
-/// what overflows.
+/// By value: whether the last bit of the pattern is 0. The number one step above the largest stands
+/// for overflow.
 std::map<double, bool> positives(const Narrow& narrow) {
   std::map<double, bool> all;
   for (unsigned bits = 0; bits < patterns(narrow) / 2; ++bits) {
@@ -89,8 +89,8 @@ std::map<double, bool> positives(const Narrow& narrow) {
   return all;
 }
 
-// Protects: to the nearest, and halfway to the one whose last bit is 0, in normal and subnormal
-// ranges and at the end of the range.
+// Protects: rounding to the nearest number, and from halfway to the number whose last bit is 0.
+// Normal and subnormal ranges and the end of the range are covered.
 TEST(Rounding, GoesToTheNearestAndHalfwayToEven) {
   for (const Narrow& narrow : kNarrow) {
     const Format format = format_named(narrow.name);

@@ -11,7 +11,7 @@
 #include "twill/frontend/ttgir/text.h"
 #include "twill/ir/loop.h"
 
-// Flattened loops beside the nests made of them: the same bits in memory, or no nest.
+// Flattened loops compared with the nests made of them: the same bits in memory, or no nest.
 namespace twill::execute {
 namespace {
 
@@ -45,7 +45,7 @@ std::size_t count(const Bits& bits) {
   return all;
 }
 
-/// The nest of a flat text, which reads again as it prints, and whose structure is right.
+/// Nest of a flat text. It reads again as it prints, and its structure is right.
 ir::Program nest_of(const ir::Program& flat) {
   auto nest = frontend::ttgir::unflatten(flat);
   EXPECT_TRUE(nest.has_value());
@@ -88,8 +88,8 @@ void expect_same(const std::string& name, const std::string& text, std::size_t s
   }
 }
 
-// Protects: nests of kernels that Triton flattened (tests/execute/flat/flat.py) write what the flat
-// loops do, to the last bit. Also without a step, with more CTAs than tiles, and without tiles.
+// Protects: nests of kernels that Triton flattened (tests/execute/flat/flat.py) write the same bits
+// as the flat loops. Also without a step, with more CTAs than tiles, and without tiles.
 TEST(Unflatten, NestsWriteWhatFlatLoopsDo) {
   std::size_t kernels = 0;
   for (const auto& entry :
@@ -136,18 +136,18 @@ const Edits kForms[] = {
      {"%sum = arith.addf %acc, %term : f32",
       "%acc0 = arith.select %first, %zero, %acc : f32\n      %sum = arith.addf %acc0, %term : f32"},
      {"%k1, %next, %now#1", "%k1, %sum, %now#1"}},
-    // It is not begun anew at all: the loop over tiles carries it.
+    // The value is never reset: the loop over tiles carries it.
     {{"        scf.yield %zero : f32\n      } else", "        scf.yield %sum : f32\n      } else"}},
     // Without a step, a constant is stored that the text has no op for.
     {{"%whole = arith.addf %number, %zero : f32", "%whole = arith.constant 0.0 : f32"},
      {"%whole = arith.addf %sum, %number : f32", "%whole = arith.maxnumf %sum, %zero : f32"}},
     // The counter itself is read in the steps.
     {{"%kf = arith.sitofp %k0", "%kf = arith.sitofp %t"}},
-    // The next tile reads, where it begins, what the tile before left.
+    // A tile reads, at its begin, a value that the tile before left.
     {{"%row = tt.addptr %a, %tile : !tt.ptr<f32>, i32",
       "%other = tt.addptr %from, %c4 : !tt.ptr<f32>, i32\n        %row = tt.addptr %other, %tile : "
       "!tt.ptr<f32>, i32"}},
-    // Code behind a tile reads what a step computed of the tile alone.
+    // Code behind a tile reads a value that a step computed of the tile alone.
     {{"%x3 = arith", "%shift = arith.addi %now#0, %c1 : i32\n      %x3 = arith"},
      {"%number = arith.sitofp %now#0 : i32 to f32", "%number = arith.sitofp %shift : i32 to f32"},
      {"%number = arith.sitofp %tile : i32 to f32",
@@ -158,14 +158,14 @@ const Edits kForms[] = {
       "f32"}},
 };
 
-// Protects: each form the transformation knows, with what may be written in several ways.
+// Protects: each form that the transformation knows, in all its spellings.
 TEST(Unflatten, EachFormIsTheSame) {
   for (const Edits& edits : kForms) {
     const std::string text = edited(kFlatText, edits);
     const bool guard_differs = !edits.empty() && edits[0].first.find("scf.yield %zero") == 8;
     const ir::Program flat = read(text);
     if (guard_differs) {
-      // Without a step such tiles would add up what the guard's loop does not.
+      // Without a step such tiles would add up values that the guard's loop does not add.
       EXPECT_FALSE(frontend::ttgir::unflatten(flat).has_value()) << text;
       continue;
     }
@@ -179,7 +179,7 @@ TEST(Unflatten, EachFormIsTheSame) {
   }
 }
 
-/// The guard as other Tritons write it: by the range of the steps, and with its branches exchanged.
+/// Guards as other Tritons write them: by the range of the steps, and with exchanged branches.
 const Edits kGuards[] = {
     {{"%none = arith.cmpi eq, %steps, %c0", "%none = arith.cmpi sle, %steps, %c0"}},
     {{"%none = arith.cmpi eq, %steps, %c0", "%none = arith.cmpi slt, %steps, %c1"}},
@@ -283,7 +283,8 @@ const FlatNearMiss kFlatNearMisses[] = {
        "i32, !tt.ptr<f32>"}}},
 };
 
-// Protects: what is not quite the pattern stays as it is, and so is refused further on.
+// Protects: a loop that differs from the pattern stays as it is, and is therefore refused further
+// on.
 TEST(Unflatten, NearMissesStay) {
   ASSERT_TRUE(frontend::ttgir::unflatten(read(kFlatText)).has_value());
   for (const FlatNearMiss& miss : kFlatNearMisses) {
@@ -292,7 +293,7 @@ TEST(Unflatten, NearMissesStay) {
   }
 }
 
-// Protects: the text's lines stay with the ops, and both loops have that of the flat one.
+// Protects: ops keep their lines of the text, and both loops have the line of the flat one.
 TEST(Unflatten, LinesStay) {
   const ir::Program flat = read(kFlatText);
   const auto nest = frontend::ttgir::unflatten(flat);

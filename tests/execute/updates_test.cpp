@@ -43,7 +43,8 @@ struct UpdateCase {
   std::int32_t (*expected)(std::int32_t old, std::int32_t value);
 };
 
-// Protects: what each atomic operation on integers leaves, and that it brings the old value back.
+// Protects: the value that each atomic operation on integers stores, and the old value that it
+// returns.
 TEST(Updates, OfIntegers) {
   const auto bits = [](std::int32_t number) { return static_cast<std::uint32_t>(number); };
   static const auto kUnsigned = bits;
@@ -69,7 +70,7 @@ TEST(Updates, OfIntegers) {
   }
 }
 
-// Protects: an atomic comparison stores only where it finds what it expects, as locks need.
+// Protects: an atomic comparison stores only if it finds the expected value, as locks need.
 TEST(Updates, ComparisonsStoreWhereTheyFindWhatTheyExpect) {
   const std::string body =
       "%three = arith.constant 3 : i32\n%nine = arith.constant 9 : i32\n"
@@ -168,9 +169,8 @@ TEST(PackedAssembly, ComputesEachElement) {
   }
 }
 
-// Protects: which elements lie in a register is the layout's choice. Assembly whose results depend
-// on that is refused, and so are elements that fill no register, and instructions that are not
-// known.
+// Protects: the layout decides which elements lie in a register. Assembly whose results depend on
+// that is refused, and so are elements that fill no register, and unknown instructions.
 TEST(PackedAssembly, RefusesWhatDependsOnNeighbours) {
   const auto refusal = [](const Ran& ran) {
     return ran.result ? std::string() : to_string(ran.result.error());

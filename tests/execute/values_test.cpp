@@ -76,8 +76,8 @@ TEST(Integers, OfEveryWidthAndSignAreTaken) {
   }
 }
 
-// Protects: a bitcast keeps the bits of elements of every width: of what a kernel dequantizes by
-// shifting them into place, and of 8-bit formats.
+// Protects: a bitcast keeps the bits of elements of every width. Kernels use it for numbers that
+// they dequantize by shifts, and for 8-bit formats.
 TEST(Bitcasts, KeepTheBits) {
   const auto shifted = testing::run(
       storing("%c = arith.constant dense<16256> : tensor<16xi16>\n"  // 0x3f80: 1 as bf16
@@ -147,7 +147,7 @@ TEST(Bits, GoThereAndBack) {
   }
 }
 
-// Protects: what `--arg` takes besides files.
+// Protects: arguments of `--arg` other than files.
 TEST(Ranges, AreRead) {
   EXPECT_EQ(read_values("arange").value().kind, Values::Kind::counted);
   EXPECT_EQ(read_values("arange(3,-2)").value().second, -2);
@@ -161,7 +161,7 @@ TEST(Ranges, AreRead) {
   }
 }
 
-// Protects: arrays begin with what the launch says, element by element.
+// Protects: arrays begin with the contents that the launch states, element by element.
 TEST(Arrays, HoldWhatIsGiven) {
   Launch launch;
   launch.arrays["a"] = read_values("arange(1,2)").value();
@@ -175,7 +175,7 @@ TEST(Arrays, HoldWhatIsGiven) {
   }
 }
 
-// Protects: .npy files and raw ones, and what is wrong with some.
+// Protects: .npy files and raw ones are read, and damaged ones refused with the reason.
 TEST(Files, AreRead) {
   const std::string data = bytes_of_floats({1, 2.5, -3});
   const auto read = values_of_npy(
@@ -237,7 +237,7 @@ TEST(Arguments, MustFit) {
   }
 }
 
-// Protects: NaN is what NaN should be, and only that.
+// Protects: NaN equals NaN, and no number.
 TEST(Comparison, NanEqualsNan) {
   const double nan = std::nan("");
   const Difference same = difference({{0, nan}, {1, 2}}, {{0, -nan}, {1, 2}});

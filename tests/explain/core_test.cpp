@@ -43,8 +43,8 @@ std::vector<Requirement> except(std::vector<Requirement> requirements, const Req
   return requirements;
 }
 
-/// By Z3, which shares nothing with the search: the core leaves no schedule, and anything less of
-/// it does. Returns how often Z3 gave up.
+/// By Z3, which shares no code with the search: the core leaves no schedule, and each core with one
+/// member less leaves one. Returns how often Z3 gave up.
 int expect_minimal(const Problem& problem, const Core& core, Cycles ii) {
   EXPECT_TRUE(core.minimal);
   int unknown = 0;
@@ -101,7 +101,7 @@ TEST(Core, IsMinimalByZ3) {
   EXPECT_EQ(explained.unknown, 0);
 }
 
-// Protects the same of loops with transfers, where what crosses takes stores and loads.
+// Protects the same of loops with transfers, where values that change groups take stores and loads.
 TEST(Core, OfTransfersIsMinimalByZ3) {
   std::mt19937 random(33);
   Explained explained;
@@ -117,8 +117,8 @@ TEST(Core, OfTransfersIsMinimalByZ3) {
   EXPECT_LT(explained.unknown, 20);
 }
 
-// A transfer is a reason where two groups would be fast enough if moving a value took nothing. With
-// nothing to take, its load still waits, so there has to be a cycle without another issue.
+// A transfer is a reason if two groups would be fast enough with free moves of values. Even then
+// the load waits, so the loop needs a cycle without another issue.
 TEST(Core, NamesATransfer) {
   const Problem problem = problem_of(
       "loop x\ngroup G registers 9\ngroup H registers 9\n"

@@ -31,7 +31,8 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// Which question is answered: below the optimum why not, at and above it that nothing holds it.
+// The question that is answered: below the optimum, why not this interval; from the optimum on,
+// that no requirement prevents it.
 TEST(Explain, AnswersTheIntervalAskedFor) {
   const Problem problem = bundled("fwd_b1");  // optimum 1676, bounds 1132
   const Explanation below = explain(problem, 1675, {}, {});
@@ -57,7 +58,7 @@ TEST(Explain, NothingHoldsAnIntervalOfOne) {
   EXPECT_TRUE(contains(shown(it), "at least one cycle")) << shown(it);
 }
 
-// Names what is missing if there is no schedule at all.
+// Names the missing requirement if there is no schedule at all.
 TEST(Explain, SaysWhatIsMissing) {
   const Problem problem =
       problem_of("loop x\ngroup G registers 8\nop a latency 1 registers 9\nop b\na -> b\n");
@@ -79,8 +80,8 @@ TEST(Explain, IsHonestAboutLimits) {
   EXPECT_NE(explain(bundled("fwd_b1"), 1675, {}, limits).status, Status::infeasible);
 }
 
-// Claims made within a limit hold without one: nothing is useless that helps, and nothing buys what
-// it cannot.
+// Claims made within a work limit hold without the limit: a what-if reported as useless does not
+// help, and no reported gain is too large.
 TEST(Explain, SaysLessWithinALimitButNothingElse) {
   const Problem problem = bundled("fwd_b1");
   const Explanation whole = explain(problem, {}, {}, {});
@@ -139,8 +140,8 @@ TEST(Explain, BeginsWithWhatIsKnown) {
   EXPECT_EQ(known.question, answer.schedule->initiation_interval - 1);
 }
 
-// A schedule that was found for one question answers others without a search: the same one, and
-// that of a loop with fewer demands.
+// A schedule found for one question answers others without a search: the same question, and the
+// question about a loop with fewer demands.
 TEST(Asker, FindsNothingTwice) {
   const Problem problem = bundled("fwd_b1");
   const Limits limits;

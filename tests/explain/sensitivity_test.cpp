@@ -28,7 +28,7 @@ const WhatIf& what_if_named(const std::vector<WhatIf>& what_ifs, const std::stri
   return *at;
 }
 
-/// The first step whose value reads like this.
+/// First step whose value has this text.
 std::int64_t step_named(const WhatIf& what_if, const std::string& value) {
   for (std::int64_t step = 1; step <= what_if.last; ++step) {
     if (what_if.value(step) == value) return step;
@@ -80,8 +80,8 @@ void expect_true(const Problem& problem, const Explanation& it) {
   EXPECT_EQ(it.sensitivity.helps.size() + useless.size(), what_ifs.size()) << "some are not told";
 }
 
-/// The explanations of a problem's optimum and of one cycle less than what is explained of it.
-/// Returns how much would help.
+/// Explains a problem's optimum, and one cycle less than that. Returns how many what-ifs would
+/// help.
 std::size_t expect_true(const Problem& problem) {
   SCOPED_TRACE(schedule::print_loop(schedule::loop_text_of(problem)));
   const Explanation whole = explain(problem, {}, {}, {});
@@ -168,8 +168,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(text.find(from), from.size(), to);
 }
 
-// The same by hand, with the change made in the text: 12 registers, and nothing less, let both
-// values live at once.
+// The same by hand, with the change made in the text: both values live at once from 12 registers
+// on, and with no fewer.
 TEST(Sensitivity, OfRegistersByHand) {
   const Explanation it = explain(problem_of(kTwoValues), {}, {}, {});
   ASSERT_EQ(it.status, Status::held);
@@ -206,7 +206,7 @@ TEST(Sensitivity, OfARegisterBudgetByHand) {
   EXPECT_EQ(shared.points.front().interval, 8);
 }
 
-// Another form of the loop counts only by what it does.
+// Only its demands decide what another form of the loop gains.
 TEST(Sensitivity, OfAnotherFormOfTheLoop) {
   const Problem problem = problem_of(kTwoValues);
   const std::vector<Variant> variants = {

@@ -61,7 +61,7 @@ TEST(CountedWhiles, BecomeCountingLoops) {
     ASSERT_TRUE(loops[0].induction) << head;
     EXPECT_EQ(ir::constant_integer(*made, *loops[0].lower), 0);
     EXPECT_EQ(ir::constant_integer(*made, *loops[0].step), 1);
-    // The sum takes the counter, and is what is stored behind the loop.
+    // The sum adds the counter, and is stored behind the loop.
     const ir::Carried& sum = loops[0].carried[1];
     EXPECT_EQ(ir::defining_op(*made, sum.yielded)->operands,
               (std::vector<ir::ValueId>{sum.argument, *loops[0].induction}));
@@ -70,7 +70,7 @@ TEST(CountedWhiles, BecomeCountingLoops) {
   }
 }
 
-// A plan knows nothing of a step that is an argument, which may be negative.
+// A step that is an argument may be negative, which a plan cannot know.
 TEST(CountedWhiles, InnermostOnesTakeKnownSteps) {
   const std::string less = "%go = arith.cmpi slt, %i, %n : i32";
   EXPECT_TRUE(counted(looping(less, kAdds), Whiles::innermost));

@@ -1,4 +1,5 @@
-// No text may crash the reader, hang it or fill the memory.
+// Any text leaves the reader with a Program or a refusal: no crash, no endless loop, no exhausted
+// memory.
 #include <filesystem>
 #include <fstream>
 #include <random>

@@ -167,7 +167,7 @@ const Impossible kImpossible[] = {
     {"elementBitWidth = 16", "elementBitWidth = 32", "for elements of 32 bits"},
 };
 
-// Protects: no schedule is made for a launch, a layout or a loop that there cannot be.
+// Protects: no schedule is made for an impossible launch, layout or loop.
 TEST(Impossible, LaunchesLayoutsAndLoopsAreRefused) {
   const std::string text = text_of_kernel("gemm/sm_90/ptr_128x128x64");
   for (const Impossible& it : kImpossible) {
@@ -204,7 +204,8 @@ TEST(SingleChanges, BothPlacesAreNamed) {
 }
 
 // Protects: an attribute of another type than its op declares, or beyond its enumeration, is
-// refused. So is a keyword that the op's form does not have, whose effect would be dropped.
+// refused. A keyword that the op's form does not have is refused too; dropping the keyword would
+// drop its effect.
 TEST(SingleChanges, OfAttributesAreRefused) {
   const Impossible changes[] = {
       {"end = 64 : i32", "end = 64 : i8", "'end' is 64 : i8, but i32 is wanted"},

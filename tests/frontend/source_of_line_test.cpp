@@ -4,7 +4,7 @@
 
 #include "twill/frontend/ttgir/read.h"
 
-// Protects: what is wrong with a text is said of the user's own line as well, also where the text
+// Protects: a message about a text names the user's own source line as well, even if the text
 // cannot be read.
 namespace twill::frontend::ttgir {
 namespace {

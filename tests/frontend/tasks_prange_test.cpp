@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
                                "inner add.w { prange h < 4 { add(blocks(C, M, N / 4)[0, h], A, "
                                "blocks(B, N / 4, K)[h, 0]) } }",
                                "U = 128 V = 64 W = 16")},
-        // Positions of a part go on behind those of the part before.
+        // Positions of a part continue after those of the part before.
         SideBySide{"Positions",
                    looped_with("inner add.v { prange g < 2 { add(blocks(C, M, N / 2)[0, g], A, "
                                "blocks(B, N / 2, K)[g, 0]) } }",
@@ -194,7 +194,8 @@ map m for t { U = 64 V = 16 K = 16 }
       .run();
 }
 
-// A tensor of the block is reduced by what iterations share: sums in order, the largest at once.
+// Results that iterations share are reduced in a tensor of the block: sums in order, the largest
+// element at once.
 TEST(LoweredTasks, IterationsReduceWhatTheyShare) {
   for (const std::string op : {"+", "max"}) {
     TasksAndModule({R"(

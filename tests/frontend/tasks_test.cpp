@@ -30,7 +30,7 @@ std::string attention_tasks(const std::string& mapping) {
   return text.substr(0, text.find("map fast")) + "map m for attention on h200 { " + mapping + " }";
 }
 
-// A lowered module means what its tasks mean, to the last bit, at ragged ends too.
+// A lowered module computes the same bits as its tasks, at ragged ends too.
 TEST(LoweredTasks, GemmIsItsTasksToTheLastBit) {
   TasksAndModule(
       {gemm_tasks("U = 64 V = 16 W = 16"), {{"M", 100}, {"N", 40}, {"K", 70}}, {2, 3, 1}})
@@ -81,7 +81,7 @@ std::string with_mapping(const std::string& name, const std::string& mapping) {
   return text.substr(0, text.rfind("map ")) + mapping;
 }
 
-/// Attention whose keys end anywhere: `edge` of K, and what S is masked with.
+/// Attention with any number of keys: `edge` of K, and the fill that masks S.
 std::string ragged_keys(const std::string& edge) {
   std::string text = attention_tasks("BM = 64 BN = 32 D = 64");
   for (const char* name : {"blocks(K, BN, D, exact)", "blocks(V, BN, D, exact)"}) {
@@ -189,7 +189,7 @@ TEST(LoweredTasks, CausalAttentionIsItsTasksToTheLastBit) {
       .run();
 }
 
-// A tensor that a branch changes is what it was where the condition does not hold.
+// A tensor that a branch changes keeps its value where the condition does not hold.
 TEST(LoweredTasks, BranchesAreTheirTasksToTheLastBit) {
   TasksAndModule({R"(
 task t(writes C: f32[M, N], reads A: f16[M, K], reads B: f16[K, N])
@@ -296,7 +296,8 @@ Result<std::string> kernel_of(std::string text, const std::string& from, const s
   return lower_task_text({"t.task", text});
 }
 
-// Levels written out down to the thread mean the kernel that has none of them.
+// A kernel whose levels are written out down to the thread means the same as the kernel without
+// levels.
 TEST(LoweredTasks, PartsForWarpsAndThreadsAreTheWholeTile) {
   const auto levels = lower_task_text({"t.task", bundled_tasks("gemm_levels.task")});
   const auto plain = lower_task_text({"t.task", bundled_tasks("gemm.task")});
@@ -428,7 +429,7 @@ map m for conv { P = 64 D = 16 O = 16 }
       << to_string(refused.error());
 }
 
-// A part ends at the edge of what it is a part of, which may lie within the tensor.
+// A part ends at the edge of the tile that it is a part of, which may lie within the tensor.
 TEST(LoweredTasks, WindowsOfWindowsThatBeginInFront) {
   const std::string text = R"(
 task t(writes C: f32[M, N], reads A: f16[M, K], reads B: f16[N, K])
@@ -481,8 +482,8 @@ map m for gemm {{ U = 64 V = 64 W = 16 }}
   }
 }
 
-// Random kernels, at ragged sizes: the module of each means what its tasks mean, to the last bit.
-// Tasks that are refused have a code.
+// Random kernels, at ragged sizes: each module computes the same bits as its tasks. Refusals of
+// tasks have a code.
 TEST(LoweredTasks, RandomKernelsMeanWhatTheirTasksMean) {
   int made = 0;
   for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
@@ -542,7 +543,8 @@ TEST(NotLowered, WindowsBeyondTheirPart) {
       << to_string(beyond.error());
 }
 
-// TMA has the dimensions that are picked first; threads copy what picks another.
+// TMA has the dimensions that are picked first; a block with other picked dimensions is copied by
+// threads.
 TEST(LoweredTasks, PicksBetweenDimensions) {
   const std::string text = R"(
 task all(writes C: f16[M, L, N], reads A: f16[M, L, K], reads B: f16[N, K, L])
@@ -575,7 +577,7 @@ leaf give.l { C = cast(f16, S) }
   }
 }
 
-// Products of numbers of 8 bits have a depth of 32; what is made of their sums is cast.
+// Products of 8-bit numbers have a depth of 32; results made of their sums are cast.
 TEST(LoweredTasks, NumbersOfEightBits) {
   const std::string text = R"(
 task g(writes C: f8e5m2[M, N], reads A: F8[M, K], reads B: F8[N, K], reads s: f32[M], reads D: F8[M, N])
@@ -612,6 +614,110 @@ leaf give.l { C = cast(f8e5m2, S * column(s) + cast(f32, D)) }
   EXPECT_NE(to_string(refused.error()).find("M09: tensor cores read operands of 8 bits"),
             std::string::npos)
       << to_string(refused.error());
+}
+
+/// A product that is added up in parts of K, with a scale for each row.
+const std::string kIntegers = R"(
+task g(writes C: f16[M, N], OUT D: i32[M, N], reads A: i8[M, K], reads B: i8[N, K], reads s: f32[M])
+task add(updates S: i32[M, N], reads A: i8[M, K], reads B: i8[N, K])
+task clear(writes S: i32[M, N])
+task give(writes C: f16[M, N], OUT D: i32[M, N], reads S: i32[M, N], reads s: f32[M])
+inner g.host = split M by U, N by V
+inner g.block tunable W {
+  S = tensor i32[M, N]
+  clear(S)
+  srange k < cdiv(K, W) { add(S, blocks(A, M, W)[0, k], blocks(B, N, W)[0, k]) }
+  give(C, D, S, s)
+}
+leaf add.l { S += mma(A, transpose(B)) }
+leaf clear.l { S = 0 }
+leaf give.l { C = cast(f16, cast(f32, max(S, -3)) * column(s))  D STORES 2 * S }
+)";
+
+// Products of integers of 8 bits are added up in integers of 32, which are kept, reduced and cast.
+TEST(LoweredTasks, ProductsOfIntegers) {
+  for (const auto& [out, stores] :
+       {std::pair("writes", "="), {"updates", "= D +"}, {"reduces(+)", "+="}}) {
+    std::string text = std::regex_replace(kIntegers, std::regex("OUT"), out);
+    text = std::regex_replace(text, std::regex("STORES"), stores);
+    TasksAndModule({text + "map m for g { U = 64 V = 32 W = 64 }",
+                    {{"M", 70}, {"N", 40}, {"K", 130}},
+                    {2, 2, 1}})
+        .run();
+  }
+  const std::string text = std::regex_replace(
+      std::regex_replace(kIntegers, std::regex("OUT"), "writes"), std::regex("STORES"), "=");
+  const auto module = lower_task_text({"t.task", text + "map m for g { U = 64 V = 256 W = 64 }"});
+  ASSERT_TRUE(module) << to_string(module.error());
+  EXPECT_NE(module->find("instrShape = [16, 128, 32]"), std::string::npos)
+      << "Triton has no instruction for integers with 256 columns";
+  const auto shallow = lower_task_text({"t.task", text + "map m for g { U = 64 V = 32 W = 48 }"});
+  ASSERT_FALSE(shallow);
+  EXPECT_NE(to_string(shallow.error()).find("M09"), std::string::npos);
+}
+
+// Sums in f16 are rounded once for each tile of the depth; f32 is what other sums are in.
+TEST(LoweredTasks, SumsInHalf) {
+  TasksAndModule({R"(
+task g(writes C: f16[M, N], reads A: f16[M, K], reads B: f16[K, N])
+task add(updates C: f16[M, N], reads A: f16[M, K], reads B: f16[K, N])
+task clear(writes C: f16[M, N])
+task store(writes To: f16[M, N], reads From: f16[M, N])
+inner g.host = split M by U, N by V
+inner g.block tunable W {
+  S = tensor f16[M, N]
+  clear(S)
+  srange k < cdiv(K, W) { add(S, blocks(A, M, W)[0, k], blocks(B, W, N)[k, 0]) }
+  store(C, S)
+}
+leaf add.l { C += mma(A, B) }
+leaf clear.l { C = 0 }
+leaf store.l { To = From }
+map m for g { U = 64 V = 64 W = 32 }
+)",
+                  {{"M", 70}, {"N", 96}, {"K", 130}},
+                  {2, 2, 1}})
+      .run();
+}
+
+// Products of integers beside those of halves: each has the instruction of its own operands.
+TEST(LoweredTasks, InstructionsOfEachProduct) {
+  const auto module = lower_task_text({"t.task", R"(
+task two(writes C: f32[M, N], reads A: i8[M, K], reads B: i8[N, K], reads X: f16[M, L], reads Y: f16[N, L])
+inner two.host { prange i < 1 { two(C, A, B, X, Y) } }
+leaf two.l { C = mma(X, transpose(Y), cast(f32, mma(A, transpose(B)))) }
+map m for two { M = 64 N = 64 K = 64 L = 64 }
+)"});
+  ASSERT_TRUE(module) << to_string(module.error());
+  EXPECT_NE(module->find("instrShape = [16, 64, 32]"), std::string::npos) << *module;
+  EXPECT_NE(module->find("instrShape = [16, 64, 16]"), std::string::npos) << *module;
+}
+
+// A layout that the mapping states is that of the tile, or is refused where it is stated.
+TEST(LoweredTasks, StatedLayouts) {
+  const std::string text = bundled_tasks("gemm.task");
+  const auto lowered = [&](const std::string& swizzle) {
+    TaskSource source{"gemm.task", text};
+    source.map_file = "a.map";
+    source.map_text =
+        "map m for gemm on h200 { U = 128 V = 256 W = 32\nm: gemm_add.wgmma A: shared " + swizzle +
+        " }";
+    return lower_task_text(source);
+  };
+  const auto stated = lowered("swizzle 32");
+  ASSERT_TRUE(stated) << to_string(stated.error());
+  EXPECT_NE(stated->find("!tt.tensordesc<tensor<128x32xf16, #shared32_16>>"), std::string::npos);
+  EXPECT_NE(stated->find("!tt.tensordesc<tensor<256x32xf16, #shared64_16>>"), std::string::npos);
+  const auto same = lowered("swizzle 64"), derived = lowered("");
+  ASSERT_TRUE(same && derived);
+  EXPECT_EQ(std::regex_replace(*same, std::regex("a.map"), ""),
+            std::regex_replace(*derived, std::regex("a.map"), ""));
+  const auto refused = lowered("swizzle 128");
+  ASSERT_FALSE(refused);
+  const std::string said = to_string(refused.error());
+  EXPECT_NE(said.find("a.map:2:29: error: M09: rows of 'A' have 64 bytes, which 128 do not divide"),
+            std::string::npos)
+      << said;
 }
 
 // Every op of the module has the place of its task.
@@ -669,7 +775,7 @@ TEST(Mappings, FileOfItsOwn) {
   EXPECT_EQ(stated->specialize->value, 1);
 }
 
-// A kernel of Triton has no mapping, so nothing is stated of it.
+// Triton's kernels have no mapping, so no value is stated.
 TEST(Mappings, NothingStated) {
   const auto program = read_ttgir("module { tt.func public @k() { tt.return } }", "k.ttgir");
   ASSERT_TRUE(program) << to_string(program.error());

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-/// Protects stores of products through descriptors of more dimensions: no element moves on the way.
+/// Protects stores of products through descriptors of more dimensions: every element keeps its
+/// place.
 namespace twill::frontend::from_tasks {
 namespace {
 

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -62,6 +63,30 @@ TEST(WholeDescriptors, MapsBecomeWhatTheyWereMadeOf) {
     EXPECT_TRUE(op.pads_with_nan);
   }
   EXPECT_EQ(found, 1U);
+}
+
+// Where a kernel is made for one length of rows, Triton computes the bytes.
+TEST(WholeDescriptors, BytesMayBeAConstant) {
+  const std::string text = module_text("");
+  const std::string computed = "arith.muli %stride, %c2_i64 : i64";
+  for (const auto& [bytes, elements] : {std::pair("192", 96), std::pair("193", 0)}) {
+    std::string constant = text;
+    constant.replace(text.find(computed), computed.size(),
+                     std::string("arith.constant ") + bytes + " : i64");
+    const auto read = read_ttgir(constant, "k.ttgir");
+    ASSERT_TRUE(read) << to_string(read.error());
+    const auto whole = whole_descriptors(*read);
+    ASSERT_EQ(whole.has_value(), elements > 0) << bytes;
+    if (!whole) continue;
+    for (const ir::OpId id : ir::walk(*whole, whole->module())) {
+      const ir::Op& op = whole->op(id);
+      if (op.kind != ir::OpKind::make_descriptor) continue;
+      const auto strides = ir::operands_in(op, ir::Role::strides);
+      ASSERT_EQ(strides.size(), 2U);
+      EXPECT_EQ(ir::constant_integer(*whole, strides[0]), elements);
+      EXPECT_EQ(ir::constant_integer(*whole, strides[1]), 1);
+    }
+  }
 }
 
 TEST(WholeDescriptors, MemoryThatOthersReadStays) {

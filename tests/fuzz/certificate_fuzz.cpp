@@ -1,6 +1,6 @@
-// Any bytes read as a certificate: its files one after the other, each below a line "== NAME". It
-// is refused with a reason, rejected with a reason, or accepted; and then what it claims of a small
-// loop is what the search finds.
+// Any bytes read as a certificate: its files one after the other, each below a line "== NAME". The
+// certificate is refused or rejected with a reason, or accepted. If it is accepted, its claims
+// about a small loop are what the search finds.
 
 #include <string>
 

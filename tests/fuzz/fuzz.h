@@ -8,7 +8,7 @@
 
 #include "twill/support/diagnostic.h"
 
-/// libFuzzer's entry: one input, which may be anything. Ends the process on a broken promise.
+/// libFuzzer's entry: one input, any bytes. Ends the process on a broken promise.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace twill::fuzz {

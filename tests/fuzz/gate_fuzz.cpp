@@ -1,5 +1,5 @@
-// Any bytes read as what nvcc reports and as what nvdisasm prints: neither ends the process, and
-// what is read of them can be judged.
+// Any bytes read as nvcc's report and as nvdisasm's listing: neither ends the process, and results
+// can be judged.
 
 #include "fuzz.h"
 #include "twill/gate/code.h"

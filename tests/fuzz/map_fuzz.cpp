@@ -1,6 +1,6 @@
 // Any bytes read as a `.map` text: refused with a reason, or mappings that print back to
-// themselves. Of a product they make a tree whose completed mapping makes the same tree, or they
-// are refused.
+// themselves. For a product, each mapping makes a tree whose completed mapping makes the same tree,
+// or is refused.
 
 #include "fuzz.h"
 #include "twill/frontend/tasks/lower.h"

@@ -76,7 +76,7 @@ std::string slice(const std::string& text, Random& random) {
   return text.substr(begin, below(random, std::min<std::size_t>(text.size() - begin, 200)) + 1);
 }
 
-/// The beginning of a random line and of the one after it.
+/// Begins of a random line and of the next line.
 std::pair<std::size_t, std::size_t> line(const std::string& text, Random& random) {
   const std::size_t at = below(random, text.size());
   const std::size_t before = text.rfind('\n', at);

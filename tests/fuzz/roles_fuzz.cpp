@@ -1,5 +1,5 @@
-// Any bytes read as TTGIR whose warps have roles: refused with a reason, or all runs are followed;
-// and what is proven for every trip count, no run with arguments breaks.
+// Any bytes read as TTGIR whose warps have roles: refused with a reason, or all runs are followed.
+// A property proven for every trip count holds in each run with arguments.
 
 #include "fuzz.h"
 #include "twill/concurrent/every_trip.h"

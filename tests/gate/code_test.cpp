@@ -71,8 +71,8 @@ TEST(Code, FollowsBranchesToTellRolesApart) {
   EXPECT_TRUE(refusals(code).empty());
 }
 
-// Protects the order of waits and exponentials, which is what ptxas changes. The jump back from
-// the slow path into the loop is no loop of its own.
+// Protects the order of waits and exponentials, which ptxas may change. The jump back from the slow
+// path into the loop is no loop of its own.
 TEST(Code, FindsTheLoopAndWhatStandsBeforeEachWait) {
   const FunctionCode code = code_from(kTwoRoles);
   ASSERT_EQ(code.roles.at(0).loops.size(), 1U);
@@ -147,8 +147,8 @@ TEST(Code, RefusesLocalMemoryAndTooManyRegisters) {
   EXPECT_EQ(reasons[3], "f, role 0 of its code, uses R24 and has 24 registers");
 }
 
-// Protects the comparison with the plan: a wait that ptxas moved up is a shortfall, one that
-// stands later than planned is none.
+// Protects the comparison with the plan: a wait that ptxas moved up is a shortfall; a wait later
+// than planned is not.
 TEST(Code, ComparesALoopWithThePlan) {
   const LoopCode planned = {0, {{1, 16, 0}, {0, 0, 64}}, 0, 0};
   EXPECT_TRUE(shortfalls(planned, planned).empty());

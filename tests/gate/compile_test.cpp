@@ -77,8 +77,8 @@ fs::path nested(const fs::path& folder) {
   return write(folder / "outer", "#!/bin/sh\n" + (folder / "inner").string() + "\nexit 0\n", true);
 }
 
-// Protects against compilers that outlive twill: they, and what they started, die with it, even if
-// it is killed without a chance to say goodbye.
+// Protects against compilers that outlive twill: they and the programs they started end with twill,
+// even if twill is killed by SIGKILL.
 TEST(Process, DiesWithItsParentAndTakesItsChildrenAlong) {
   for (const int signal : {SIGKILL, SIGTERM, SIGINT}) {
     const fs::path folder = fresh_folder();
@@ -95,7 +95,7 @@ TEST(Process, DiesWithItsParentAndTakesItsChildrenAlong) {
   }
 }
 
-// The same where only the run is stopped: by its caller, or as time is up.
+// The same if only the run is stopped: by its caller, or at the end of its time.
 TEST(Process, StopsWithAllThatItStarted) {
   const fs::path folder = fresh_folder();
   const fs::path outer = nested(folder);
@@ -129,7 +129,7 @@ TEST(Process, ReadsLongOutput) {
   EXPECT_EQ(finished->status, 128 + 9);
 }
 
-// Protects the order of places, and that only what can be executed counts.
+// Protects the order of places; only files that can be executed count.
 TEST(Toolchain, TakesTheFirstThatCanBeExecuted) {
   const fs::path folder = fresh_folder();
   fs::create_directories(folder / "one");
@@ -189,7 +189,8 @@ Toolchain compiler_that_prints(const fs::path& folder, const std::string& text, 
   return {write(folder / "nvcc", script, true), std::nullopt};
 }
 
-// Protects the verdict: what ptxas remarks refuses, silence about functions does, clean is clean.
+// Protects the verdict: remarks of ptxas refuse a kernel, silence about functions does too, a clean
+// report does not.
 TEST(Compile, JudgesWhatTheCompilerPrints) {
   const fs::path folder = fresh_folder();
   const fs::path source = write(folder / "kernel.cu", "");
@@ -236,7 +237,7 @@ TEST(Compile, JudgesWhatTheCompilerPrints) {
   EXPECT_EQ(too_old->refusals.back(), "nvcc fatal   : Unsupported gpu architecture 'x'");
 }
 
-// Protects against a compiler that reports well and leaves nothing.
+// Protects against a compiler that reports success and leaves no file.
 TEST(Compile, RefusesWhereNoMachineCodeIsLeft) {
   const fs::path folder = fresh_folder();
   const fs::path source = write(folder / "kernel.cu", "");
@@ -259,7 +260,7 @@ std::string noise(std::size_t size) {
   return text;
 }
 
-// Protects against compilers that end well and say nothing of worth: a report is accepted as a
+// Protects against compilers that exit with 0 and print no usable report: a report is accepted as a
 // whole or not at all.
 TEST(Compile, RefusesReportsThatAreNone) {
   const fs::path folder = fresh_folder();
@@ -277,7 +278,7 @@ TEST(Compile, RefusesReportsThatAreNone) {
   }
 }
 
-// The same of disassemblers: nothing printed, noise, a bad end, an end by a signal.
+// The same of disassemblers: an empty listing, noise, a bad exit status, an end by a signal.
 TEST(Disassemble, FailsOnWhatIsNoCode) {
   const fs::path folder = fresh_folder();
   const fs::path cubin = write(folder / "kernel.cubin", "");
@@ -297,7 +298,7 @@ TEST(Disassemble, FailsOnWhatIsNoCode) {
   EXPECT_FALSE(with(good, "kill -9 $$").has_value());
 }
 
-// Protects what the user reads where something is missing.
+// Protects the message that the user reads if a tool is missing.
 TEST(Compile, SaysWhatIsMissing) {
   const fs::path folder = fresh_folder();
   const fs::path source = write(folder / "kernel.cu", "");

@@ -13,8 +13,8 @@ std::string warning(int number, const std::string& text = "text") {
          "\"-diag-suppress <warning-number>\"\n\n";
 }
 
-// Protects against the kernel that computed NaN and was accepted: nvcc had said that the printed
-// text sets what it never uses.
+// Protects against a kernel that computed NaN and was accepted: nvcc had warned of variables that
+// are set and never used.
 TEST(FrontEnd, RefusesWhatIsComputedAndNotUsed) {
   const auto complaints =
       read_complaints(warning(550, "variable \"row_maxA\" was set but never used"));
@@ -31,7 +31,8 @@ TEST(FrontEnd, RefusesWhatIsComputedAndNotUsed) {
   }
 }
 
-// Protects kernels in which a constant makes code unreachable: that is the kernel's own affair.
+// Protects kernels in which a constant makes code unreachable: this warning is no reason for a
+// refusal.
 TEST(FrontEnd, TakesUnreachableCode) {
   for (const int number : {111, 128, 186}) {
     EXPECT_TRUE(refusals(read_complaints(warning(number))).empty()) << number;
@@ -50,7 +51,7 @@ TEST(FrontEnd, ListsAFewOfEach) {
   EXPECT_EQ(reasons[10], "nvcc: 1 more warnings");
 }
 
-// Protects against trouble with text that is none of the front end's, and with text that is cut.
+// Protects against failures on text that is not the front end's, and on truncated text.
 TEST(FrontEnd, SkipsWhatItDoesNotKnow) {
   EXPECT_TRUE(read_complaints("ptxas info    : Used 8 registers (3): x\nk(1)\nk(x): warning #1-D: "
                               "y\n(: warning\n): warning: \n\n")

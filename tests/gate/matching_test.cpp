@@ -32,7 +32,7 @@ FunctionCode code_with(const std::vector<std::vector<LoopCode>>& roles) {
   return code;
 }
 
-// In whatever order the roles lie in the code; what has no products counts for none of them.
+// The order of roles in the code does not matter; a loop without products matches no role.
 TEST(Matching, FindsEachLoopOfItsOwn) {
   const FunctionCode code =
       code_with({{at(0x60, kProduct)}, {}, {at(0x200, kAttention)}, {at(0x400, kProduct)}});
@@ -59,14 +59,14 @@ TEST(Matching, TakesTheAlternativeThatComesClosest) {
             (All{{kHoisted}, {}}));
 }
 
-// A role whose loop is gone, unrolled or merged with another's.
+// A role whose loop is missing, unrolled, or merged with another role's.
 TEST(Matching, SaysThatThereAreFewerLoopsThanRoles) {
   EXPECT_EQ(shortfalls({kAttention, kAttention}, code_with({{at(0x60, kAttention)}, {}})),
             (All{{}, {kNone}}));
   EXPECT_EQ(shortfalls({kProduct, kAttention}, code_with({{at(0x60, kAttention)}})),
             (All{{kNone}, {}}));
   EXPECT_EQ(shortfalls({kAttention}, code_with({})), (All{{kNone}}));
-  // A bad loop is better than none.
+  // A loop with a shortfall matches rather than none.
   EXPECT_EQ(shortfalls({kAttention}, code_with({{hoisted(0x60)}})), (All{{kHoisted}}));
 }
 

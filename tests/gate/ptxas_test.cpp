@@ -76,8 +76,7 @@ TEST(Ptxas, RefusesWhateverItRemarksOn) {
   EXPECT_TRUE(read_ptxas(lines[5]).remarks.at(0).code.empty());
 }
 
-// Protects against a report that ends early, or lost a line on its way: what it does not say is not
-// taken for zero.
+// Protects against a report that ends early or lost a line: a missing number is not taken for zero.
 TEST(Ptxas, RefusesAKernelWhoseFiguresAreMissing) {
   const std::string good = kGood;
   const std::size_t named = good.find("'_Z4gemm'") + std::string("'_Z4gemm'").size();
@@ -94,7 +93,7 @@ TEST(Ptxas, RefusesAKernelWhoseFiguresAreMissing) {
             std::vector<std::string>{"ptxas does not say what _Z4gemm takes"});
 }
 
-// Protects against trouble with text that is none of ptxas'.
+// Protects against failures on text that is not ptxas'.
 TEST(Ptxas, SkipsWhatItDoesNotKnow) {
   const PtxasReport report = read_ptxas(
       "kernel.cu(3): warning #177-D: variable \"x\" was declared but never referenced\n"

@@ -41,8 +41,8 @@ TEST(Sass, ReadsBothDisassemblers) {
   }
 }
 
-// Protects labels of one function from those of another: nvdisasm numbers them across a file, but
-// nothing says so.
+// Protects labels of one function from those of another: nvdisasm numbers labels across a file, but
+// no document promises that.
 TEST(Sass, KeepsFunctionsApart) {
   const auto functions = read_sass(
       ".text.a:\n.L_x_1:\n/*0000*/ NOP ;\n/*0010*/ BRA `(.L_x_1) ;\n"
@@ -54,7 +54,7 @@ TEST(Sass, KeepsFunctionsApart) {
   EXPECT_FALSE(functions->at(1).instructions[0].target.has_value());
 }
 
-// Protects the answer to text that is none: a diagnostic, not an empty success.
+// Protects the answer to a text that is no listing: a diagnostic, not an empty success.
 TEST(Sass, FailsOnTextWithoutCode) {
   for (const char* text : {"", "nvdisasm fatal : no such file\n", ".text.a:\n", "/*0000*/ NOP ;\n",
                            ".text.a:\n/*0000*/ ;\n/*00", ".text.a:\n/*zz*/ NOP ;\n"}) {

@@ -8,7 +8,7 @@
 namespace twill::ir {
 namespace {
 
-/// The first op of a kind in a function around `body`, with what the bodies below need.
+/// First op of a kind in a function around `body`, with the values that the bodies below need.
 struct Found {
   Program program;
   const Op* op = nullptr;

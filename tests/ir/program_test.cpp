@@ -112,7 +112,7 @@ tt.func public @f(%p: !tt.ptr<f16>, %n: i32, %c: i1, %d: i1) {
 }
 )";
 
-// Returns on the way to a loop: each with the value of its condition that leaves the function.
+// Returns in front of a loop: each with the value of its condition that leaves the function.
 TEST(ControlFlow, path_to) {
   const Program program = read(kExits);
   const Loop loop = loops(program, functions(program).at(0)).at(0);

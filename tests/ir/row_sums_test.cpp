@@ -6,8 +6,8 @@
 
 #include "twill/frontend/ttgir/read.h"
 
-// Protects: a row sum is found whichever way it is written, and is none as soon as anything in the
-// loop needs it whole.
+// Protects: a row sum is found in each of its spellings. It is no row sum if an op of the loop
+// needs the complete sum.
 namespace twill::ir {
 namespace {
 

@@ -8,8 +8,8 @@
 
 #include "twill/frontend/ttgir/read.h"
 
-// Protects: what is said of neighbouring elements holds for every value of the arguments, and is
-// enough for the address arithmetic that Triton prints.
+// Protects: statements about neighbouring elements hold for every value of the arguments. They
+// suffice for the address arithmetic that Triton prints.
 namespace twill::ir {
 namespace {
 
@@ -83,7 +83,8 @@ TEST(Runs, OfPointersCountBytes) {
             "consecutive 2");
 }
 
-// A run along columns meets one row: of what differs from row to row it sees one element.
+// A run along columns lies in one row: of a value that differs from row to row, it sees one
+// element.
 TEST(Runs, OfMatricesAlongEitherDimension) {
   const char* body =
       R"(  %e = tt.expand_dims %r {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>

@@ -8,8 +8,8 @@
 #include "twill/schedule/corun.h"
 #include "twill/schedule/least_interval.h"
 
-// The test of the shared-pipe model: attention loops that were timed on an H200. None had a part in
-// choosing the model's numbers but the largest FMA share (docs/decisions/0004).
+// Test of the shared-pipe model: attention loops that were timed on an H200. None of them but the
+// one with the largest FMA share had a part in choosing the model's numbers (docs/decisions/0004).
 namespace twill::machine {
 namespace {
 
@@ -87,7 +87,7 @@ double least(const Machine& machine, const AttentionLoop& loop, Rate rate) {
   return static_cast<double>(interval);
 }
 
-// Every loop within 10 % of what the hardware took.
+// Every loop is within 10 % of its measured time.
 TEST(AttentionLoops, AreWithinTenPercentOfTheHardware) {
   const Machine h200 = shipped("h200");
   for (const Timed& timed : timed_loops()) {

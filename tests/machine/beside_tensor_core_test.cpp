@@ -8,8 +8,8 @@
 #include "twill/problem/pipe_sharing.h"
 #include "twill/problem/problem.h"
 
-// The microbenchmarks that the shared-pipe model's numbers come from, put back together: what a
-// 64x128 tile takes beside a streaming tensor core, on an H200.
+// Microbenchmarks from which the shared-pipe model's numbers were derived, put back together: times
+// of 64x128 tiles beside a streaming tensor core, on an H200.
 namespace twill::machine {
 namespace {
 

@@ -6,8 +6,8 @@
 
 #include "machine/shipped_machine.h"
 
-// A user's own machine file: each fault is named with its place and what belongs there. Every
-// number says its unit and its source.
+// A user's own machine file: each fault is named with its place and the expected entry. Every
+// number states its unit and its source.
 namespace twill::machine {
 namespace {
 
@@ -102,7 +102,7 @@ TEST(Load, NamesEveryClassOfMistakeWithItsPath) {
   }
 }
 
-// A group of eight warps is two warpgroups, each with its share of what a launch hands out.
+// A group of eight warps is two warpgroups, each with its share of the launch's registers.
 TEST(Load, AWideGroupTakesWholeWarpgroups) {
   const auto b200 = load_machine(shipped_text("b200"), "b200.json");
   ASSERT_TRUE(b200.has_value());
@@ -119,8 +119,8 @@ TEST(Load, AWideGroupTakesWholeWarpgroups) {
             "512 to hand out: setmaxnreg would wait forever");
 }
 
-// Protects: groups whose setmaxnreg follows from what they need share what the launch leaves, each
-// up to its limit; and what may not share.
+// Protects: groups whose setmaxnreg follows from their need share the launch's remaining registers,
+// each up to its limit. Groups that may not share are refused.
 TEST(Load, WarpgroupsShareRegisters) {
   const std::string range = "{\"setmaxnreg\": {\"least\": 24, \"most\": 232}";
   std::string text = shipped_text("h200");
@@ -191,7 +191,7 @@ TEST(Load, SaysWhatIsOpenWhereAFileEnds) {
   EXPECT_EQ(message_of(""), "the file ends where a value is expected");
 }
 
-// No prefix of a machine file is a machine, and none does any harm: a truncated download.
+// No prefix of a machine file is a machine, and reading one is harmless: a truncated download.
 TEST(Load, RefusesEveryTruncation) {
   const std::string text = shipped_text("b200");
   for (std::size_t size = 0; size + 2 < text.size(); size += 97) {
@@ -320,7 +320,7 @@ TEST(Machines, CanHaveAWarpgroupThatCopies) {
   EXPECT_EQ(machine.pool_named("2x64")->groups[1].registers, 216 - 28);
 }
 
-// Protects: what is kept free is taken from every group, and goes no lower than nothing.
+// Protects: registers kept free are taken from every group, down to 0.
 TEST(KeepingFree, LeavesGroupsFewerRegisters) {
   const Machine machine = keeping_free(shipped("h200"), 16);
   EXPECT_EQ(machine->register_overhead.value, 44);

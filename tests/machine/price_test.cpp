@@ -58,8 +58,8 @@ TEST(Price, HopperProductsCostTheirFlop) {
   EXPECT_EQ(cost_of(h200, {product(64, 128, 128, "SS", 8)}, Rate::fastest).occupancy, 256);
 }
 
-// The operands that wgmma reads leave shared memory what was measured: 1/4 beside SS n128, 1/2
-// beside RS n128, 3/8 beside SS n256.
+// Share of shared memory that wgmma's operands leave, as measured: 1/4 beside SS n128, 1/2 beside
+// RS n128, 3/8 beside SS n256.
 TEST(Price, WgmmaOperandsTakeTheirShareOfTheSharedMemoryPort) {
   const Machine h200 = shipped("h200");
   const auto share = [&](const Work& work) {
@@ -77,9 +77,9 @@ struct Piece {
   Cycles beside;  ///< measured, one warpgroup beside a streaming tensor core
 };
 
-// The bracket of every measured softmax piece contains the measured time: the model neither
-// promises more than the hardware gives nor refuses what it gives. (exp2 is 5 % short: a lone
-// warpgroup overlaps scaling and exponentials less than any rule of two numbers says.)
+// The bracket of every measured softmax piece contains the measured time: the model promises no
+// more than the hardware gives, and no less. (exp2 is 5 % short: a lone warpgroup overlaps scaling
+// and exponentials less than any rule of two numbers says.)
 TEST(Price, BracketsTheMeasuredPiecesOfASoftmax) {
   const Machine h200 = shipped("h200");
   const std::vector<Piece> pieces = {
@@ -153,8 +153,9 @@ TEST(Price, ReductionsOfSplitRowsMeet) {
   EXPECT_EQ(meeting.latency - alone.latency, 76);
 }
 
-// Work that a machine can do in two ways is a choice, once for all work of that kind; the first
-// choice is what was asked for. A machine without alternatives has none.
+// Work with two implementations on a machine is a choice, made once for all work of that kind. The
+// first choice is the implementation that was asked for. A machine without alternatives has no
+// choice.
 TEST(Price, AlternativesAreChoices) {
   const Machine b200 = shipped("b200");
   const std::vector<Work> works = {tile("fma", 128), tile("exp2", 128), tile("convert", 128)};
@@ -246,7 +247,7 @@ TEST(Price, UnknownKindsAreFlagged) {
   EXPECT_FALSE(cost_of(h200, {tile("exp2")}, Rate::fastest).defaulted);
 }
 
-// No machine multiplies 64-bit tiles on these tensor cores: an error, not a guess.
+// No tensor core here multiplies 64-bit tiles: an error, not a guess.
 TEST(Price, RefusesWhatTheMachineCannotDo) {
   const auto cost = price(shipped("h200"), product(64, 128, 128, "SS", 64), Rate::fastest, 1);
   ASSERT_FALSE(cost.has_value());

@@ -35,8 +35,8 @@ void of_random_loops(Look look) {
   EXPECT_GT(seen, 100);
 }
 
-// Protects: what the page draws of memories and registers adds up, at its highest, to what the
-// analysis of schedules says, which the checker enforces.
+// Protects: peaks of memories and registers on the page equal those of the analysis of schedules,
+// which the checker enforces.
 TEST(Gather, LevelsPeakWhereTheAnalysisSays) {
   of_random_loops([](const report::Outcome& outcome, const Facts& facts) {
     const schedule::Schedule& found = *outcome.answer.schedule;
@@ -51,7 +51,7 @@ TEST(Gather, LevelsPeakWhereTheAnalysisSays) {
   });
 }
 
-// Protects: the parts that fill a unit or pipe add up to what the analysis counts.
+// Protects: the parts that fill a unit or pipe add up to the load that the analysis counts.
 TEST(Gather, FillsAddUp) {
   of_random_loops([](const report::Outcome& outcome, const Facts& facts) {
     const schedule::Schedule& found = *outcome.answer.schedule;
@@ -162,7 +162,7 @@ TEST(Gather, GraphGoesDown) {
   });
 }
 
-// Protects: what has no schedule has a page that says so, and nothing of a schedule on it.
+// Protects: a loop without a schedule has a page that says so, and the page shows no schedule.
 TEST(Gather, SaysThatThereIsNoSchedule) {
   std::mt19937 random(1);
   report::Outcome outcome(solve_test::random_problem(random, {4, 2, 3, 1}));

@@ -77,7 +77,7 @@ TEST(Html, LeavesNamesText) {
   EXPECT_EQ(count(nasty, "<script"), 1U);
 }
 
-// Protects: the same facts give the same bytes, and nothing of them is loaded from elsewhere.
+// Protects: the same facts give the same bytes, and the page loads no file.
 TEST(Html, IsOneFileAndAlwaysTheSame) {
   const std::string page = html(facts_of("x"));
   EXPECT_EQ(page, html(facts_of("x")));
@@ -87,7 +87,7 @@ TEST(Html, IsOneFileAndAlwaysTheSame) {
   EXPECT_NE(page.find("default-src &#39;none&#39;"), std::string::npos);
 }
 
-// Protects: a page has the sections whose facts there are, and no others.
+// Protects: a page has the sections for which there are facts, and no others.
 TEST(Html, HasNoSectionWithoutFacts) {
   const std::string all = html(facts_of("x"));
   const std::string none = html(Facts{});

@@ -7,7 +7,7 @@
 namespace twill::page {
 namespace {
 
-// Protects: nothing that a user named can end a text, an attribute or a tag.
+// Protects: no name of a user's can end a text, an attribute or a tag.
 TEST(Markup, EscapesWhatHasAMeaning) {
   EXPECT_EQ(escaped("</title><script>alert('&\"')</script>"),
             "&lt;/title&gt;&lt;script&gt;alert(&#39;&amp;&quot;&#39;)&lt;/script&gt;");
@@ -32,8 +32,8 @@ std::size_t occurrences(const std::string& text, const std::string& what) {
   return n;
 }
 
-// Protects: the same for any bytes at all; what comes out is UTF-8, which a second look leaves as
-// it is.
+// Protects: the same for any bytes. The result is UTF-8, and escaping it as UTF-8 again changes no
+// byte.
 RC_GTEST_PROP(Markup, EscapesAnyBytes, (const std::string& bytes)) {
   const std::string text = escaped(bytes);
   RC_ASSERT(text.find_first_of("<>\"'") == std::string::npos);
@@ -54,7 +54,7 @@ TEST(Markup, WritesNumbersShort) {
   EXPECT_EQ(percent(0.5), "50%");
 }
 
-// Protects: attributes are escaped, and left out where they say nothing.
+// Protects: attributes are escaped, and empty ones are left out.
 TEST(Markup, WritesElements) {
   Markup out;
   out.leaf("td", {{"class", ""}, {"title", "a\"b"}}, "x<y");

@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Section622, Ablation,
                                          std::pair("fwd_b2_no_crossing", 2422)),
                          [](const auto& it) { return it.param.first; });
 
-// Protects: what the variants are: fwd_b2 with the one thing changed that the name says.
+// Protects: each variant is fwd_b2 with the one change that its name says.
 TEST(Section622, VariantsDifferInOneThing) {
   const Problem baseline = loop_text("fwd_b2").problem;
   const Problem fewer = loop_text("paper/fwd_b2_fewer_warps").problem;
@@ -140,7 +140,7 @@ TEST(Section632, SharedRegistersTakeNoThirdGroup) {
   EXPECT_LE(taken[0] + taken[1], 2 * 148);
 }
 
-// Protects: what those variants are.
+// Protects: the changes that make those variants.
 TEST(Section632, VariantsDifferInOneThing) {
   const Problem reduced = loop_text("paper/bwd_b2_120_registers").problem;
   const auto cut = [](Parts& parts) {

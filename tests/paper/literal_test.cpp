@@ -82,9 +82,8 @@ std::string rule_broken(const Problem& problem, const Schedule& schedule) {
   return rules.size() == 1 ? *rules.begin() : "several";
 }
 
-// The steady state executed once does not see what earlier iterations left behind: the figures
-// accept a schedule with three registers live of two; the checker names the rule, the group and the
-// cycle.
+// One execution of the steady state misses values of earlier iterations: the figures accept a
+// schedule with three live registers of two. The checker names the rule, the group and the cycle.
 TEST(PaperUnderCounts, ASmallLoop) {
   const schedule::LoopText loop = loop_text("paper/undercounted");
   EXPECT_EQ(paper_interval(loop.problem), 3);
@@ -126,8 +125,8 @@ TEST(PaperMissesAStage, ASmallLoop) {
   EXPECT_EQ(paper_interval(problem), 4);
 }
 
-// The same for Flash Attention forward on Blackwell. A longer L adds idle cycles at the end and
-// nothing to what is live, so the longest that is tried stands for all.
+// The same for Flash Attention forward on Blackwell. A longer L adds idle cycles at the end and no
+// live values, so the longest L that is tried stands for all.
 TEST(PaperMissesAStage, FlashAttentionForwardOnBlackwell) {
   const Problem problem = normalized(loop_text("fwd_b1").problem, 210);
   const Schedule optimum = paper_test::optimum_of(problem);
@@ -164,7 +163,7 @@ TEST(PaperLiveness, UseInTheCycleOfTheDefinition) {
   EXPECT_EQ(paper_interval(problem), 4);
 }
 
-// Concurrency with the whole duration of an asynchronous op stops its warps for nothing ...
+// Concurrency with the whole duration of an asynchronous op stops its warps needlessly ...
 TEST(PaperConcurrency, StopsWarpsForAWholeProduct) {
   const Problem problem = loop_text("paper/long_product").problem;
   EXPECT_EQ(optimal_interval(problem), 8);
@@ -181,8 +180,7 @@ TEST(PaperConcurrency, CostsFortyPercentOnFlashAttentionBackward) {
   EXPECT_EQ(optimal_interval(whole), 3584);
 }
 
-// It is the error that collapses, not the budget: with 33 times the room the least error is the
-// same.
+// The error collapses, not the budget: with 33 times the room the least error is the same.
 TEST(PaperNormalization, MoreRoomDoesNotHelp) {
   for (const char* loop : {"fwd_b1", "fwd_b2"}) {
     const Problem problem = loop_text(loop).problem;

@@ -1,6 +1,6 @@
-// The strategies that experts found by hand come out of the search, as proven optima, when the
-// costs are those of published rates (loops/*.loop). Asserted are the properties that make a
-// strategy what it is, not cycles: which role does what, who takes turns, what is in the prologue.
+// Strategies that experts found by hand are proven optima of the search when the costs are those of
+// published rates (loops/*.loop). The tests assert the properties that define a strategy, not
+// cycles: the ops of each role, the turns, and the ops in the prologue.
 
 #include <algorithm>
 #include <map>
@@ -76,7 +76,8 @@ std::vector<std::string> in_slot_order(const Optimum& found, std::vector<std::st
   return ops;
 }
 
-// Flash Attention 3 on Hopper: each warpgroup has one sub-tile to itself, and nothing crosses.
+// Flash Attention 3 on Hopper: each warpgroup has one sub-tile to itself, and no value changes
+// groups.
 TEST(FlashAttention3, EachWarpgroupHasItsOwnSubTile) {
   const Optimum found = optimum_by_rules(bundled("fwd_h2"));
   EXPECT_EQ(found.schedule.initiation_interval, 2048);
@@ -102,8 +103,8 @@ TEST(FlashAttention3, PingPong) {
   EXPECT_EQ(changes, 2) << order[0] << order[1] << order[2] << order[3];
 }
 
-// Pipelining within a warpgroup: one product, that of P and V of one sub-tile, stands in the
-// prologue; the paper's remark is that the other sub-tile does not need it.
+// Pipelining within a warpgroup: one product, of P and V of one sub-tile, stands in the prologue.
+// The paper remarks that the other sub-tile does not need a prologue.
 TEST(FlashAttention3, OneProductInThePrologue) {
   const Optimum found = optimum_by_rules(bundled("fwd_h2"));
   const Cycles a = found.stage("pvA") - found.stage("qkA");
@@ -133,7 +134,7 @@ TEST(FlashAttention4, FiveRoles) {
   }
 }
 
-// Both products of P and V run one iteration behind those of Q and K.
+// Both products of P and V run one iteration after those of Q and K.
 TEST(FlashAttention4, BothSecondProductsInTheNextStage) {
   const Optimum found = optimum_by_rules(bundled("fwd_b2"));
   EXPECT_EQ(found.stage("pvA") - found.stage("qkA"), 1);
@@ -147,7 +148,7 @@ TEST(BackwardOnBlackwell, TwoGroups) {
   EXPECT_EQ(found.compute_groups(), 2U);
 }
 
-// With no more than 120 registers a thread it is worth a third group: two would be slower.
+// With 120 registers a thread or fewer, a third group pays off: two groups are slower.
 TEST(BackwardOnBlackwell, ThreeGroupsWhenRegistersAreShort) {
   problem::Parts parts = bundled("bwd_b2").parts();
   for (problem::Group& group : parts.groups) {

@@ -100,7 +100,7 @@ TEST(Cluster, NobodyIsGoneWhileTheOtherStillSends) {
   Plan plan = cluster_plan();
   for (Role& role : plan.roles) drop_leaves(role);
   EXPECT_EQ(rule_of(plan), "exit");
-  // One role that stays for the others is enough: the CTA is there as long as one warp is.
+  // One role that waits for the other CTA is enough: a CTA exists as long as one of its warps runs.
   for (std::size_t r = 0; r < plan.roles.size(); ++r) {
     plan = cluster_plan();
     drop_leaves(plan.roles[r]);

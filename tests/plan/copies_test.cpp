@@ -78,7 +78,7 @@ TEST(Copies, AreFencedByTheirReader) {
   EXPECT_EQ(rule_of(plan), "fence");
 }
 
-// In front of the wait a fence says nothing of what lands until then.
+// A fence in front of the wait does not cover copies that land until the wait ends.
 TEST(Copies, AreFencedBehindTheWait) {
   Plan plan = copies_plan(kTwoLoads, 2);
   for (std::vector<Step>* steps : sequences(plan)) {

@@ -6,7 +6,7 @@
 
 #include "twill/plan/plan.h"
 
-/// Internal to the explorer: what stays as it is while a plan runs.
+/// Internal to the explorer: facts that stay the same while a plan runs.
 namespace twill::plan::testing {
 
 struct Micro {
@@ -15,7 +15,7 @@ struct Micro {
   bool second_half = false;  ///< of take, rendezvous and leave
 };
 
-/// A warp of one of the CTAs and what it does: the loop, and leaving the cluster.
+/// Part of a warp of one of the CTAs: the loop, or leaving the cluster.
 struct ExploredWarp {
   std::vector<Micro> program;
   RoleId role;
@@ -25,7 +25,7 @@ struct ExploredWarp {
   std::size_t comes = 0;  ///< how far it is when others need not wait for it to leave
 };
 
-/// By OpId: who does it.
+/// By OpId: the role of the op.
 std::vector<RoleId> roles_of(const Plan& plan);
 
 class ExploredLayout {

@@ -32,7 +32,8 @@ ExploredMemory::ExploredMemory(const Plan& plan, const std::vector<RoleId>& role
   }
 }
 
-/// Where there are fewer copies than iterations before the loop, the last of them are left.
+/// If there are fewer copies than iterations before the loop, the copies hold the last of these
+/// iterations.
 std::vector<Cell> ExploredMemory::at_start() const {
   std::vector<Cell> cells(cells_, kGarbage);
   for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {

@@ -19,7 +19,7 @@ using Cell = std::int32_t;
 Cell tag(OpId op, std::int64_t iteration);
 
 /// Viewer of a cell: one warp, or asynchronous work, which sees all lanes. A CTA's share of a
-/// multicast copy looks like a warp of as many as there are CTAs.
+/// multicast copy counts as a warp; there are as many of these as CTAs.
 struct Viewer {
   int warp = 0;
   int warps = 1;
@@ -43,7 +43,8 @@ class ExploredMemory {
   /// Fault of reading `value` of iteration n by `reader`; nothing if the value is there.
   std::optional<std::string> read(const std::vector<Cell>& cells, OpId value, OpId reader,
                                   std::int64_t n, Viewer viewer) const;
-  /// The same for an op of iteration i that updates: its place holds one of the values it updates.
+  /// The same for an op of iteration i that updates: its place must hold one of the values it
+  /// updates.
   std::optional<std::string> read_updated(const std::vector<Cell>& cells, OpId op, std::int64_t i,
                                           Viewer viewer) const;
 

@@ -147,7 +147,7 @@ class Explorer {
     return next;
   }
 
-  /// Each thing that may end on its own, now.
+  /// Every kind of asynchronous work that may end now.
   void end_work(const State& state, std::vector<State>& next) {
     for (std::size_t q = 0; q < state.queues.size(); ++q) {
       if (state.queues[q].empty()) continue;
@@ -356,7 +356,8 @@ class Explorer {
     std::sort(state.pending[warp.crew].begin(), state.pending[warp.crew].end());
   }
 
-  /// All of an asynchronous op, or the part of it that one warp starts, or one CTA for all.
+  /// Work of an asynchronous op: all of it, or the part that one warp starts, or one CTA's part for
+  /// all.
   Viewer part_of(const Flight& flight, int warp) const {
     const Mechanism how = plan_.mechanisms[flight.op.index()];
     if (how == Mechanism::tma_multicast) {
@@ -432,8 +433,8 @@ class Explorer {
     if (what) wrong(*what);
   }
 
-  /// Checks all operands of an op. What it updates is gone when it ends; everything else must be
-  /// there from its begin to its end.
+  /// Checks all operands of an op. The value that the op updates is gone at its end; all other
+  /// operands must be there from begin to end.
   void read(State& state, OpId op, std::int64_t iteration, Viewer viewer, Reading when) {
     bool updates = false;
     for (const problem::Dependence& d : plan_.problem.dependences()) {

@@ -7,7 +7,7 @@
 #include "twill/plan/plan.h"
 
 /// Runs a plan in every possible order, on barriers that count and buffers that remember their
-/// writers. Knows nothing of happens-before: it is what the proof is checked against.
+/// writers. The explorer knows no happens-before relation: the proof is checked against it.
 namespace twill::plan::testing {
 
 struct Exploration {

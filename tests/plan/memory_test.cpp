@@ -6,8 +6,8 @@
 
 #include "plan/plans.h"
 
-// Protects the order of accesses to global memory in plans: what keeps it is there, and the proof
-// refuses plans from which it is taken.
+// Protects the order of accesses to global memory in plans: plans have the steps that keep the
+// order, and the proof refuses plans without them.
 namespace twill::plan::testing {
 namespace {
 
@@ -24,7 +24,7 @@ f -> st distance 1
 ld -> st distance 1 order-only through-memory
 )";
 
-/// One role stores what another loads.
+/// One role stores to addresses that another role loads.
 constexpr const char* kTwoRoles = R"(
 loop two
 minimum-compute-groups 2
@@ -40,7 +40,7 @@ ld -> g blocking
 ld -> st distance 1 order-only through-memory
 )";
 
-/// Threads store what a bulk copy loads.
+/// Threads store to addresses that a bulk copy loads.
 constexpr const char* kBulkLoad = R"(
 loop bulk
 unit TMA
@@ -56,7 +56,7 @@ f -> st distance 1
 ld -> st distance 1 order-only through-memory
 )";
 
-/// A bulk store of what a load of the next iteration reads.
+/// A bulk store to addresses that a load of the next iteration reads.
 constexpr const char* kBulkStore = R"(
 loop sent
 unit TMA
@@ -85,14 +85,14 @@ TEST(MemoryOrder, PlansKeepIt) {
   }
 }
 
-// The warps of a role meet between what one of them stores and another loads.
+// The warps of a role meet between a store by one of them and a load by another.
 TEST(MemoryOrder, WarpsOfARoleMeet) {
   Plan plan = plan_of(kOneRole);
   ASSERT_GT(drop(plan, [](const Step& s) { return s.kind == StepKind::rendezvous; }), 0);
   EXPECT_EQ(refused_by(plan), "dependence");
 }
 
-// Order alone takes no rendezvous where each warp keeps that of its own.
+// An order alone takes no rendezvous if each warp keeps the order of its own accesses.
 TEST(MemoryOrder, OrderOfOtherKindsTakesNoMeeting) {
   std::string text = kOneRole;
   for (std::size_t at = text.find(" through-memory"); at != std::string::npos;
@@ -120,7 +120,7 @@ TEST(MemoryOrder, RolesWaitForEachOther) {
   }
 }
 
-// Bulk copies see what threads stored behind a fence of these threads.
+// Bulk copies see stores by threads if these threads execute a fence after the stores.
 TEST(MemoryOrder, BulkCopiesWantAFence) {
   Plan plan = plan_of(kBulkLoad);
   const auto is_fence = [](const Step& s) {

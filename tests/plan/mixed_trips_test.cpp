@@ -13,8 +13,9 @@
 #include "twill/plan/proof/data.h"
 #include "twill/plan/text.h"
 
-// Protects the proof's statement about tiles of differing trip counts: if it calls every mixture
-// decided, every mixture that is laid out keeps all rules. It does so for the plans of kernels.
+// Protects the proof's statement about tiles of differing trip counts: if every mixture is called
+// decided, every mixture that is laid out keeps all rules. The statement holds for the plans of
+// kernels.
 namespace twill::plan::testing {
 namespace {
 
@@ -158,9 +159,9 @@ o -> o distance 1 delay 0 in-place
   return *std::move(plan);
 }
 
-// Accumulators, operands and scores in tensor memory: decided, and mixtures keep all rules. What
-// does without one of its waits or fences and is proven for neighbours is undecided, or keeps them
-// as well.
+// Accumulators, operands and scores in tensor memory: decided, and mixtures keep all rules. A plan
+// that lacks one of its waits or fences and is proven for neighbours is undecided, or keeps the
+// rules as well.
 TEST(MixedTrips, WithTensorMemoryAreDecided) {
   std::mt19937 random(1);
   MixtureTally changed;
@@ -180,8 +181,8 @@ TEST(MixedTrips, WithTensorMemoryAreDecided) {
             << ", broken " << changed.broken << "\n";
 }
 
-/// Scores that one warp makes and threads read, with nothing around the loop that keeps the warp
-/// from the next tile.
+/// Scores that one warp makes and threads read; no step around the loop keeps the warp from
+/// starting the next tile.
 Plan scores_plan() {
   const auto loop = schedule::parse_loop(R"(
 loop scores

@@ -151,7 +151,7 @@ class KindMutator {
     return "parity of " + channel.name;
   }
 
-  /// Changes what holds the two CTAs together.
+  /// Changes a step that synchronizes the two CTAs.
   std::string change_cluster() {
     Channel& channel = plan_.channels[pick(plan_.channels.size())];
     switch (pick(4)) {
@@ -238,7 +238,7 @@ void check_mutants(const Plan& good, unsigned mutants) {
   std::cout << "accepted " << tally.accepted << ", rejected " << tally.rejected
             << ", of these seen to fail " << tally.seen_to_fail << ", too large " << tally.too_large
             << "\n";
-  // The test means nothing if nearly everything is rejected, or nothing is.
+  // The test is worthless if nearly all mutants are rejected, or nearly none.
   EXPECT_GT(tally.accepted, 0);
   EXPECT_GT(tally.seen_to_fail, static_cast<int>(mutants) / 4);
 }
@@ -258,7 +258,7 @@ use -> f
 f -> f distance 1
 )";
 
-/// The same with asynchronous work that reads it for more than an iteration.
+/// The same with asynchronous work that reads the buffer for more than an iteration.
 constexpr const char* kSharedByProducts = R"(
 loop shared
 unit TC

@@ -17,7 +17,7 @@ class Mutator {
  public:
   Mutator(Plan plan, unsigned seed) : plan_(std::move(plan)), random_(seed) {}
 
-  /// Says what was changed; "" if there is nothing of the kind that was drawn.
+  /// Describes the change; "" if the plan has no part of the kind that was drawn.
   std::string mutate() {
     using Change = std::string (Mutator::*)();
     static constexpr Change kChanges[] = {

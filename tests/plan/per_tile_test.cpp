@@ -230,7 +230,7 @@ TEST(PerTile, EffectsOfScalarsKeepTheirPlace) {
   }
 }
 
-// Each step that belongs to the tile is there for a reason.
+// Each step of the tile is needed.
 TEST(PerTile, NoStepCanBeLeftOut) {
   struct Case {
     const char* role;
@@ -322,8 +322,8 @@ TEST(PerTile, InvariantBuffersShareTheirPlaceWithNothing) {
   }
 }
 
-/// Two groups multiply what one load brings, and each stages its rows of what is stored. The loop
-/// has so much shared memory, and staging eight more.
+/// Two groups multiply tiles of one load, and each stages its rows of the result. The memory has
+/// `capacity` for the loop, and eight units more for staging.
 Plan two_stores(int capacity) {
   const std::string two_groups = "loop two\nmemory SMEM capacity " + std::to_string(capacity) + R"(
 unit TC
@@ -355,7 +355,7 @@ mmB -> mmB in-place distance 1
 }
 
 // Where memory is short, the staging of a CTA's only tile lies in a ring. Each role waits until the
-// other is done with the ring, and no part of that can be left out.
+// other is done with the ring, and each part of that is needed.
 TEST(PerTile, StagingLiesInARingWhereMemoryIsShort) {
   const auto copies = [](const Plan& plan) { return plan[*plan.values[0].home].depth; };
   const Plan apart = two_stores(16);

@@ -11,8 +11,8 @@
 #include "twill/plan/json.h"
 #include "twill/plan/text.h"
 
-// Protects the construction and the JSON: what comes out is proven, reads back as it was, and a
-// changed file is refused with its reason.
+// Protects the construction and the JSON: the plan is proven, and its file reads back as the same
+// plan. A changed file is refused with the reason.
 namespace twill::plan::testing {
 namespace {
 
@@ -42,7 +42,7 @@ TEST(Plan, WithAllWaitsIsProvenToo) {
   EXPECT_TRUE(proven.has_value()) << text_of(proven.error());
 }
 
-// The proof lays out trip counts up to its bound; far beyond it nothing new may happen.
+// The proof lays out trip counts up to its bound; far beyond the bound no new fault may appear.
 TEST(Plan, HoldsFarBeyondTheTripsThatWereLaidOut) {
   const Plan plan = plan_of(kCrossing);
   const auto proven = prove(plan);
@@ -51,8 +51,9 @@ TEST(Plan, HoldsFarBeyondTheTripsThatWereLaidOut) {
   EXPECT_EQ(far.end, Exploration::End::fine) << far.what;
 }
 
-// For every start of the interval, no product whose result others read is in flight over the back
-// edge of a role's loop. ptxas would serialize it. Where it already begins well, it stays.
+// For every start of the interval, no product with other readers is in flight over the back edge of
+// a role's loop. ptxas would serialize such products. A plan that already begins well stays as it
+// is.
 TEST(Plan, BeginsTheIntervalBetweenProducts) {
   std::string text = kRegisters;  // with work that is longer than the product
   const std::string work = "op f latency 2 issue 2";
@@ -82,9 +83,9 @@ TEST(Plan, BeginsTheIntervalBetweenProducts) {
   EXPECT_LT(moved, interval);
 }
 
-// The next tile of a persistent kernel waits for what the tile before leaves undone.
-/// A product whose result outlives the interval is waited for at the end of its window. There the
-/// loop moves the result to other registers.
+// The next tile of a persistent kernel waits for work that the tile before leaves unfinished. A
+// product whose result outlives the interval is waited for at the end of its window. There the loop
+// moves the result to other registers.
 TEST(Plan, WaitsForAProductThatItMovesOn) {
   const Plan plan = plan_of(kRegisters);
   const auto& steady = plan.roles[1].sections.steady;
@@ -212,7 +213,7 @@ TEST(PlanJson, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(with("{", "").find("not valid JSON"), std::string::npos);
 }
 
-// No file may bring the proof down: cut and changed ones are refused one way or the other.
+// Any cut or changed file is refused, by the reader or by the proof, and crashes neither.
 TEST(PlanJson, NumbersOutOfRangeAreFindings) {
   const std::string text = plan_json(plan_of(kTensor));
   for (const char* member : {"\"depth\": ", "\"first_warp\": ", "\"warpgroup\": ", "\"spread\": ",

@@ -16,7 +16,7 @@
 #include "twill/solve/solve.h"
 #include "twill/verify/verify.h"
 
-/// Plans of small loops that cover what plans are made of.
+/// Plans of small loops that cover all parts of plans.
 namespace twill::plan::testing {
 
 /// A load, asynchronous work in registers (wgmma), threads that use it.

@@ -10,8 +10,8 @@
 
 // Protects the proof against bugs that generators of warp-specialized kernels are known to have
 // shipped (26, in the public history of one of them). Each is put into a good plan, and the proof
-// has to name the broken rule. Five cannot be said in a plan at all; they are listed at the end
-// with what makes them impossible.
+// has to name the broken rule. Five cannot be stated in a plan; the list at the end says what makes
+// them impossible.
 namespace twill::plan::testing {
 namespace {
 

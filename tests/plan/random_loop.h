@@ -13,8 +13,8 @@ namespace twill::plan::testing {
 /// place, carried, handed over, or only ordered.
 problem::Problem random_loop(std::mt19937& random);
 
-/// `best`, slowed down and with ops moved as far as the rules allow: what a strategy that does not
-/// search might hand over. Obeys all rules in force.
+/// `best`, slowed down and with ops moved as far as the rules allow: like a schedule by a strategy
+/// that does not search. Obeys all rules in force.
 schedule::Schedule disturbed(std::mt19937& random, const problem::Problem& problem,
                              const schedule::Schedule& best);
 

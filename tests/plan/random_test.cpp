@@ -141,7 +141,7 @@ void check_loops(unsigned first, unsigned count) {
   }
   std::cout << "proven " << tally.proven << ", refused " << tally.refused << ", explored "
             << tally.explored << ", with copies of products " << tally.rotated << "\n";
-  // The test means nothing if nearly everything is refused, or too large to explore.
+  // The test is worthless if nearly all plans are refused or too large to explore.
   EXPECT_GT(tally.proven, static_cast<int>(count) / 3);
   EXPECT_GT(tally.explored, tally.proven / 2);
   EXPECT_GT(tally.rotated, 10);

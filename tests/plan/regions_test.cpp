@@ -3,8 +3,8 @@
 #include "plan/plans.h"
 #include "twill/plan/proof/run.h"
 
-// Protects critical regions: in every interleaving and for every trip count the roles are in them
-// one after the other, each once per iteration; and what of that is left out is noticed.
+// Protects critical regions: in every interleaving and for every trip count the roles enter them
+// one after the other, each once per iteration. A plan that lacks a part of that is rejected.
 namespace twill::plan::testing {
 namespace {
 

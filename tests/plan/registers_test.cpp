@@ -7,7 +7,7 @@
 #include "plan/plans.h"
 
 // Protects the registers of roles that span several warpgroups: setmaxnreg is each warpgroup's own,
-// and the least of them is what the role has.
+// and the role has the least of them.
 namespace twill::plan::testing {
 namespace {
 
@@ -60,7 +60,7 @@ TEST(Registers, TheLeastThatHoldsTheValuesIsAccepted) {
   EXPECT_TRUE(proven.has_value()) << text_of(proven.error());
 }
 
-// One step less in any of the role's warpgroups is too little, also if only its last has less.
+// One step less in any of the role's warpgroups is too little, even if only the last one has less.
 TEST(Registers, EveryWarpgroupOfARoleMustHaveThem) {
   for (std::size_t w = 1; w < 4; ++w) {
     Plan plan = wide_plan(sufficient());

@@ -11,7 +11,7 @@
 #include "twill/plan/text.h"
 
 // Protects: where a descriptor has the whole tile, the roles fill one box and a role of its own
-// stores it. The proof knows its channels, and no step of them can be left out.
+// stores it. The proof knows its channels, and each of their steps is needed.
 namespace twill::plan::testing {
 namespace {
 

@@ -66,7 +66,7 @@ TEST(TensorFence, StandsBeforeTheMeetingWhatWasDoneAndBehindItWhatFollows) {
   expect_rule(plan, "fence");  // a fence behind the meeting is too late for what the others did
 }
 
-/// Exactly at the limit: one warp needs none towards itself.
+/// Exactly at the limit: one warp needs no fence towards itself.
 TEST(TensorFence, IsNotAskedOfOneWarp) {
   Plan plan = own_work(1);
   EXPECT_EQ(drop(plan, fences(Fence::tensor_before)), 0) << to_text(plan);
@@ -75,8 +75,8 @@ TEST(TensorFence, IsNotAskedOfOneWarp) {
   EXPECT_TRUE(proven.has_value()) << text_of(proven.error()) << to_text(plan);
 }
 
-/// A reader must be done, as seen by the unit, before the unit writes over that: nothing else makes
-/// the warps meet here.
+/// A reader must be done, as seen by the unit, before the unit overwrites the tile; no other step
+/// makes the warps meet here.
 TEST(TensorFence, StandsBeforeAReaderIsOverwritten) {
   constexpr const char* kOneCopy = R"(
 loop one_copy

@@ -183,8 +183,8 @@ TEST(TensorPerTile, IsProvenHoweverTilesCome) {
   }
 }
 
-// Roles that read a tile release it when they have read it, even if others read it later. (A
-// product of the loop released none that others read behind the loop.)
+// Roles that read a tile release it after their read, even if other roles read it later. (A product
+// of the loop once did not release operands that other roles read behind the loop.)
 TEST(TensorPerTile, EachRoleGivesBackWhatItHasRead) {
   for (const Tiles tiles : {Tiles::one_per_cta, Tiles::persistent}) {
     Plan plan = kernel_plan(kProduct, tiles, true, false, true);

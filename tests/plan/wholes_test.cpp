@@ -63,8 +63,8 @@ WholeRequest wanted(const std::string& what, const std::vector<OpId>& within, bo
   return request;
 }
 
-// A branch is done in place of its last op of each part, however its ops are listed. Copies in it
-// run ahead, so a branch of copies alone is none.
+// A branch is executed at the place of its last op of each part, however its ops are listed. Copies
+// in a branch run ahead, so a branch of copies alone is no branch of the plan.
 TEST(Wholes, BranchesAreDoneWithTheLastOpOfEachPart) {
   const Plan plan = plan_with({wanted("if @ 2:1", {kLoad, kFA, kFB, kGA, kGB}, false, {}, ""),
                                wanted("if @ 3:1", {kLoad}, false, {}, "")});
@@ -95,7 +95,8 @@ TEST(Wholes, EffectsFollowWhatTheyNeed) {
   EXPECT_NE(to_text(plan).find("print @ 3:1    behind mmA"), std::string::npos) << to_text(plan);
 }
 
-// No part of it is believed: a branch before one of its ops, and ids that there are not.
+// Each part of a branch is checked: a branch before one of its ops is refused, and so are unknown
+// ids.
 TEST(Wholes, AreProven) {
   const Plan good = plan_with({wanted("if @ 2:1", {kFA, kFB, kGA, kGB}, false, {}, "")});
   const auto read = read_plan_json(plan_json(good), "test");

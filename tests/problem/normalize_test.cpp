@@ -13,7 +13,7 @@
 namespace twill::problem {
 namespace {
 
-/// A chain of ops on one unit with these occupancies and nothing else.
+/// A chain of ops on one unit with these occupancies; ops have no other demands.
 Problem with_costs(const std::vector<Cycles>& costs) {
   Parts parts;
   parts.name = "costs";
@@ -48,7 +48,7 @@ std::vector<Cycles> images(const std::vector<CostChange>& costs) {
   return x;
 }
 
-/// Calls `use` with every x whose sum, costs counted as often as `uses` says, is at most `budget`.
+/// Calls `use` with every x whose sum is at most `budget`. A cost counts as often as `uses` says.
 template <class Use>
 void for_each_x(const std::vector<CostChange>& costs, bool uses, Cycles budget, Use use) {
   std::vector<Cycles> x(costs.size(), 0);
@@ -67,8 +67,8 @@ std::vector<Cycles> drawn(std::mt19937& random) {
   return costs;
 }
 
-// Protects: the paper's integer program is solved to the optimum: no other integers of that sum
-// have a smaller F, tried one by one.
+// Protects: the paper's integer program is solved to the optimum: no other integers with that sum
+// have a smaller F, by trying each.
 TEST(Normalize, PaperFormHasTheLeastError) {
   std::mt19937 random(1);
   int collapsed = 0;
@@ -88,8 +88,8 @@ TEST(Normalize, PaperFormHasTheLeastError) {
   EXPECT_GT(collapsed, 10);
 }
 
-// Protects: the repaired form keeps what is positive and what is distinct, and has the least
-// distortion of all that do.
+// Protects: in the repaired form positive costs stay positive and distinct costs distinct, with the
+// least distortion of all such forms.
 TEST(Normalize, RepairedFormHasTheLeastDistortion) {
   std::mt19937 random(2);
   for (int round = 0; round < 150; ++round) {
@@ -147,8 +147,8 @@ TEST(Normalize, ReplacesEveryDuration) {
             std::string::npos);
 }
 
-// Protects: a budget that cannot be kept is refused, in either form, and nothing to normalize is
-// fine.
+// Protects: an impossible budget is refused in either form, and a Problem without costs is
+// accepted.
 TEST(Normalize, RefusesBudgetsThatAreTooSmall) {
   EXPECT_FALSE(normalize(with_costs({5}), {0, NormalForm::paper}));
   EXPECT_FALSE(normalize(with_costs({5}), {kLargestBudget + 1, NormalForm::paper}));

@@ -14,9 +14,9 @@ Bracket expecting(std::optional<Cycles> expected) {
   return bracket;
 }
 
-// Protects: what is shown as expected lies within the bracket, as the documents say, though the
-// co-run model knows no registers (768 was shown beside 852 .. 2006) and may be slower than the
-// schedule (2276 beside 1889 .. 1922).
+// Protects: the expected interval lies within the bracket, as the documents say. The co-run model
+// knows no registers (768 was shown beside 852 .. 2006) and may be slower than the schedule (2276
+// beside 1889 .. 1922).
 TEST(Outcome, ExpectsNothingOutsideOfTheBracket) {
   EXPECT_EQ(expected_within(expecting(768)), 852);
   EXPECT_EQ(expected_within(expecting(900)), 900);

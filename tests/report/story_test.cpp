@@ -34,9 +34,8 @@ std::string parts_of(const Outcome& outcome) {
   return words;
 }
 
-// Protects: what lies between bound and plan is the sum of its parts, as they are printed. Runs
-// with less of what takes time may be slower (480.7 cycles were shown of which 1020.3 were one
-// part).
+// Protects: the gap between bound and plan is the sum of its parts as printed. A run with fewer
+// causes may be slower (of a gap of 480.7 cycles one part was shown as 1020.3).
 TEST(Story, PartsAddUpToTheWhole) {
   EXPECT_EQ(parts_of(with_plan(600, 610.5, 640.7)), "order 600;signals 105;load latency 302;");
   EXPECT_EQ(parts_of(with_plan(1560.3, 1020, 1020.7)), "order 4807;");

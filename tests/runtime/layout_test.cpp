@@ -158,7 +158,7 @@ TEST(TensorMap, TellsTheDriverWhatItIsTold) {
 
 std::string said(const char* wrong) { return wrong == nullptr ? "nothing" : wrong; }
 
-// Protects: what the driver would only call an invalid value is refused with the reason.
+// Protects: a value that the driver would only call invalid is refused with the reason.
 TEST(TensorMap, RefusesWhatTheCopyEngineCannotDo) {
   const CUtensorMapDataType half = map_type<__half>();
   host_cuda::encoded.clear();

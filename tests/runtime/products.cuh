@@ -13,7 +13,7 @@ namespace {
 
 using twill::Major;
 
-/// A barrier that one TMA batch of thread 0 arrives at, and what all threads wait with.
+/// A barrier for one TMA batch of thread 0, and the parity that all threads wait with.
 __device__ void begin_load(uint64_t* full, uint32_t bytes) {
   twill::barrier_init(full, 1);
   twill::barrier_init_fence();

@@ -95,7 +95,7 @@ TEST(Bounds, CountOnlyRulesInForce) {
   EXPECT_EQ(min_ii(lax).value, 1);
 }
 
-// Issue slots are what a group has, so bounds on them depend on which groups may run an op.
+// Issue slots belong to a group, so bounds on them depend on which groups may run an op.
 TEST(Bounds, SpreadIssueOverTheGroupsThatMayRunTheOps) {
   const std::string ops =
       "op a issue 5\nop b issue 5\nop c issue 5\nop m warps 1 issue 7\n"
@@ -205,7 +205,7 @@ RC_GTEST_PROP(Bounds, EqualThoseOfTheBestChoiceOfAlternatives, ()) {
   }
 }
 
-// The circuit itself must be one, with the numbers it states: it is shown as a proof.
+// The circuit itself is checked with the numbers it states: users see it as a proof.
 RC_GTEST_PROP(Recurrence, IsACircuitWithItsSums, ()) {
   const Problem problem = *problem::pose(any_parts({8, 24, 1}));
   const std::optional<Recurrence> worst = critical_recurrence(problem);
@@ -283,7 +283,7 @@ TEST(NeverFeasible, NamesAValueThatDoesNotFit) {
   EXPECT_EQ(why(start + "op a latency 1 occupies M 10 registers 10\na -> r\n"), "-");
 }
 
-// A value whose last read may end at its issue occupies nothing, however large it is.
+// A value whose last read may end at its issue occupies no memory, however large it is.
 TEST(NeverFeasible, SaysNothingAboutValuesThatMayNotLive) {
   const std::string start = "loop x\nmemory M capacity 10\ngroup G\nop r\n";
   EXPECT_EQ(why(start + "op a latency 1 occupies M 11\n"), "-");
@@ -308,8 +308,8 @@ TEST(NeverFeasible, CountsWhatIsAlwaysCarriedAroundTheLoop) {
             "groups of 4 warps have 20 together");
 }
 
-// Protects: that fewer compute groups than asked for are an argument only if ops must share one;
-// the number alone leaves no loop without a schedule.
+// Protects: a limit on compute groups is a bound only if ops must then share a group; the number
+// alone makes no loop infeasible.
 TEST(NeverFeasible, SeesGroupsThatCannotHaveAnOp) {
   EXPECT_EQ(why("loop x\nminimum-compute-groups 2\ngroup G\ngroup H\nop a\nop b\n"
                 "same-group a b\n"),

@@ -31,7 +31,7 @@ Dependence edge(std::size_t from, std::size_t to, int distance) {
   return result;
 }
 
-/// One way on pipe 0 that takes `demand` of it in `latency` cycles.
+/// One alternative on pipe 0 that takes `demand` of it in `latency` cycles.
 Alternative on_pipe(Cycles demand, Cycles latency) {
   Alternative alternative;
   alternative.latency = latency;

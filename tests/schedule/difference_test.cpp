@@ -73,8 +73,8 @@ TEST(Difference, NamesSlotsAndStagesMakeNone) {
   EXPECT_TRUE(differences(other.problem, named, base.schedule).empty());
 }
 
-// Protects: ways, groups and rounds are told with what is and what was, in this order; groups that
-// are not alike keep their names.
+// Protects: alternatives, groups and rounds are told in this order, each with its old and new
+// value. Groups that are not alike keep their names.
 TEST(Difference, SaysWhatIsAndWhatWas) {
   const Loop base = model();
   const Loop order = loop({{0, 0}, {1, 0}, {8, 1}, {14, 3}, {12, 1}});

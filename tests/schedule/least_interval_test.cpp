@@ -114,7 +114,7 @@ TEST(LeastInterval, HonoursTheIssueOfAGroup) {
   EXPECT_EQ(least(drawn.problem(), in_order(drawn.problem(), {0, 0})), 1);
 }
 
-// b waits for a and takes no issue slots itself: it fits before or after the windows, not inside.
+// b waits for a and takes no issue slots itself: b fits before or after the windows, not inside.
 TEST(LeastInterval, HonoursWaits) {
   Drawn drawn;
   drawn.group("G");

@@ -6,8 +6,8 @@
 
 #include "twill/schedule/loop_text.h"
 
-// Protects authors of `.loop` texts: each kind of mistake is reported where it stands, in words
-// that say what was expected.
+// Protects authors of `.loop` texts: each kind of mistake is reported at its place, with the
+// expected words.
 namespace twill::schedule {
 namespace {
 

@@ -195,7 +195,7 @@ TEST(LoopText, PrintsAnyLayoutInCanonicalForm) {
             "a -> a distance 1 delay 2\n");
 }
 
-// Keywords are not reserved: a loop may call its ops what it likes.
+// Keywords are not reserved: an op of a loop may have a keyword as its name.
 TEST(LoopText, OpsMayBeCalledLikeStatements) {
   const std::string text =
       "loop loop\ngroup group\nop op\nop order\nop schedule\nop at\n"

@@ -6,8 +6,8 @@
 
 #include "twill/driver/simulate_loop.h"
 
-// Runs of kernels' plans beside the expected co-run of their schedule's order. Two programs share a
-// model of shared pipes: one knows orders, the other steps and barriers.
+// Runs of kernels' plans compared with the expected co-run of their schedule's order. Two programs
+// share a model of shared pipes: one knows orders, the other steps and barriers.
 namespace twill::driver {
 namespace {
 
@@ -55,7 +55,7 @@ TEST(Kernels, RunAsTheirOrdersAreExpectedTo) {
                 account.pipes.value_or(0), account.barriers.value_or(0), account.loads.value_or(0));
     EXPECT_NEAR(account.pipes.value_or(0), expected, tolerance_of(kernel) * expected) << kernel;
     EXPECT_EQ(account.loads, loop->run->interval) << kernel;
-    // With nothing but the order of roles and units, a plan keeps its schedule.
+    // With only the order of roles and units in force, a plan keeps its schedule.
     const Cycles interval = loop->plan->plan().schedule.initiation_interval;
     EXPECT_LE(account.scheduled.value_or(0), static_cast<double>(interval) + 1e-3) << kernel;
     EXPECT_GE(account.loads, static_cast<double>(loop->outcome->bracket->fastest)) << kernel;

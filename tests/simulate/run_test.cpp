@@ -21,7 +21,7 @@
 #include "twill/simulate/simulate.h"
 #include "twill/simulate/trace.h"
 
-// Protects the simulator: omitted causes cost nothing, every proven plan runs to its end, and
+// Protects the simulator: omitted causes cost no cycles, every proven plan runs to its end, and
 // faults that a proof would reject are noticed.
 namespace twill::simulate {
 namespace {
@@ -114,8 +114,8 @@ double least_interval_of(const plan::Plan& plan) {
   return least ? static_cast<double>(least->initiation_interval) : 0;
 }
 
-/// Whether warps of a role wait for each other, or for what the first of them started: the schedule
-/// counts a role as one.
+/// Whether warps of a role wait for each other, or for work that the first of them started: the
+/// schedule counts a role as one.
 bool has_warps_that_meet(const plan::Plan& plan) {
   return std::any_of(plan.roles.begin(), plan.roles.end(), [](const plan::Role& role) {
     const auto& steady = role.sections.steady;
@@ -136,8 +136,8 @@ bool moves_products(const plan::Plan& plan) {
   return false;
 }
 
-// With the order and the ops' costs alone, a plan reaches the II it was made for. No plan is faster
-// than its order can be.
+// With the order and the ops' costs alone, a plan reaches the II of its schedule. No plan is faster
+// than the least interval of its order.
 TEST(Simulate, ReachesTheSchedulesInterval) {
   int checked = 0;
   int equal = 0;
@@ -187,9 +187,9 @@ TEST(Simulate, NoRunIsFasterThanTheOptimum) {
   EXPECT_GT(checked, 100);
 }
 
-// A role that waits issues nothing, also where it may issue several ops at once. A run in which b
-// waited while a is issued took 2 cycles here, though no schedule takes less than 3. For fwd_h1 it
-// took 1260 of the proven 1262.
+// A waiting role issues no op, even if it may issue several ops at once. A run in which b waited
+// while a is issued took 2 cycles here, though no schedule takes less than 3. For fwd_h1 it took
+// 1260 of the proven 1262.
 TEST(Simulate, WhatWaitsKeepsAwayFromWhatIsIssued) {
   for (const char* name : {"paper/third_stage.loop", "fwd_h1.loop", "fwd_b2_2wg.loop"}) {
     const plan::Plan plan = plan_of(loop_file(name));
@@ -198,7 +198,7 @@ TEST(Simulate, WhatWaitsKeepsAwayFromWhatIsIssued) {
     const auto interval = static_cast<double>(plan.schedule.initiation_interval);
     EXPECT_EQ(run_of(plan, 200, timing).interval, interval) << name;
     EXPECT_GE(run_of(plan, 200).interval, interval) << name;
-    // It is that rule, not another, that counts.
+    // This rule counts, not another.
     problem::Parts parts = plan.problem.parts();
     parts.relaxed.push_back(problem::Rule::blocking);
     std::sort(parts.relaxed.begin(), parts.relaxed.end());
@@ -247,8 +247,8 @@ TEST(Simulate, IsDeterministic) {
   EXPECT_GT(differ, 3);  // the seed does something
 }
 
-// Where no unit chooses between roles a run is an event graph: nothing ends earlier because
-// something else takes longer.
+// If no unit chooses between roles, a run is an event graph: no event comes earlier because some
+// work takes longer.
 TEST(Simulate, IsMonotoneInLatencies) {
   std::mt19937 random(7);
   int longer = 0;
@@ -335,7 +335,7 @@ middle -> last transfer 40
 big -> big distance 1
 )";
 
-/// Notes what is read from a staging buffer before it is there.
+/// Notes reads of a staging buffer whose value is not there yet.
 class Early final : public Listener {
  public:
   explicit Early(const plan::Plan& plan) : plan_(plan) {}

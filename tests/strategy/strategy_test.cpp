@@ -86,8 +86,8 @@ std::vector<std::string> stream_with(const Arranged& made, const std::string& fi
   return {};
 }
 
-/// Rounds of a stream that is not pipelined never overlap: each op after the one before, the first
-/// of the next round after the last.
+/// Rounds of a stream without pipelining never overlap: each op follows the op before it, and the
+/// first of the next round follows the last.
 void expect_in_order(const Arranged& made, const std::vector<OpId>& stream) {
   const Schedule& found = *made.answer.schedule;
   const auto issue = [&](OpId op) { return found.ops[op.index()].issue; };
@@ -101,7 +101,8 @@ void expect_in_order(const Arranged& made, const std::vector<OpId>& stream) {
 }
 
 // Each schedule of a strategy obeys every rule that its terms leave in force, by the independent
-// checker. It is no faster than the bound of the original loop, let alone than the optimum.
+// checker. The schedule is no faster than the bound of the original loop, let alone than the
+// optimum.
 TEST(Strategies, AreRightAndNoFasterThanTheOptimum) {
   for (const char* name :
        {"fwd_h1", "fwd_h2", "fwd_b1", "fwd_b2", "bwd_h1", "bwd_h2", "gemm", "meta_fwdsub"}) {
@@ -221,8 +222,8 @@ TEST(TritonPlain, WaitsForWhatTheIterationReads) {
   EXPECT_FALSE(waits("pvA", "ldK"));
 }
 
-// Its barriers are of the whole CTA: no group begins a round, or reads a load, before all others
-// are so far.
+// Its barriers are of the whole CTA: no group begins a round, or reads a load, before all other
+// groups have come there.
 TEST(TritonPlain, MeetsInEveryRound) {
   const Arranged made = arranged(loop("fwd_h2"), Strategy::triton_plain);
   const Schedule& found = *made.answer.schedule;
@@ -313,7 +314,7 @@ TEST(Modulo, IsEnoughOnHopperAndNotOnBlackwell) {
   EXPECT_GT(interval("fwd_b2"), solve::solve(loop("fwd_b2")).schedule->initiation_interval);
 }
 
-// One sub-tile that does something else has no schedule in common with the others.
+// A loop with one sub-tile unlike the others has no schedule of this strategy.
 TEST(Modulo, RefusesSubTilesThatDiffer) {
   const Problem uneven = changed(
       loop("fwd_h2"), [](problem::Parts& parts) { parts.ops.back().alternatives[0].latency += 1; });
@@ -321,8 +322,8 @@ TEST(Modulo, RefusesSubTilesThatDiffer) {
             "strategy modulo: the sub-tiles do not do the same work: 'pvB' is not like 'pvA'");
 }
 
-// No specialization: only compute groups run, everything is in source order, and what is started is
-// waited for, loads too. By the loop's own rules that is no schedule.
+// No specialization: only compute groups run, ops follow the source order, and each asynchronous op
+// is waited for, loads too. By the loop's own rules that is no schedule.
 TEST(Sequential, RunsEverythingInTheComputeGroups) {
   const Problem problem = loop("bwd_h2");
   const Arranged made = arranged(problem, Strategy::sequential);
@@ -390,7 +391,7 @@ Terms ping_pong_terms(const Problem& problem, const Known& known = {}) {
   return *std::move(terms);
 }
 
-/// In each region, the next group begins after the one before has come to its end.
+/// In each region, a group begins at the end of the group before.
 void expect_turns(const Arranged& made) {
   const Schedule& found = *made.answer.schedule;
   const auto issue = [&](OpId op) { return found.ops[op.index()].issue; };
@@ -404,7 +405,7 @@ void expect_turns(const Arranged& made) {
 }
 
 // Triton's ping-pong on Hopper: each product of the source is a region of its own, the first rows
-// begin, and the schedule alternates; without the option there is none.
+// begin, and the schedule alternates. Without the option there are no regions.
 TEST(PingPong, AlternatesAtEachProduct) {
   const Problem problem = loop("fwd_h2");
   EXPECT_TRUE(arranged(problem, Strategy::triton).terms.regions.all.empty());
@@ -418,8 +419,8 @@ TEST(PingPong, AlternatesAtEachProduct) {
   EXPECT_TRUE(verify::verify(problem, *made->answer.schedule));
 }
 
-// On Blackwell: around the exponentials of a tile, until what comes of them is in tensor memory. A
-// strategy that knows of no exponentials finds no region.
+// On Blackwell a region is around the exponentials of a tile, until their results are in tensor
+// memory. A strategy without a notion of exponentials finds no region.
 TEST(PingPong, AlternatesAroundExponentialsWhereProductsAreApart) {
   const Problem problem = loop("fwd_b2");
   Known known;
@@ -466,8 +467,8 @@ std::vector<std::string> regions_of_rows(const std::string& order) {
   return regions_of(ping_pong_terms(problem, known));
 }
 
-// A consumer's part of a region may be several products with nothing else in between; all of one
-// consumer's come before all of the other's.
+// A consumer's part of a region may be several products with no other op between them. All products
+// of one consumer come before all of the other's.
 TEST(PingPong, HoldsSeveralRowsIfNothingComesBetween) {
   EXPECT_EQ(regions_of_rows("m0m1m2m3n0n1n2n3"),
             (std::vector<std::string>{"m0..m1 m2..m3", "n0..n1 n2..n3"}));
@@ -514,7 +515,7 @@ TEST(PingPong, SaysWhatIsMissing) {
             "strategy cypress: it has no ping-pong");
 }
 
-// Where one warp starts the products, they are a partition of their own, and one consumer will do.
+// Where one warp starts the products, they are a partition of their own, and one consumer suffices.
 TEST(Triton, NeedsNoSecondConsumerWhereProductsAreApart) {
   const Problem apart = loop("fwd_b1");
   const auto made = arrange(apart, {Strategy::triton, {}}, {}, {});
@@ -522,7 +523,8 @@ TEST(Triton, NeedsNoSecondConsumerWhereProductsAreApart) {
   EXPECT_EQ(made->answer.verdict, schedule::Verdict::feasible) << made->answer.argument;
 }
 
-// Infeasible by a strategy is not infeasible: the answer names whose verdict it is.
+// Infeasible for a strategy does not mean infeasible: the answer names the strategy whose verdict
+// it is.
 TEST(Refusals, InfeasibleNamesTheStrategy) {
   const Problem tight = changed(loop("fwd_h2"), [](problem::Parts& parts) {
     for (problem::Group& group : parts.groups) group.registers = std::min(group.registers, 130);

@@ -18,7 +18,7 @@ TEST(Diagnostic, PrintsLocationLineCaretAndHint) {
             "hint: units are TC, TMA\n");
 }
 
-// Protects: what is not known is left out, and nothing stands for it.
+// Protects: unknown parts of a location are left out, without a placeholder.
 TEST(Diagnostic, LeavesOutWhatIsNotKnown) {
   EXPECT_EQ(to_string(Diagnostic{{}, "no loop", "", ""}), "error: no loop\n");
   EXPECT_EQ(to_string(Diagnostic{{"k.ttgir"}, "no loop", "", ""}, "warning"),

@@ -31,7 +31,7 @@ TEST(InOrder, WhateverTheNumberOfThreads) {
   }
 }
 
-// Protects: no work, no threads, no waiting.
+// Protects: without work, no thread is started and the call returns.
 TEST(InOrder, Nothing) {
   in_order(
       0, 4, [](std::size_t) -> int { throw std::logic_error("nothing is to be done"); },

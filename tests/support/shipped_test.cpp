@@ -44,7 +44,8 @@ TEST(Shipped, CarriesMachinesAndRuntimeByteForByte) {
   EXPECT_EQ(files, shipped_names("machines")->size() + shipped_names("runtime")->size());
 }
 
-// Protects: a folder of the user's own goes first, file by file, and adds what is not shipped.
+// Protects: a folder of the user's own goes first, file by file, and may add files that are not
+// shipped.
 TEST(Shipped, LetsAFolderOfTheUserGoFirst) {
   const fs::path own = fs::path(testing::TempDir()) / "twill_shipped_own";
   fs::create_directories(own / "machines");
@@ -61,7 +62,7 @@ TEST(Shipped, LetsAFolderOfTheUserGoFirst) {
   fs::remove_all(own);
 }
 
-// Protects: a variable that names nothing is said, and not passed over.
+// Protects: a variable that names no folder is an error; it is not ignored.
 TEST(Shipped, RefusesAFolderThatIsNone) {
   const DataDir set("/no/such/folder");
   for (const auto& wrong : {shipped_text("machines/h200.json").map([](const auto&) {}),

@@ -20,7 +20,7 @@ TEST(DidYouMean, FindsSlipsOfTheKeyboard) {
   EXPECT_EQ(did_you_mean("TX", kWords), "did you mean 'TC'?");
 }
 
-// A wrong hint is worse than none.
+// A wrong hint is worse than no hint.
 TEST(DidYouMean, IsSilentWhenNothingIsClose) {
   EXPECT_EQ(did_you_mean("memory", kWords), "");
   EXPECT_EQ(did_you_mean("x", kWords), "");
@@ -28,7 +28,7 @@ TEST(DidYouMean, IsSilentWhenNothingIsClose) {
   EXPECT_EQ(did_you_mean("latency", {}), "");
 }
 
-// Words come from files we know nothing about: 10 MB must not be compared letter by letter.
+// Words come from arbitrary files: 10 MB must not be compared letter by letter.
 TEST(DidYouMean, IgnoresEndlessWords) {
   EXPECT_EQ(did_you_mean(std::string(10 << 20, 'u'), kWords), "");
 }

@@ -54,6 +54,34 @@ TEST(Builder, GemmIsTheValueThatItsTextReadsAs) {
   EXPECT_EQ(*made, read);
 }
 
+// Splits, slices and integers in C++ are those of the text, and what is wrong with a split is said.
+TEST(Builder, SplitsAndSlices) {
+  Task dot("dot",
+           {updates("C", i32, {"M", "N"}), reads("A", i8, {"M", "K"}), reads("B", i8, {"N", "K"})});
+  dot.split("host", {by("M", "U"), by("N", 32)});
+  dot.split("groups", {into("M", "G")});
+  dot.inner("upper", [&](Inner& t, Tensor C, Tensor A, Tensor B) {
+    t.launch(dot, slice(C, {8, 0}, {64, C.extent(1)}), slice(A, {8, 0}, {64, A.extent(1)}), B);
+  });
+  dot.leaf("mma", [](Leaf&, Slot C, Slot A, Slot B) { C += mma(A, transpose(B)); });
+  const auto library = library_of({dot});
+  ASSERT_TRUE(library) << to_string(library.error());
+  const TaskText read = must_read(R"(
+task dot(updates C: i32[M, N], reads A: i8[M, K], reads B: i8[N, K])
+inner dot.host = split M by U, N by 32
+inner dot.groups = split M into G
+inner dot.upper { dot(slice(C, 64, N from 8, 0), slice(A, 64, K from 8, 0), B) }
+leaf dot.mma { C += mma(A, transpose(B)) }
+)");
+  EXPECT_EQ(*library, read.library);
+  Task wrong("wrong", {updates("C", f32, {"M"})});
+  wrong.split("host", {by("N", 4)});
+  const auto refused = library_of({wrong});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().location.line, __LINE__ - 3);
+  EXPECT_NE(refused.error().message.find("T02: there is no size 'N'"), std::string::npos);
+}
+
 // Parts, positions, conditions and sums in C++ are those of the text.
 TEST(Builder, PartsPositionsAndConditions) {
   Task all("all", {reduces("C", f32, {"L", "M"}), reads("A", f32, {"L", "M"})});
@@ -256,7 +284,7 @@ TEST(Builder, MappingIsThatOfTheText) {
   made.set("A", 3).set("B", {8, 16, 24}).depth({2, 3}).specialize().limit_shared(160 * 1024);
   made.entry("top", t, "v").at(Processor::host).set("D", 4).memory("x", Memory::global);
   made.depth(3).specialize(false).calls({"below"});
-  made.instance("below", t, "w");
+  made.instance("below", t, "w").memory("x", Memory::shared).swizzle(64);
   EXPECT_EQ(print_mapping(made.value()), R"(map m for t on h200 {
   A = 3
   B = 8..24 by 8
@@ -264,7 +292,7 @@ TEST(Builder, MappingIsThatOfTheText) {
   specialize
   limit shared = 160 KiB
   entry top: t.v at host  D = 4  x: global  depth = 3  specialize = no  calls below
-  below: t.w
+  below: t.w  x: shared swizzle 64
 }
 )");
   const auto read = read_mappings(print_mapping(made.value()), "m.map");

@@ -31,7 +31,7 @@ struct LanguageCase {
 
 class Refused : public testing::TestWithParam<LanguageCase> {};
 
-// Each code of the language, at the line and column where it is wrong: behind the @.
+// Each code of the language, at its line and column: behind the @.
 TEST_P(Refused, WithItsCode) {
   const auto [text, line, column] = marked(kTasks + GetParam().text);
   const TaskText read = must_read(text);
@@ -159,7 +159,33 @@ const LanguageCase kRefused[] = {
     {"T04Condition", "task t(updates C: f16[M])\nleaf t.l { C = @select(C, C, 0) }",
      "T04: 'select' by f16[M], which is no condition"},
     {"T04Whole", "task t(updates C: f16[M])\nleaf t.l { C = select(iota(M) < @0.5, C, 0) }",
-     "T04: '<' of positions, which are whole numbers, and a number that is none"},
+     "T04: '<' of whole numbers and a number that is none, or too large"},
+    {"T04RoundsToInteger",
+     "task t(updates C: i32[M], reads x: f32[M])\nleaf t.l { C = @cast(i32, x) }",
+     "T04: 'cast' of f32[M] to i32: leaves round to no integers"},
+    {"T04NotWhole", "task t(writes C: i8[M])\nleaf t.l { @C = 1.5 }",
+     "T04: 'C' is i8, and the number"},
+    {"T04TooLarge", "task t(writes C: i8[M])\nleaf t.l { @C = 128 }",
+     "T04: 'C' is i8, and the number"},
+    {"T04Divided", "task t(updates C: i32[M])\nleaf t.l { C = C @/ 2 }", "T04: '/' of i32[M]"},
+    {"T04SumsOfIntegers",
+     "task t(updates C: f32[M, N], reads A: i8[M, K], reads B: i8[K, N])\n"
+     "leaf t.l { C += @mma(A, B) }",
+     "T04: 'mma' of i8 adds up in i32, not onto f32[M, N]"},
+    {"T04SumsOnto",
+     "task t(updates C: f16[M, N], reads A: bf16[M, K], reads B: bf16[K, N])\n"
+     "leaf t.l { C += @mma(A, B) }",
+     "T04: 'mma' of bf16 adds up in f32, not onto f16[M, N]"},
+    {"T04SumsOntoNumber",
+     "task t(writes C: i32[M, N], reads A: i8[M, K], reads B: i8[K, N])\n"
+     "leaf t.l { C = @mma(A, B, 0.5) }",
+     "T04: 'mma' of i8 adds up in i32, not onto a number"},
+    {"T04Int32Operands",
+     "task t(writes C: i32[M, N], reads A: i32[M, K], reads B: i32[K, N])\n"
+     "leaf t.l { C = @mma(A, B) }",
+     "it takes f16, bf16 or numbers of 8 bits, of both the same"},
+    {"T04ReductionOfBytes", "task t(@reduces(+) C: i8[M])\nleaf t.l { C += 1 }",
+     "T04: reduces(+) of i8"},
     {"T04Types", "task t(updates C: f16[M])\nleaf t.l { C = C @+ iota(M) }",
      "T04: '+' of f16[M] and i32[M]"},
     {"T13Iota", "task t(updates C: f16[M])\nleaf t.l { C = select(@iota(W) < 1, C, 0) }",
@@ -184,7 +210,7 @@ task sum(writes y: f32[M], reads X: f32[M, N])
 leaf sum.l { y = row_sum(X) }
 )";
 
-// T15: what a function of the user's means is said by a leaf before it, element by element.
+// T15: a leaf in front of a user's function states the function's meaning, element by element.
 TEST(External, NeedsAMeaning) {
   const auto no_leaf =
       read_tasks(kGelu + "external sum.fast means exact calls f \"\"\" \"\"\"", "t.task");
@@ -230,7 +256,7 @@ TEST(External, IsItsMeaning) {
   EXPECT_TRUE(check(read.library));
 }
 
-// The refusals above must not hit what is right.
+// The refusals above must not hit right programs.
 TEST(Check, AcceptsBlocksThatIndicesTellApart) {
   const TaskText read = must_read(kTasks + R"(
 task t(updates C: f16[M], writes D: f16[M], updates S: f32[M, N], updates S16: f16[N, M], updates L: f32[M])

@@ -7,7 +7,7 @@ namespace {
 
 using execute::Tile;
 
-/// A product of what stands before a diagonal of blocks, with a branch for those on it.
+/// A product of the blocks before the diagonal, with a branch for the blocks on it.
 const std::string kBranches = R"(
 task t(writes C: f32[M, N], reads A: f32[M, N])
 task begin(writes S: f32[M, N])
@@ -68,7 +68,7 @@ struct Given {
 
 class Passes : public testing::TestWithParam<Given> {};
 
-// Each pass leaves what the tasks mean, to the last bit.
+// Each pass keeps the meaning of the tasks, to the last bit.
 TEST_P(Passes, KeepEveryBit) {
   const auto tree = tree_of(must_read(GetParam().text), GetParam().tunables);
   ASSERT_TRUE(tree) << to_string(tree.error());
@@ -181,7 +181,7 @@ TEST(Flow, PrintsEventsAndWhatComesAfterWhich) {
   EXPECT_NE(text.find(" after e2"), std::string::npos) << text;
 }
 
-// Q is the same for all keys, and a block of A is what two products read.
+// Q is the same for all keys, and two products read one block of A.
 TEST(Flow, LoadsOfTheSameAreMadeOnce) {
   const std::string attention = to_string(eliminate(flow_of(bundled("attention.task"))));
   EXPECT_LT(attention.find("copy blocks(Q"), attention.find("= for ")) << attention;

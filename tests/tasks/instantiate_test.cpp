@@ -4,7 +4,7 @@
 namespace twill::tasks {
 namespace {
 
-// An empty mapping but for the tunables: all else follows from the tasks.
+// An empty mapping except for the tunables: all else follows from the tasks.
 TEST(Instantiate, DerivesWhatIsNotStated) {
   const auto tree = tree_of(must_read(bundled("gemm.task")));
   ASSERT_TRUE(tree) << to_string(tree.error());
@@ -24,7 +24,7 @@ map stated for gemm on h200 {
   entry top: gemm.host at host  U = 64  V = 32  calls inside
   inside: gemm.block at block  W = 16  calls zero, product, out
   zero: clear.zero at warpgroup  C: register
-  product: gemm_add.wgmma at warpgroup  C: register  A: shared  B: shared
+  product: gemm_add.wgmma at warpgroup  C: register  A: shared swizzle 32  B: shared
   out: store.cast
 }
 )")
@@ -38,6 +38,9 @@ map stated for gemm on h200 {
   EXPECT_EQ(block.tunables.at("W"), 16);
   ASSERT_EQ(block.children.size(), 3U);
   EXPECT_EQ(block.children[1].instance, "product");
+  EXPECT_NE(to_string(*tree).find("A: shared swizzle 32  B: shared\n"), std::string::npos);
+  EXPECT_NE(print_mapping(completed(*tree)).find("A: shared swizzle 32  B: shared\n"),
+            std::string::npos);
 }
 
 struct MappingCase {
@@ -81,6 +84,10 @@ const MappingCase kRefusedMappings[] = {
      "M06: 'C' lies in the memory 'register', which a block of h200 does not see"},
     {"M09", "U = 1 V = 1 W = 1\nm: gemm_add.wgmma @B: register",
      "M09: the right operand of 'mma', 'B', lies in shared memory"},
+    {"M09Swizzle", "U = 1 V = 1 W = 1\nm: gemm_add.wgmma B: shared @swizzle 16",
+     "M09: 'swizzle 16' is no layout that 'mma' reads"},
+    {"M06Swizzle", "U = 1 V = 1 W = 1\nb: gemm.block B: shared @swizzle 64",
+     "M06: 'B' of 'gemm.block' is no operand of a product"},
     {"M11", "U = 1 V = 1 W = 1 specialize\nb: gemm.block @specialize = no",
      "M11: one instance says 'specialize', and another 'specialize = no'"},
     {"M12Zero", "U = 1 V = 1 W = 1 @depth = 0", "M12: 'depth' is from 1 to 256"},
@@ -94,8 +101,8 @@ const MappingCase kRefusedMappings[] = {
 INSTANTIATE_TEST_SUITE_P(All, RefusedMapping, testing::ValuesIn(kRefusedMappings),
                          [](const auto& it) { return std::string(it.param.name); });
 
-// Protects: who sees which memory is the machine's to say. The same mapping is right on one machine
-// and refused on others, for what it states and for what is derived.
+// Protects: the machine says which level sees which memory. The same mapping is right on one
+// machine and refused on others, for its statements and for derived values.
 TEST(Instantiate, MemoriesAreThoseOfTheMachine) {
   TaskText text = must_read(bundled("gemm.task"));
   const auto with = [&](const std::string& mapping, const Levels& levels) {
@@ -131,7 +138,7 @@ TEST(Instantiate, MemoriesAreThoseOfTheMachine) {
       << missing;
 }
 
-/// Without what is only a name.
+/// Leaves out parts that are only names.
 std::string nameless(const Tree& tree) {
   std::istringstream lines(to_string(tree));
   std::string out;
@@ -144,7 +151,7 @@ std::string nameless(const Tree& tree) {
 
 class Completed : public testing::TestWithParam<std::string> {};
 
-// All that was derived, stated: the same tree, from a text that reads back.
+// All derived values, stated: the same tree, from a text that reads back.
 TEST_P(Completed, MakesTheSameTree) {
   const TaskText text = must_read(bundled(GetParam()));
   const auto tree = tree_of(text);
@@ -162,7 +169,7 @@ TEST_P(Completed, MakesTheSameTree) {
 INSTANTIATE_TEST_SUITE_P(All, Completed,
                          testing::Values("gemm.task", "attention.task", "scale.task",
                                          "dual_gemm.task", "gated_mlp.task", "gemm_rowsum.task",
-                                         "gemm_levels.task", "attention_fa3.task"),
+                                         "gemm_levels.task", "attention_fa3.task", "gemm_f16.task"),
                          [](const auto& it) { return it.param.substr(0, it.param.find('.')); });
 
 // A depth of all instances holds for those that do not state it themselves.
@@ -229,7 +236,7 @@ TEST(Holes, WhatIsNotStated) {
 
 // --- Edges --------------------------------------------------------------------------------------
 
-/// Attention whose keys end anywhere.
+/// Attention with any number of keys.
 Result<Tree> ragged_attention(const std::string& sizes, const std::string& online = {}) {
   std::string text = bundled("attention.task");
   for (std::size_t at = 0; (at = text.find(", exact", at)) != std::string::npos;) text.erase(at, 7);
@@ -260,7 +267,7 @@ TEST(Edges, SizesOfTheMappingMaySayThatThereIsNone) {
   EXPECT_FALSE(ragged_attention("BN = 64 N = 200"));
 }
 
-/// Sums of rows of a product whose columns end anywhere.
+/// Sums of rows of a product with any number of columns.
 Result<Tree> ragged_sum(const std::string& of) {
   TaskText read = must_read(R"(
 task sums(writes y: f32[M], reads A: f16[M, K], reads B: f16[N, K])
@@ -289,7 +296,8 @@ leaf fold.l { y = y + row_sum()" +
   return tree_of(read);
 }
 
-// A tile that is cleared has zeros beyond every edge, so what products add to it has them, too.
+// A cleared tile has zeros beyond every edge, and so has a tile that products are added to after
+// that.
 TEST(Edges, ProductsOntoAClearedTileAreZeroBeyondTheEdge) {
   for (const char* of : {"acc", "abs(acc)", "acc * acc", "max(acc, 0)", "acc / 3"}) {
     const auto tree = ragged_sum(of);

@@ -29,7 +29,7 @@ class RandomKernel {
     return all[below(count)];
   }
 
-  /// A tile of f32 made of the sums `S` and what an epilogue has beside them.
+  /// An f32 tile made of the sums `S` and the operands of an epilogue.
   std::string finished() {
     static constexpr std::array<const char*, 9> kAll = {
         "S",
@@ -113,7 +113,7 @@ class RandomKernel {
     return tasks;
   }
 
-  /// Tasks of a loop whose second product takes what the first one leaves.
+  /// Tasks of a loop whose second product reads the result of the first.
   std::string two_products() {
     static constexpr std::array<const char*, 4> kBetween = {
         "T * 0.25", "max(T, 0)", "exp2(T * 0.0625 - 2)", "select(T < 0, 0, T)"};

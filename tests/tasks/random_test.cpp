@@ -129,7 +129,7 @@ class RandomProgram {
   std::vector<std::string> signatures_, variants_, all_;
 };
 
-/// Whether the program ran; what it refuses is refused before any pass.
+/// Whether the program ran; a refused program is refused before any pass.
 bool keeps_every_bit(std::uint64_t seed) {
   RandomProgram program(seed);
   const std::string text = program.text();
@@ -219,7 +219,7 @@ TEST(RandomMappings, LeaveTheBitsOfAProduct) {
 }
 
 // Protects: the same of attention. The number of keys in a block changes the order of its sums.
-// With the same number the bits are the same, with another one they are near.
+// With the same number the bits are the same; with another number results are near.
 TEST(RandomMappings, LeaveTheBitsOfAttention) {
   const std::string text = without_mappings("attention.task");
   std::mt19937_64 random(6);

@@ -82,7 +82,7 @@ map m for all { M = 64 N = 16 }
   }
 }
 
-// In double precision with all keys at once: what softmax is.
+// Softmax in double precision with all keys at once.
 TEST(Attention, IsSoftmaxOfScores) {
   const std::int64_t m = 10, n = 12, d = 8;
   const auto tree = tree_of(must_read(bundled("attention.task")), {{"BM", 4}, {"BN", 6}, {"D", 8}});
@@ -136,7 +136,7 @@ Result<std::map<std::string, Tile>> run_text(const std::string& text,
   return run(tree, {{"C", numbers({8}, 1)}, {"A", numbers({8}, 2)}}, {order, 1});
 }
 
-// T14 where only running it can tell: one half stays unwritten.
+// T14 where only a run can tell: one half stays unwritten.
 TEST(Run, WritesMustBeComplete) {
   const auto ran = run_text(R"(
 task t(writes C: f16[M], reads A: f16[M])
@@ -148,7 +148,7 @@ inner t.v { copy(blocks(C, 4)[0], blocks(A, 4)[0]) }
   EXPECT_EQ(ran.error().message, "T14: 't.v' leaves element 4 of 'C' unwritten, which it writes");
 }
 
-// T06 where only running it can tell: what a loop without iterations would have written.
+// T06 where only a run can tell: elements that a loop without iterations would have written.
 TEST(Run, ReadsOfWhatNobodyWrote) {
   const auto ran = run_text(R"(
 task t(writes C: f16[M], reads A: f16[M])
@@ -313,7 +313,8 @@ leaf add.l { C = C * 0 + A }
   const execute::Numbers c = numbers({8}, 1).numbers();
   const auto at = [&](int x) { return x < 0 || x > 7 ? 0.0F : a[static_cast<std::size_t>(x)]; };
   const execute::Numbers& made = ran->at("C").numbers();
-  // Window i has elements 5 i + 4 x of C, that of A begins at 6 i - 3 and has every second one.
+  // Window i has elements 5 i + 4 x of C. The window of A begins at 6 i - 3 and has every second
+  // element.
   constexpr double kRounding = 1e-3;
   EXPECT_NEAR(made[0], at(-3), kRounding);
   EXPECT_NEAR(made[4], at(3), kRounding);
@@ -385,8 +386,9 @@ map m for rows {}
 )";
 }
 
-// Protects: what lies beyond an edge is what the block says. A fill of -inf adds nothing to a
-// largest element nor to a sum of exponentials, where zeros would; all passes of the flow keep it.
+// Protects: elements beyond an edge have the value that the block says. A fill of -inf does not
+// change a largest element or a sum of exponentials, where zeros would; all passes of the flow keep
+// the fill.
 TEST(Run, WhatIsBeyondAnEdgeIsTheNumberOfTheBlock) {
   const std::map<std::string, Tile> arrays = {
       {"y", numbers({3}, 1)}, {"z", numbers({3}, 2)}, {"X", numbers({3, 7}, 3)}};

@@ -21,7 +21,8 @@ INSTANTIATE_TEST_SUITE_P(All, Bundled,
                                          "dual_gemm.task", "gated_mlp.task", "gemm_rowsum.task",
                                          "gemm_levels.task", "gemm_gelu.task", "cross_entropy.task",
                                          "attention_fa3.task", "batched_gemm.task", "split_k.task",
-                                         "conv.task", "attention_causal.task"),
+                                         "conv.task", "attention_causal.task", "gemm_f16.task",
+                                         "gemm_i8.task"),
                          [](const auto& it) { return it.param.substr(0, it.param.find('.')); });
 
 const std::string kPair = "task t(updates x: f32[M], updates y: f32[M])\n";
@@ -46,7 +47,7 @@ TEST(Text, OrderOfStatementsCounts) {
   EXPECT_EQ(b, must_read(print_tasks(b)));
 }
 
-// `else` is the opposite condition, and prints as what it is.
+// `else` is the opposite condition, and prints as such.
 TEST(Text, ElseIsTheOppositeCondition) {
   const TaskText read = must_read(kPair + R"(
 inner t.v {
@@ -76,7 +77,7 @@ map full for t on h200 {
   depth = 2..4 by 1
   specialize
   limit shared = 160 KiB
-  entry top: t.zero at host  D = 4  x: global  depth = 3  specialize = no  calls below, below
+  entry top: t.zero at host  D = 4  x: shared swizzle 64  depth = 3  specialize = no  calls below, below
   below: t.zero at warpgroup  x: register  depth = ?
   third: t.zero
 }
@@ -87,7 +88,39 @@ map empty for t {
   EXPECT_EQ(print_tasks(must_read(text)), text);
 }
 
-// An open value is as good as none.
+// A split is the prange that it stands for, and a slice a window: in the text they are as good as
+// the long forms.
+TEST(Text, SplitsAndSlices) {
+  const std::string signature =
+      "task gemm(updates C: f32[M, N], reads A: f16[M, K], reads B: f16[N, K], reads m: f32[N])\n";
+  const auto read = must_read(signature + R"(
+inner gemm.host = split M by U, N by 32
+inner gemm.groups = split M into G
+inner gemm.columns = split N into K
+inner gemm.upper { gemm(slice(C, 64, N from 8 * K, 0), slice(A, 64, K from 0, 0, exact), B, m) }
+)");
+  EXPECT_EQ(read, must_read(signature + R"(
+inner gemm.host tunable U {
+  prange m_ < cdiv(M, U), n < cdiv(N, 32) {
+    gemm(blocks(C, U, 32)[m_, n], blocks(A, U, K)[m_, 0], blocks(B, 32, K)[n, 0], blocks(m, 32)[n])
+  }
+}
+inner gemm.groups tunable G {
+  prange m_ < G { gemm(blocks(C, M / G, N)[m_, 0], blocks(A, M / G, K)[m_, 0], B, m) }
+}
+inner gemm.columns {
+  prange n < K {
+    gemm(blocks(C, M, N / K)[0, n], A, blocks(B, N / K, K)[n, 0], blocks(m, N / K)[n])
+  }
+}
+inner gemm.upper {
+  gemm(windows(C, 64, N by 1, 1)[8 * K, 0], windows(A, 64, K by 1, 1, exact)[0, 0], B, m)
+}
+)"));
+  EXPECT_EQ(read, must_read(print_tasks(read)));
+}
+
+// An open value counts as no value.
 TEST(Text, OpenIsNotStated) {
   const auto open = must_read("map m for t { a: t.x at ?  C: ?  specialize = ? }");
   EXPECT_EQ(open, must_read("map m for t { a: t.x }"));
@@ -143,11 +176,24 @@ const Wrong kWrong[] = {
      "t.task:2:27: error: blocks lie side by side: windows have steps"},
     {"Windows", "task t(updates C: f16[M])\ninner t.v { t(windows(C, 4)[0]) }",
      "t.task:2:27: error: expected 'by' and the steps of the windows"},
+    {"SplitOfWhat", "task t(updates C: f16[M])\ninner t.v = split K by 4",
+     "t.task:2:19: error: T02: there is no size 'K' in the signature of 't'"},
+    {"SplitTwice", "task t(updates C: f16[M])\ninner t.v = split M by 4, M into 2",
+     "t.task:2:27: error: T02: 'M' is split twice"},
+    {"SplitOfPositions", "task t(updates C: f16[M], position i)\ninner t.v = split M by 4",
+     "t.task:2:7: error: T01: 'split' of 't', which takes the position 'i'"},
+    {"SplitHow", "task t(updates C: f16[M])\ninner t.v = split M in 4",
+     "t.task:2:21: error: expected 'by' and a part's length"},
+    {"SplitByNothing", "task t(updates C: f16[M])\ninner t.v = split M into 0",
+     "t.task:2:26: error: parts have a length"},
+    {"Slice", "task t(updates C: f16[M])\ninner t.v { t(slice(C, 4)) }",
+     "expected 'from', not ')'"},
     {"Dimension", "task t(updates C: f16[M])\ninner t.v { t(pick(C, 0, 99)) }",
      "t.task:2:26: error: is no dimension"},
     {"Positions", "task t(position i, reads C: f16[M])",
      "t.task:1:20: error: expected 'position', as positions come behind all tensors"},
-    {"Type", "task t(reads C: f64[M])", "expected 'f16', 'bf16', 'f32', 'f8e4m3' or 'f8e5m2', not 'f64'"},
+    {"Type", "task t(reads C: f64[M])",
+     "expected 'f16', 'bf16', 'f32', 'f8e4m3', 'f8e5m2', 'i8' or 'i32', not 'f64'"},
     {"Character", "task t(reads C: f16[M]) @", "t.task:1:25: error: this character means nothing"},
     {"End", "task t(reads C: f16[M", "not the end"},
     {"NoTask", "task gemm(reads C: f16[M])\ninner gem.x { }", "hint: did you mean 'gemm'?"},

@@ -392,7 +392,7 @@ Drawn random_values() {
   return drawn;
 }
 
-// The same where addresses are scarce: whether there are any is found out by trying all.
+// The same where addresses are scarce: trying all of them finds out whether there are any.
 RC_GTEST_PROP(Agreement, OnAddresses, ()) {
   static int found = 0;
   static int none = 0;
@@ -417,7 +417,8 @@ RC_GTEST_PROP(Agreement, OnAddresses, ()) {
 
 // ---- feasible schedules ----
 
-/// A random problem with a schedule that follows a random order, capacities exactly what it needs.
+/// A random problem with a schedule that follows a random order; each capacity is exactly the
+/// schedule's need.
 struct Feasible {
   Drawn drawn;
   Schedule schedule;
@@ -468,7 +469,8 @@ std::optional<Feasible> random_feasible() {
   return Feasible{drawn, schedule};
 }
 
-// Also ties the folded counts of schedule/analysis to the run: what they say is needed is enough.
+// Also ties the folded counts of schedule/analysis to the run: capacities of exactly these counts
+// suffice.
 RC_GTEST_PROP(Stretch, FeasibleStaysFeasibleAtTheNextInterval, ()) {
   const std::optional<Feasible> feasible = random_feasible();
   RC_PRE(feasible.has_value());

@@ -26,7 +26,7 @@ struct Example {
     ADD_FAILURE() << "no such edge";
     return drawn.parts.dependences.front();
   }
-  /// `to` sees what `from` did in global memory so many iterations before.
+  /// `to` sees the accesses of `from` to global memory, so many iterations before.
   void through_memory(OpId from, OpId to, int distance) {
     Dependence& order = drawn.edge(from, to, 0, distance);
     order.delay = std::nullopt;  // the latency of `from`

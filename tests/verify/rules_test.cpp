@@ -1,6 +1,6 @@
 // Each rule of docs/reference/rules.md on the smallest problem that shows it: accepted with room,
-// accepted exactly at its limit, rejected one beyond. What they protect is the meaning of the rule:
-// an off-by-one in either direction makes a correct schedule fail or a wrong one pass.
+// accepted exactly at its limit, rejected one beyond. The tests protect the meaning of the rule: an
+// error by one makes a correct schedule fail or a wrong one pass.
 
 #include <memory>
 #include <tuple>
@@ -373,7 +373,7 @@ TEST(Registers, AreCountedInTheGroupThatProducedTheValue) {
   EXPECT_EQ(broken(problem, issued(10, {{0, consumer}, {1, consumer}})), Rules{"registers"});
 }
 
-/// Two groups with what they leave in registers, and a budget of six steps of four.
+/// Two groups with values in registers, and a budget of six steps of four.
 Drawn sharing_registers() {
   Drawn drawn;
   drawn.group("G");
@@ -583,7 +583,7 @@ TEST(MinimumGroups, MoreThanAskedForAreFineAndThePoolIsALimit) {
   EXPECT_EQ(broken(drawn.problem(), in(g, h, h, g)), Rules{"minimum-groups"});
 }
 
-// Protects: that a group of one warp beside groups of four, and what it runs, is not counted.
+// Protects: a one-warp group beside groups of four warps is not counted, and neither are its ops.
 TEST(MinimumGroups, HelpersAreNoComputeGroups) {
   Drawn drawn;
   const GroupId g = drawn.group("G");
@@ -670,7 +670,7 @@ TEST(Size, ValuesThatLiveTooLongAreRefusedNotRun) {
   EXPECT_EQ(broken(drawn.problem(), issued(100'000, {{0}, {0}})), Rules{"memory"});
 }
 
-// Cycle counts cost nothing: the run is laid out by instances, not by cycles.
+// Costs do not depend on cycle counts: the run is laid out by instances, not by cycles.
 TEST(Size, HugeCycleCountsAreFine) {
   Drawn drawn;
   drawn.group("G");

@@ -1,5 +1,5 @@
-// Protects: rule `transfer-op`. Stores and loads exist exactly if a value changes groups, go with
-// their op, and where they exist, every rule is about them; where they do not, none is.
+// Protects: rule `transfer-op`. Stores and loads exist exactly if a value changes groups, and go
+// with their op. Every rule counts existing stores and loads; none counts the others.
 
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 #include "twill/certify/constraints.h"
 #include "twill/problem/problem.h"
 
-/// The part of the Constraints that says what variables mean.
+/// Part of the Constraints: the meaning of variables.
 namespace twill::certify {
 namespace {
 

@@ -3,7 +3,7 @@
 #include "twill/certify/constraints.h"
 #include "twill/problem/problem.h"
 
-/// The part of the Constraints that adds up what the literals that are true now stand for.
+/// Part of the Constraints: sums over the literals that are true now.
 namespace twill::certify {
 namespace {
 

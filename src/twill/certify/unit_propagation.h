@@ -35,7 +35,7 @@ class UnitPropagation {
 
   bool is_true(Literal literal) const { return values_[literal] > 0; }
   bool is_false(Literal literal) const { return values_[literal] < 0; }
-  /// No assignment at all: the clauses contradict each other.
+  /// No assignment exists: the clauses contradict each other.
   bool is_contradictory() const { return contradiction_; }
 
   /// Makes all literals true until `release` and propagates; false if that is a contradiction.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "twill/concurrent/assembly.h"
+#include "twill/concurrent/deciding.h"
 #include "twill/concurrent/forms.h"
 #include "twill/concurrent/guide.h"
 #include "twill/concurrent/machine.h"
@@ -108,7 +109,10 @@ struct Seen {
 class Search {
  public:
   Search(const ir::Program& program, ir::OpId function, const execute::Launch& given)
-      : program_(program), function_(function), given_(given) {
+      : program_(program),
+        function_(function),
+        given_(given),
+        deciding_(deciding_ops(program, function)) {
     // A role may do its part of a tile without a loop. Its loop over tiles is as long as those of
     // other roles, in which loops stand.
     const auto counted = Forms(program, function).loops();
@@ -353,27 +357,44 @@ class Search {
 
   using Trips = std::map<ir::OpId, std::int64_t>;
 
-  /// Computes tiles only where what roles do depends on one. A run that takes too many steps takes
-  /// as many with them, and far longer.
+  /// Tiles that a run computes.
+  enum class Computed : unsigned char { none, deciding, all };
+
+  /// Computes no more tiles than what roles do depends on: none, then those that decide, then all.
   Result<Trips> trips_in(const execute::Launch& launch, std::array<std::int64_t, 3> program_id,
-                         Seen& seen, bool tiles = false) const {
+                         Seen& seen) const {
+    if (!some_decide_) {
+      const auto trips = trips_with(Computed::none, launch, program_id, seen);
+      if (trips || in_vain_) return trips;
+    }
+    if (deciding_) {
+      const auto trips = trips_with(Computed::deciding, launch, program_id, seen);
+      some_decide_ = some_decide_ || trips.has_value();
+      if (trips || in_vain_) return trips;
+    }
+    return trips_with(Computed::all, launch, program_id, seen);
+  }
+
+  /// A run that takes too many steps takes as many with tiles, and far longer.
+  Result<Trips> trips_with(Computed tiles, const execute::Launch& launch,
+                           std::array<std::int64_t, 3> program_id, Seen& seen) const {
     execute::Memory memory(1);
     TWILL_TRY(const auto arguments, execute::arguments_of(program_, function_, launch, memory));
     Findings found;
     Options options;
-    options.tiles = tiles;
+    options.tiles = tiles == Computed::all;
+    if (tiles == Computed::deciding) options.deciding = &*deciding_;
     options.most_steps = kMostStepsOfTrial;
     options.checked = checked_;
     Machine machine(program_, memory, launch, program_id, options, found);
     const auto ran = machine.run(function_, arguments);
-    steps_ += machine.steps() * (tiles ? kStepsOfTiles : 1);
+    steps_ += machine.steps() * (options.tiles ? kStepsOfTiles : 1);
     seen.divides = machine.divided_by_zero();
     seen.breaks = seen.breaks || !found.empty();
     checked_ = checked_ || ran.has_value();
-    if (ran) return machine.trips();
-    const bool in_vain = tiles || seen.divides || machine.steps() > kMostStepsOfTrial;
-    if (in_vain) return tl::unexpected(ran.error());
-    return trips_in(launch, program_id, seen, true);
+    in_vain_ = seen.divides || machine.steps() > kMostStepsOfTrial;
+    if (!ran) return tl::unexpected(ran.error());
+    return machine.trips();
   }
 
   const ir::Program& program_;
@@ -388,8 +409,11 @@ class Search {
   std::set<std::string> counters_;
   double tiles_ = kOuter[0];
   std::int64_t times_ = kOuterTimes[0];
-  mutable bool checked_ = false;    ///< types fit
-  mutable std::int64_t steps_ = 0;  ///< of all runs so far
+  std::optional<std::set<ir::OpId>> deciding_;
+  mutable bool some_decide_ = false;  ///< nothing is known without the tiles that decide
+  mutable bool in_vain_ = false;      ///< the last run failed, and so it does with more tiles
+  mutable bool checked_ = false;      ///< types fit
+  mutable std::int64_t steps_ = 0;    ///< of all runs so far
 };
 
 }  // namespace

@@ -38,6 +38,8 @@ struct Order {
 struct Options {
   Order order;
   bool tiles = true;  ///< compute tiles; else only what decides who does what: scalars and views
+  /// Ops that are computed with their tiles all the same. Must outlive the machine.
+  const std::set<ir::OpId>* deciding = nullptr;
   /// Follows a run whose arguments are unknown, by asking (`Machine::follow`). Without tiles, and
   /// in one order only. Must outlive the machine.
   const Guide* guide = nullptr;
@@ -198,6 +200,9 @@ class Machine {
   Result<void> compute(Role& role, ir::OpId op);
   Result<void> land(std::size_t index);
   bool may_land(std::size_t index) const;
+  bool has_tiles(ir::OpId op) const {
+    return options_.tiles || (options_.deciding != nullptr && options_.deciding->contains(op));
+  }
   void add_work(Work work);
   Access access_by(Role& role, ir::OpId op) const;
   Access access_by(const Role& role, ir::OpId op, const Queue& queue) const;

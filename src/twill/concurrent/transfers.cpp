@@ -154,7 +154,7 @@ Result<void> Machine::allocate(Role& role, ir::OpId id) {
   Access access = access_by(role, id);
   access.number = stored_number(role, *source);
   ledger_.write(all, access, role.known);
-  if (!options_.tiles) return {};
+  if (!has_tiles(id)) return {};
   TWILL_TRY(const execute::TilePtr tile, role.values.tile(id, *source));
   execute::write(all, *tile);
   return {};
@@ -238,7 +238,7 @@ Result<void> Machine::access(Role& role, ir::OpId id) {
       if (options_.guide != nullptr) follow_load(role, op.results[0], view);
     }
   }
-  return options_.tiles ? role.values.step(id) : Result<void>();
+  return has_tiles(id) ? role.values.step(id) : Result<void>();
 }
 
 Machine::Work Machine::next_in(Queue& queue, Work::Kind kind, std::size_t role, ir::OpId op) {
@@ -252,7 +252,7 @@ Machine::Work Machine::next_in(Queue& queue, Work::Kind kind, std::size_t role, 
 
 void Machine::add_work(Work work) {
   for (const ir::ValueId value : program_.op(work.op).operands) {
-    if (!options_.tiles) break;
+    if (!has_tiles(work.op)) break;
     work.operands[value] = roles_[work.role].values.value(value);
   }
   work_.push_back(std::move(work));
@@ -342,7 +342,7 @@ Result<void> Machine::land(std::size_t index) {
   work_.erase(work_.begin() + static_cast<std::ptrdiff_t>(index));
   using Kind = Work::Kind;
   const bool arrives = work.kind == Kind::copy_arrival || work.kind == Kind::product_arrival;
-  if (options_.tiles && !arrives) {
+  if (has_tiles(work.op) && !arrives) {
     for (const auto& [value, what] : work.operands) scratch_.set(value, what);
     TWILL_TRY_VOID(scratch_.step(work.op));
   }
@@ -361,7 +361,7 @@ Result<void> Machine::land(std::size_t index) {
 /// All other ops: arithmetic, and accesses to global memory.
 Result<void> Machine::compute(Role& role, ir::OpId id) {
   if (is_foreign(program_, id)) return execute::cannot(program_, id, "is not known");
-  if (options_.tiles) return role.values.step(id);
+  if (has_tiles(id)) return role.values.step(id);
   if (options_.guide != nullptr) return compute_needed(role, id);
   const ir::Op& op = program_.op(id);
   bool known = !op.results.empty();

@@ -121,20 +121,8 @@ class Layout {
     return sketch_.refuse(id, "is copied into shared memory, and is no load");
   }
 
-  /// Whether each role that a moved tile is staged for reads the copy itself, from its ring.
-  bool is_read_from_ring(OpId move) const {
-    const auto& edges = plan().problem.dependences();
-    const auto reads_copy = [&](std::optional<plan::RoleId> role) {
-      return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& copy) {
-        if (!copy.carries_value || copy.to != move) return false;
-        return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
-          return it.carries_value && it.from == copy.from && plan::role_of(plan(), it.to) == role;
-        });
-      });
-    };
-    return std::all_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
-      return !it.carries_value || it.from != move || reads_copy(plan::role_of(plan(), it.to));
-    });
+  bool is_shared(std::optional<plan::BufferId> home) const {
+    return home && plan()[*home].residence == plan::Residence::shared;
   }
 
   /// Tiles that roles write in the loop: operands of products, and values for other roles.
@@ -155,12 +143,13 @@ class Layout {
         const ir::ValueId tile = *sketch_.moved_by(op);
         TWILL_TRY_VOID(add_joint(*value.home, {tile, {}}, staging(tile_type(tile))));
       }
-      if (!value.staged) continue;
       const ir::OpId blamed = sketch_.origin(op).sources.front().op;
-      if (sketch_.origin(op).forwards && !is_read_from_ring(op)) {
+      const bool stands_for_tile = allocation || sketch_.boxed_by(op) || sketch_.moved_by(op);
+      if (sketch_.origin(op).forwards && is_shared(value.home) && !stands_for_tile) {
         return sketch_.refuse(blamed, "reads what a group moves on to another group",
                               "choose a pool with fewer groups (--pool)");
       }
+      if (!value.staged) continue;
       const auto tile = sketch_.value_of(op);
       if (!tile) return sketch_.refuse(blamed, "is read by another group, and has no tile");
       const auto uses = extract::allocations_of(sketch_.program(), *tile);

@@ -38,6 +38,11 @@ struct At {
   friend auto operator<=>(const At&, const At&) = default;
 };
 
+/// Whether that is an iteration whose values an earlier window may have made.
+constexpr bool is_past(At at) {
+  return at.from == At::From::last || (at.from == At::From::window && at.offset < 0);
+}
+
 inline constexpr At kBeside{At::From::beside, 0};
 inline constexpr At kRegion{At::From::region, 0};
 
@@ -232,6 +237,7 @@ class RoleBuilder : Pass {
   Result<void> product_again(ir::OpId op, Rows rows, At at);
   Result<void> fetch(ir::OpId op, Rows rows, At at);
   Want put_down(ir::OpId allocation, Rows rows, At at);
+  Want put_in_front(ir::OpId allocation, Rows rows);
   bool is_of_branch(ir::ValueId value) const;
   Result<void> put_in_place(ir::OpId allocation, ValueId buffer, Rows rows, At at);
   Result<void> store_again(ir::OpId op, At at);
@@ -246,6 +252,7 @@ class RoleBuilder : Pass {
   Want want(ir::ValueId value, Rows rows, At at, ir::Type type = nullptr);
   Want want_scalar(ir::ValueId value) { return want(value, {}, {}); }
   Want in_loop(ir::ValueId value, ir::OpId op, Rows rows, At at, ir::Type type);
+  Want from_past(const Key& key, ir::Type type);
   Want per_tile_op(ir::ValueId value, ir::OpId op, Rows rows, ir::Type type);
   Want counter(At at);
   Want argument(const ir::Carried& carried, Rows rows, At at, ir::Type type);
@@ -254,6 +261,7 @@ class RoleBuilder : Pass {
   Want read(ir::ValueId value, ValueId buffer, Rows rows, ir::Type type);
   std::optional<ValueId> placed(ir::ValueId value, Rows rows, At at,
                                 ir::Attribute layout = nullptr);
+  std::optional<ValueId> passed_on(ir::ValueId value, Rows rows, At at);
   Want taken(ir::ValueId value, Rows rows, At at, ir::Type type);
   Result<ir::Type> own_type(ir::ValueId value, Rows rows) const;
   bool is_remade(ir::OpId op, ir::ValueId value, Rows rows, ir::Type type) const;

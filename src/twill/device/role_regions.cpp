@@ -94,6 +94,22 @@ RoleBuilder::Want RoleBuilder::put_down(ir::OpId allocation, Rows rows, At at) {
   return buffer;
 }
 
+/// The same once for all iterations, in front of the loop. Behind the loop it is done there, if the
+/// loop has not wanted it.
+RoleBuilder::Want RoleBuilder::put_in_front(ir::OpId allocation, Rows rows) {
+  const Key key{{program_.op(allocation).results.front(), rows}, {}};
+  const auto known = made_.find(key);
+  if (known != made_.end()) return known->second;
+  const auto level = sketch_.level_of(allocation);
+  if (behind_loop_ || !level) return put_down(allocation, rows, {});
+  Nodes* const outer = now_;
+  now_ = front_ != nullptr ? front_ : &before_;
+  if (*level < sketch_.around().size()) now_ = &around_[*level];
+  TWILL_TRY(const ValueId buffer, put_down(allocation, rows, {}));
+  now_ = outer;
+  return made_[key] = buffer;
+}
+
 /// Whether the ops of the plan that write a tile stand for parts of a branch. A branch is done as a
 /// whole: at their own steps these ops do nothing.
 bool RoleBuilder::is_of_branch(ir::ValueId value) const {

@@ -131,11 +131,17 @@ bool RoleBuilder::reads(OpId op) const {
   });
 }
 
-/// Whether a step of the role takes these rows from another group.
+/// Whether a step of the role takes these rows from shared memory into registers.
 bool RoleBuilder::receives(ir::ValueId value, Rows rows) const {
   return std::any_of(mine_.begin(), mine_.end(), [&](OpId op) {
     return sketch_.received_by(op) == value && rows_of(op, value) == rows;
   });
+}
+
+/// A value as a window before has left it in registers.
+RoleBuilder::Want RoleBuilder::from_past(const Key& key, ir::Type type) {
+  TWILL_TRY(const ir::Type own, own_type(key.thing.value, key.thing.rows));
+  return relayout(carried({key.thing, key.at.offset}, own), type);
 }
 
 RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows, At at,
@@ -160,18 +166,18 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
     if (!is_made) {
       return taken(value, rows, at, type);
     }
-    const bool earlier = at.from == At::From::window && at.offset < 0;
-    if (!earlier && at.from != At::From::last) {
+    if (!is_past(at)) {
       if (sketch_.program().op(op).kind == OpKind::wgmma) {
         return sketch_.refuse(op, "is still in flight where it is wanted, in " + name_,
                               "print it as CUDA (`twill emit cuda`)");
       }
       return sketch_.refuse(op, "is wanted before it is made, in " + name_);
     }
-    TWILL_TRY(const ir::Type own, own_type(value, rows));
-    return relayout(carried({key.thing, at.offset}, own), type);
+    return from_past(key, type);
   }
-  if (sketch_.copy_of(value)) return taken(value, rows, at, type);
+  // A ring's slot may be free again by then, a step's registers are not.
+  if (copy && is_past(at) && receives(value, rows)) return from_past(key, type);
+  if (copy) return taken(value, rows, at, type);
   const ir::Op& source = program_.op(op);
   if (is_region(source) && only_reads(program_, op)) {
     TWILL_TRY_VOID(region_again(op, {std::max(0, rows.part)}, at, false));
@@ -346,7 +352,9 @@ RoleBuilder::Want RoleBuilder::memory(ir::ValueId value, ir::OpId id, Rows rows,
       }
       return *found;
     }
-    if (behind_loop_ || sketch_.where(id) != Where::loop || in_open_region(id)) {
+    const bool in_region = in_open_region(id);
+    if (!in_region && sketch_.where(id) == Where::before) return put_in_front(id, rows);
+    if (behind_loop_ || sketch_.where(id) != Where::loop || in_region) {
       return put_down(id, rows, at);
     }
     return sketch_.refuse(
@@ -375,9 +383,25 @@ RoleBuilder::Want RoleBuilder::read(ir::ValueId value, ValueId buffer, Rows rows
   return make(NodeKind::read, {buffer}, program_.value(value).name, type);
 }
 
+/// Rows of a loaded tile where another role that read them into registers has staged them for this
+/// one. Nothing if the role reads the copy itself.
+std::optional<ValueId> RoleBuilder::passed_on(ir::ValueId value, Rows rows, At at) {
+  for (std::size_t i = 0; i < plan_.values.size() && sketch_.copy_of(value); ++i) {
+    const OpId op(i);
+    const auto staged = plan_.values[i].staged;
+    if (!staged || is_mine(op) || !reads(op) || sketch_.received_by(op) != value) continue;
+    if (rows_of(op, value) != rows && rows_of(op, value) != Rows{}) continue;
+    const Ring& ring = memory_.rings.at(*staged);
+    const ValueId one = copy(ring, at, plan_.problem[op].name);
+    return ring.joint || rows_of(op, value) != rows ? rows_of(one, rows) : one;
+  }
+  return std::nullopt;
+}
+
 /// A value of the loop out of shared memory: loaded there, or staged by another role.
 RoleBuilder::Want RoleBuilder::taken(ir::ValueId value, Rows rows, At at, ir::Type type) {
-  const auto buffer = placed(value, rows, at);
+  auto buffer = passed_on(value, rows, at);
+  if (!buffer) buffer = placed(value, rows, at);
   if (!buffer) {
     return sketch_.refuse(*sketch_.definition(value),
                           "is made by another group than " + name_ + ", which needs it");

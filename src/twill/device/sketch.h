@@ -72,7 +72,8 @@ class Sketch {
   /// The tile that an op of the plan moves into shared memory, though the text has no buffer for
   /// it. It is an operand that a product has in registers.
   std::optional<ir::ValueId> moved_by(OpId op) const;
-  /// The tile that an op of the plan takes from another group and keeps in other registers.
+  /// The tile that an op of the plan takes from another group, or from where a copy has put it, and
+  /// keeps in registers.
   std::optional<ir::ValueId> received_by(OpId op) const;
   /// The store by TMA in the loop whose box an op of the plan fills.
   std::optional<ir::OpId> boxed_by(OpId op) const;

@@ -146,7 +146,8 @@ std::optional<ir::ValueId> Sketch::received_by(OpId op) const {
                      plan_->mechanisms[op.index()] == plan::Mechanism::threads;
   if (!moves || !is_tile(ir::type_of(*program_, source.results.front()))) return std::nullopt;
   const ir::ValueId value = behind_relayouts(source.results.front());
-  return makers_of(value).empty() ? std::nullopt : std::optional(value);
+  const bool is_known = !makers_of(value).empty() || copy_of(value);
+  return is_known ? std::optional(value) : std::nullopt;
 }
 
 std::optional<ir::OpId> Sketch::boxed_by(OpId op) const {

@@ -229,7 +229,24 @@ ir::Attribute in_rows(ir::TypeTable& types, ir::Type tile) {
   return types.dialect("ttg.linear", std::move(entries), meaning);
 }
 
+namespace {
+
+/// Whether both are of products, with the same rows in each warp. Each thread has the same elements
+/// then, whatever columns and depth their instructions have.
+bool are_of_alike_products(ir::Attribute from, ir::Attribute to) {
+  const auto one = slice_of(from), other = slice_of(to);
+  if (one && other && one->dimension == other->dimension) {
+    return are_of_alike_products(one->parent, other->parent);
+  }
+  const auto before = ir::mma_encoding(from), after = ir::mma_encoding(to);
+  return before && after && before->version_major == after->version_major &&
+         before->warps_per_cta == after->warps_per_cta;
+}
+
+}  // namespace
+
 std::optional<std::int64_t> scratch_in_warps(ir::Attribute from, ir::Attribute to) {
+  if (from != nullptr && to != nullptr && are_of_alike_products(from, to)) return 0;
   const auto warps = rows_of_warps(from);
   if (!warps || to == nullptr || kind_of_layout(to) != "linear" || rows_of_warps(to) != warps) {
     return std::nullopt;

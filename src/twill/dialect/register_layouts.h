@@ -48,7 +48,8 @@ bool is_of_operand(ir::Attribute layout);
 /// elements of other than 16 or 32 bits.
 ir::Attribute in_rows(ir::TypeTable& types, ir::Type tile);
 /// Bytes of shared memory for a change between such layouts: Triton moves 16 bytes of each thread
-/// at a time. nullopt for other changes.
+/// at a time. None between layouts of products whose threads have the same elements. nullopt for
+/// other changes.
 std::optional<std::int64_t> scratch_in_warps(ir::Attribute from, ir::Attribute to);
 
 /// The dimension in which a blocked layout gives neighbours to a thread first, and how many.

@@ -63,8 +63,7 @@ std::vector<Argument> arguments_of(const Phrase& phrase) {
   return arguments;
 }
 
-/// Writes a custom form piece by piece. What stands next to a bracket or a comma has no blank
-/// between.
+/// Writes a custom form piece by piece. No blank stands next to a bracket or a comma.
 class FormatPrinter {
  public:
   FormatPrinter(const Phrase& phrase, Words& words)

@@ -1,6 +1,7 @@
 #include "twill/driver/candidates.h"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -78,6 +79,20 @@ report::Candidate candidate_of(const report::Outcome& first, const Step& step) {
   if (it.strategy != first.strategy) out.note = "strategy " + it.strategy;
   if (step.proposal.trial) out.simulated = step.proposal.trial->interval;
   return out;
+}
+
+const Step* expected_to_be_better(const std::vector<Step>& steps) {
+  const auto expected = [](const Step& step) {
+    const auto& bracket = step.proposal.outcome.bracket;
+    return bracket && bracket->expected ? *bracket->expected : std::numeric_limits<Cycles>::max();
+  };
+  const Step* best = nullptr;
+  for (const Step& step : steps) {
+    const bool refused = step.proposal.trial && step.proposal.trial->refusal;
+    if (!refused || expected(step) >= expected(best == nullptr ? steps.front() : *best)) continue;
+    best = &step;
+  }
+  return best;
 }
 
 bool may_depend_on_transfers(const plan::Plan& plan) {

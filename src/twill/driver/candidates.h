@@ -29,6 +29,10 @@ std::string note_on_refused(const Step& step);
 /// The step as a row of the list that the user reads. Precondition: it has a schedule.
 report::Candidate candidate_of(const report::Outcome& first, const Step& step);
 
+/// The refused step with the least expected interval, if that is below the first step's; else null.
+/// Precondition: there are steps.
+const Step* expected_to_be_better(const std::vector<Step>& steps);
+
 /// Whether transfers may be the reason why the plan cannot be printed: it has some, and all other
 /// ops are printed for some pool.
 bool may_depend_on_transfers(const plan::Plan& plan);

@@ -18,6 +18,9 @@
 namespace twill::frontend {
 struct TaskSource;
 }
+namespace twill::tasks {
+struct TaskText;
+}
 
 /// From an input text to a checked answer: every step of Twill in order, as one readable list.
 /// Reentrant: no global state, no output; progress and cancellation through `Request::limits`.
@@ -46,6 +49,12 @@ struct InputChoice {
 /// Request).
 Result<Input> read_input(const std::string& path, const InputChoice& choice = {},
                          const std::string& machine = {});
+
+/// The kernel of tasks that were made in C++ (tasks/tasks.h), for `Request::input`. `map`: a name
+/// of its mappings or a `.map` file, as in InputChoice. Messages have the places of the C++ source.
+/// Fails for what is wrong with tasks or mapping.
+Result<Input> input_of(const tasks::TaskText& tasks, const std::string& map = {},
+                       const std::string& machine = {});
 
 /// The machine of that name that Twill ships, or the one described by that JSON file (a name with
 /// a slash or ending in ".json").

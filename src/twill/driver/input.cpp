@@ -110,14 +110,32 @@ Result<std::string> kernel_of_tasks(const frontend::TaskSource& source,
   return frontend::kernel_of(source, tree);
 }
 
+namespace {
+
+/// The input with the kernel of its source.
+Result<Input> with_kernel(Input input, frontend::TaskSource source, const std::string& machine) {
+  TWILL_TRY(input.text, kernel_of_tasks(source, machine));
+  input.tasks = std::make_shared<const frontend::TaskSource>(std::move(source));
+  return input;
+}
+
+}  // namespace
+
+Result<Input> input_of(const tasks::TaskText& tasks, const std::string& map,
+                       const std::string& machine) {
+  if (tasks.library.tasks.empty()) return fail({}, "there is no task");
+  Input input{tasks.library.tasks[0].name + ".task", {}, {}};
+  TWILL_TRY(frontend::TaskSource source, task_source(input, map));
+  source.made = tasks;
+  return with_kernel(std::move(input), std::move(source), machine);
+}
+
 Result<Input> read_input(const std::string& path, const InputChoice& choice,
                          const std::string& machine) {
   TWILL_TRY(Input input, read_text(path));
   if (is_tasks(input)) {
     TWILL_TRY(frontend::TaskSource source, task_source(input, choice.map));
-    TWILL_TRY(input.text, kernel_of_tasks(source, machine));
-    input.tasks = std::make_shared<const frontend::TaskSource>(std::move(source));
-    return input;
+    return with_kernel(std::move(input), std::move(source), machine);
   }
   if (!choice.map.empty()) {
     return fail({input.name}, "a mapping is for kernels of tasks, and this is none",

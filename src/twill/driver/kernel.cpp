@@ -16,6 +16,7 @@
 #include "twill/frontend/ttgir/merge_equal.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/frontend/ttgir/source_of_line.h"
+#include "twill/frontend/ttgir/straight_carries.h"
 #include "twill/frontend/ttgir/unflatten.h"
 #include "twill/frontend/ttgir/without_unread.h"
 #include "twill/ir/operands.h"
@@ -284,6 +285,7 @@ Result<Kernel> read_kernel(const Request& request) {
   if (auto counted = frontend::ttgir::counted_whiles(program, frontend::ttgir::Whiles::innermost)) {
     program = *std::move(counted);
   }
+  if (auto straight = frontend::ttgir::straight_carries(program)) program = *std::move(straight);
   if (auto merged = frontend::ttgir::merge_equal(program)) {
     if (!merged->ops.empty()) notes.push_back(merged_in_words(program, merged->ops));
     program = std::move(merged->program);

@@ -25,9 +25,9 @@ std::vector<std::int64_t> trips_of(const RunModuleRequest& request, const ir::Pr
 
 Result<run::RolesReport> run_alone(const RunModuleRequest& request, const ir::Program& program,
                                    ir::OpId function) {
-  return run::run_roles(
-      {program, function, nullptr}, request.given,
-      {trips_of(request, program, function), request.seed, request.seeds, request.tiles});
+  return run::run_roles({program, function, nullptr}, request.given,
+                        {trips_of(request, program, function), request.seed, request.seeds,
+                         request.tiles, request.to_first});
 }
 
 /// The kernel's text, its main loop, and its parameters.
@@ -43,9 +43,9 @@ Result<run::RolesReport> run_against(const RunModuleRequest& request, const ir::
   description.parameters = run::parameters_of(text, its_function);
   const run::Kernel compared{text, its_function, planned.program, planned.choice.loop, description};
   TWILL_TRY_VOID(run::check_arguments(compared, request.given.launch));
-  return run::run_roles(
-      {program, function, &compared}, request.given,
-      {trips_of(request, program, function), request.seed, request.seeds, request.tiles});
+  return run::run_roles({program, function, &compared}, request.given,
+                        {trips_of(request, program, function), request.seed, request.seeds,
+                         request.tiles, request.to_first});
 }
 
 }  // namespace

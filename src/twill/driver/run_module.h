@@ -17,7 +17,8 @@ struct RunModuleRequest {
   std::vector<std::int64_t> trips;  ///< empty: 0 to twice the deepest ring and one more, 4 at least
   std::uint64_t seed = 1;
   int seeds = 1;
-  bool tiles = true;  ///< compute tiles; else only who waits for whom is looked at
+  bool tiles = true;      ///< compute tiles; else only who waits for whom is looked at
+  bool to_first = false;  ///< end with the first run in which something is found
 };
 
 /// The first function whose warps have roles. Fails if there is none.

@@ -21,6 +21,7 @@ bool breaks_when_run(const Input& input) {
   RunModuleRequest request;
   request.module = input;
   request.tiles = false;
+  request.to_first = true;
   const auto ran = run_module(request);
   return ran && !run::agrees(ran->report);
 }

@@ -37,6 +37,9 @@ constexpr std::uint64_t kSubstitute = 60'000'000;
 /// Work for a strategy that may happen to be faster than an answer without a proof.
 constexpr std::uint64_t kOtherStrategy = 4'000'000;
 
+/// Cycles: runs that do not repeat themselves are measured to this.
+constexpr double kMeasuredTo = 0.01;
+
 /// The request, for a schedule in the place of another.
 Request limited(const Request& request) {
   Request out = request;
@@ -90,6 +93,12 @@ class Walk {
     return {};
   }
 
+  bool is_kernel() const { return kernel_of(*reading_, *first_) != nullptr; }
+
+  /// Simulated intervals with no larger ratio count as equal. The costs of a `.loop` are those that
+  /// are simulated, so there none but equal ones do.
+  double tie() const { return is_kernel() ? schedule::kCoRunError : 1; }
+
   bool found() const { return best_.has_value() && (printable_ || !may_walk_on_); }
 
   Result<void> walk() {
@@ -119,23 +128,6 @@ class Walk {
       TWILL_TRY_VOID(try_steps());
     }
     return {};
-  }
-
-  /// The refused proposal with the least expected interval, if that is below the first
-  /// proposal's.
-  const Step* expected_to_be_better() const {
-    const auto expected = [](const Step& step) {
-      const auto& bracket = step.proposal.outcome.bracket;
-      return bracket && bracket->expected ? *bracket->expected : std::numeric_limits<Cycles>::max();
-    };
-    const Step* best = nullptr;
-    for (const Step& step : steps_) {
-      const bool refused = step.proposal.trial && step.proposal.trial->refusal;
-      if (!refused || expected(step) >= expected(best == nullptr ? steps_.front() : *best))
-        continue;
-      best = &step;
-    }
-    return best;
   }
 
   static std::optional<double> simulated(const Step& step) {
@@ -178,7 +170,7 @@ class Walk {
     for (; tried_ < steps_.size(); ++tried_) {
       const Step& next = steps_[tried_];
       if (again_ && may_walk_on_ && groups_of(next) >= fewest_groups_) continue;
-      if (found() && (tried_ < proposed_ || schedule::kCoRunError * rank(next) >= least())) break;
+      if (found() && (tried_ < proposed_ || tie() * rank(next) >= least())) break;
       TWILL_TRY_VOID(try_step(tried_));
     }
     // Record the refusal of every drafted candidate, also of those that are never proven.
@@ -204,7 +196,7 @@ class Walk {
     if (at > 0) {
       notes.push_back(
           note_on(*first_, step, faster ? "is simulated to take more cycles" : why_not_first_));
-    } else if (const Step* better = expected_to_be_better()) {
+    } else if (const Step* better = expected_to_be_better(steps_)) {
       notes.push_back(note_on_refused(*better));
     }
     TWILL_TRY(Attempt made, attempt(step, notes));
@@ -234,7 +226,7 @@ class Walk {
       print_refusal_ = unprintable;
     }
     const bool same_strategy = step.proposal.outcome.strategy == first_->strategy;
-    const bool clearly = schedule::kCoRunError * simulated(step).value_or(0) < least();
+    const bool clearly = tie() * simulated(step).value_or(0) < least();
     const bool as_good = better && (same_strategy || !best_ || clearly);
     if (unprintable ? as_good && !printable_ : better || !printable_) keep(at, std::move(made));
     printable_ = printable_ || !unprintable;
@@ -350,15 +342,16 @@ class Walk {
     return {};
   }
 
-  /// Other strategies where nothing better than they is proven: their orders may be luckier.
+  /// Other strategies where nothing better than they is proven: their orders may be luckier. A
+  /// `.loop` of least II may have a plan that takes longer: there the plan has to be at the bound.
   Result<void> try_where_unproven() {
     if (!choice_.other_strategies || alone() || !found() || request_.normalize) return {};
     if (request_.strategy.strategy != strategy::Strategy::twill) return {};
     const schedule::Answer& answer = steps_[*best_].proposal.outcome.answer;
-    if (answer.verdict == schedule::Verdict::optimal) return {};
+    if (is_kernel() && answer.verdict == schedule::Verdict::optimal) return {};
     const double proven =
         static_cast<double>(report::proven_bound(steps_[*best_].proposal.outcome));
-    if (least() <= schedule::kCoRunError * proven) return {};
+    if (least() <= tie() * proven + kMeasuredTo) return {};
     Request brief = request_;
     brief.limits.work_limit = std::min(brief.limits.work_limit, kOtherStrategy);
     for (const strategy::Strategy other : strategy::all_strategies()) {
@@ -370,7 +363,8 @@ class Walk {
   /// The schedule by another strategy, as one more candidate.
   Result<void> try_strategy(strategy::Strategy other, Request by_other) {
     if (other == strategy::Strategy::twill) return {};
-    if (other == strategy::Strategy::triton_plain) return {};  // the user has that already
+    // The user of a kernel has that already.
+    if (other == strategy::Strategy::triton_plain && is_kernel()) return {};
     by_other.strategy.strategy = other;
     auto found = propose(by_other, *reading_, true);
     if (!found || !usable(found->front().outcome)) return {};

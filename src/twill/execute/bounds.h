@@ -7,7 +7,7 @@
 #include "twill/execute/interpreter.h"
 #include "twill/ir/program.h"
 
-/// From where a loop has its bounds.
+/// Finds the arguments that decide a loop's bounds.
 namespace twill::execute {
 
 /// The arguments of `function` on which any of `values` depends, including arrays that are read for

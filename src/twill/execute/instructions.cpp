@@ -46,7 +46,7 @@ Bits shift_left(const Bits* x) { return x[1] > 31 ? 0 : x[0] << x[1]; }
 Bits shift_right(const Bits* x) { return x[1] > 31 ? 0 : x[0] >> x[1]; }
 Bits shift_right_signed(const Bits* x) { return raw(signed_of(x[0]) >> std::min<Bits>(x[1], 31)); }
 
-/// Towards zero; what is out of range is the nearest in range, and NaN is zero.
+/// Towards zero; a number out of range becomes the nearest in range, and NaN zero.
 Bits to_integer(float x, double least, double most) {
   if (std::isnan(x)) return 0;
   const double whole = std::trunc(std::clamp(static_cast<double>(x), least, most));

@@ -73,7 +73,7 @@ void round_all(const Format& format, std::span<float> numbers) {
     const auto bits = std::bit_cast<std::uint32_t>(number);
     const std::uint32_t magnitude = bits & kMagnitude;
     if (magnitude == 0) continue;
-    // To nearest; ties go to even ones. What is carried goes to the exponent.
+    // To nearest; ties go to even. A carry goes to the exponent.
     const std::uint32_t half = (1U << (dropped - 1)) - 1 + (magnitude >> dropped & 1U);
     const std::uint32_t rounded = (magnitude + half) >> dropped << dropped;
     const bool is_normal = magnitude >= least && rounded <= most;

@@ -7,7 +7,8 @@
 #include "twill/machine/machine.h"
 #include "twill/machine/sharing.h"
 
-// Machines derived from others: with less to give, or with groups for another kind of work.
+// Machines derived from others: with less memory and fewer registers, or with groups for another
+// kind of work.
 namespace twill::machine {
 
 Machine keeping_free(Machine machine, int registers) {

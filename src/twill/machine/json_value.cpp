@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 constexpr int kDeepest = 64;
 
-/// Refuses what JSON allows and machine files do not: repeated members, and deep nesting.
+/// Refuses JSON that machine files do not allow: repeated members, and deep nesting.
 class Watch {
  public:
   bool operator()(int depth, Json::parse_event_t event, const Json& value) {

@@ -6,7 +6,7 @@
 namespace twill::plan {
 namespace {
 
-/// Rings of fewer copies than this hide nothing.
+/// Rings with fewer copies than this hide no latency.
 constexpr int kFewestCopies = 2;
 
 bool is_ring(const Plan& plan, const Channel& channel) {

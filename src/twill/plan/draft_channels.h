@@ -6,7 +6,7 @@
 
 #include "twill/plan/ordering.h"
 
-/// Internal to the room: which barriers there are, before they are written out as steps.
+/// Internal to the room: the barriers of a plan, before they are written out as steps.
 namespace twill::plan {
 
 /// One role's side of a channel.

@@ -10,10 +10,11 @@ namespace twill::plan {
 namespace {
 
 /// Whether the roles of a loop read the channel as the planned loop does: they are its consumers,
-/// and each releases once an iteration.
+/// each releases once an iteration, and none of them is the producer, which must run ahead.
 bool reads_alike(const Plan& plan, const std::vector<RoleId>& roles, ChannelId channel) {
   const auto& readers = plan[channel].consumers;
-  return std::is_permutation(readers.begin(), readers.end(), roles.begin(), roles.end()) &&
+  const bool apart = std::find(roles.begin(), roles.end(), plan[channel].producer) == roles.end();
+  return apart && std::is_permutation(readers.begin(), readers.end(), roles.begin(), roles.end()) &&
          std::all_of(readers.begin(), readers.end(),
                      [&](RoleId role) { return releases(plan, role, channel) == 1; });
 }

@@ -84,7 +84,7 @@ void ScalarEffects::learn(const Turn& turn, RoleId role, std::vector<Step>& step
   steps.push_back(channel_step(StepKind::release, *told, By::every_warp));
 }
 
-/// All warps of the role are done with what came before.
+/// All warps of the role are done with the ops before.
 void ScalarEffects::meet(RoleId role, std::vector<Step>& steps) const {
   if (plan_[role].warps == 1) return;
   Step step = channel_step(StepKind::rendezvous, {}, By::every_warp);

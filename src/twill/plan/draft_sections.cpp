@@ -37,7 +37,7 @@ struct QueuedGroup {
 };
 
 /// Whether a drain before such a step waits only until bulk stores have read their tiles. A release
-/// gives the tiles away, not what is stored.
+/// gives the tiles away, and does not need the stored values.
 bool reads_only(Mechanism queue, StepKind kind) {
   return queue == Mechanism::bulk_store && kind == StepKind::release;
 }

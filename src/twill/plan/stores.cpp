@@ -219,7 +219,7 @@ class StoreRole {
     return (end + kBoxAlignment - 1) / kBoxAlignment * kBoxAlignment;
   }
 
-  /// Counts what boxes take beyond the memory that the plan has.
+  /// Counts the bytes that boxes take beyond the memory of the plan.
   void reserve() {
     const auto memories = plan_.problem.memories();
     auto& reserved = plan_.limits.reserved;
@@ -300,7 +300,7 @@ class StoreRole {
                                   std::make_reverse_iterator(at), is_of_store)
                          .base();
     auto place = after.erase(at, end);
-    // It waited for its own staging to be read.
+    // The role waited until its own staging was read.
     const auto meets = [](const Step& step) { return step.kind == StepKind::rendezvous; };
     auto waited = place;
     if (waited != after.begin() && meets(*(waited - 1))) --waited;

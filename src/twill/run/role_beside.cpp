@@ -4,7 +4,7 @@
 #include "twill/ir/operands.h"
 #include "twill/run/role_steps.h"
 
-/// Loops of a role beside the planned one.
+/// Loops of a role beside the planned one, and memory that is not of the plan.
 namespace twill::run {
 
 /// Whether the op may be of a product that stands in no loop, of which the plan has effects only.
@@ -31,6 +31,44 @@ bool RoleSteps::is_around(ir::OpKind kind) {
     default:
       return kind == ir::OpKind::shared_load;
   }
+}
+
+/// A role has one for each tile that it loads and waits for at once, which no ring of the plan
+/// brings.
+bool has_own_barrier(const ir::Program& module, ir::OpId function, ir::OpId op) {
+  const auto barrier = ir::operand_in(module.op(op), ir::Role::barrier);
+  const auto made = barrier ? module.value(*barrier).op : std::nullopt;
+  return made && module.op(*made).kind == ir::OpKind::shared_alloc &&
+         ir::parent(module, *made) != function;
+}
+
+/// Whether it is about a mbarrier of helpers, or threads access a buffer of theirs. A tile that is
+/// done with may lie where a box lies then; copies and products are of the tile. A buffer of one
+/// element brings a scalar with a channel of the plan, and is none of its buffers.
+bool RoleSteps::is_of_helpers(const concurrent::Role& state, ir::OpId op) const {
+  const ir::OpKind kind = all_.what.module.op(op).kind;
+  if (kind == ir::OpKind::block_load_async || kind == ir::OpKind::copy_async ||
+      kind == ir::OpKind::wgmma) {
+    return false;
+  }
+  const bool by_threads = kind == ir::OpKind::shared_store || kind == ir::OpKind::shared_load;
+  const auto& operands = all_.what.module.op(op).operands;
+  return std::any_of(operands.begin(), operands.end(), [&](ir::ValueId operand) {
+    const auto* view = std::get_if<execute::View>(&state.values.value(operand));
+    if (view == nullptr) return false;
+    const bool brings_scalar = by_threads && execute::size_of(view->storage->shape) == 1;
+    return brings_scalar || all_.of_helpers.contains({view->storage.get(), view->type_number()});
+  });
+}
+
+/// Whether threads access memory that the role allocates itself: a box in front of the loop, say.
+/// Buffers of the plan are there before the roles are.
+bool RoleSteps::is_of_own_memory(const concurrent::Role& state, ir::OpId id) const {
+  const ir::Op& op = all_.what.module.op(id);
+  if (op.kind != ir::OpKind::shared_store && op.kind != ir::OpKind::shared_load) return false;
+  const auto address = ir::operand_in(op, ir::Role::address);
+  const auto at = address ? spot(state, *address) : std::nullopt;
+  return at && own_memory_.contains(at->storage);
 }
 
 /// Remembers memory that the role writes and no step of the plan does.

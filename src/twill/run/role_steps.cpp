@@ -203,44 +203,20 @@ std::optional<Spot> RoleSteps::spot(const concurrent::Role& state, ir::ValueId v
   return made;
 }
 
-/// Whether it is about a mbarrier of helpers, or threads access a buffer of theirs. A tile that is
-/// done with may lie where a box lies then; copies and products are of the tile. A buffer of one
-/// element brings a scalar with a channel of the plan, and is none of its buffers.
-bool RoleSteps::is_of_helpers(const concurrent::Role& state, ir::OpId op) const {
-  const OpKind kind = all_.what.module.op(op).kind;
-  if (kind == OpKind::block_load_async || kind == OpKind::copy_async || kind == OpKind::wgmma) {
-    return false;
-  }
-  const bool by_threads = kind == OpKind::shared_store || kind == OpKind::shared_load;
-  const auto& operands = all_.what.module.op(op).operands;
-  return std::any_of(operands.begin(), operands.end(), [&](ir::ValueId operand) {
-    const auto* view = std::get_if<execute::View>(&state.values.value(operand));
-    if (view == nullptr) return false;
-    const bool brings_scalar = by_threads && execute::size_of(view->storage->shape) == 1;
-    return brings_scalar || all_.of_helpers.contains({view->storage.get(), view->type_number()});
-  });
-}
-
-/// Whether it is about a mbarrier that the role made itself. It has one for each tile that it loads
-/// and waits for at once, which no ring of the plan brings.
-bool RoleSteps::has_own_barrier(ir::OpId op) const {
-  const ir::Program& module = all_.what.module;
-  const auto barrier = ir::operand_in(module.op(op), ir::Role::barrier);
-  const auto made = barrier ? module.value(*barrier).op : std::nullopt;
-  return made && module.op(*made).kind == OpKind::shared_alloc &&
-         ir::parent(module, *made) != all_.what.function;
-}
-
 std::string RoleSteps::take(const concurrent::Role& state, ir::OpId id) {
   const ir::Op& op = all_.what.module.op(id);
   std::string difference;
   const auto predicate = ir::operand_in(op, ir::Role::predicate);
   const bool skipped = predicate && state.values.integer(id, *predicate).value_or(1) == 0;
   const bool shown = (is_shown(op.kind) || op.kind == OpKind::shared_load) && !skipped &&
-                     !is_of_helpers(state, id);
-  const bool own = shown && !has_own_barrier(id);
+                     !is_of_helpers(state, id) && !is_of_own_memory(state, id);
+  const bool own = shown && !has_own_barrier(all_.what.module, all_.what.function, id);
   const bool beside = own && is_beside(state);
   if (op.kind == OpKind::proxy_fence || fences(op)) fenced_ = true;
+  if (op.kind == OpKind::shared_alloc) {
+    if (const auto made = spot(state, op.results.front()))
+      own_memory_.insert_or_assign(made->storage, id);
+  }
   const bool reads = op.kind == OpKind::shared_load;
   const bool works = reads || op.kind == OpKind::shared_store || op.kind == OpKind::wgmma ||
                      op.kind == OpKind::wgmma_wait;
@@ -407,6 +383,11 @@ std::vector<RoleSteps::Read> RoleSteps::read_by(const Placed& placed) const {
 }
 
 bool RoleSteps::fits_read(const Read& read, const Spot& at) {
+  const auto own = own_memory_.find(at.storage);
+  if (own != own_memory_.end()) {
+    return !read.value &&
+           own_copies_.emplace(own->second, read.buffer).first->second == read.buffer;
+  }
   return all_.bindings.agree(Bindings::Kind::buffer, read.buffer.index(), plan_[read.buffer].depth,
                              read.instance, at);
 }
@@ -424,8 +405,7 @@ bool RoleSteps::fits_product(const concurrent::Role& state, ir::OpId id, const P
   }
   const std::vector<Read> reads = read_by(placed);
   const auto known = [&](const Spot& at) {
-    return std::any_of(reads.begin(), reads.end(),
-                       [&](const Read& it) { return fits_read(it, at); });
+    return std::ranges::any_of(reads, [&](const Read& it) { return fits_read(it, at); });
   };
   // Values that the role has written itself may be in its registers still.
   const auto made = made_in_.find(operands->a);

@@ -43,6 +43,9 @@ std::vector<ir::OpId> around(const ir::Program& program, ir::OpId op);
 /// Branches around an op, within the loop that it stands in.
 std::vector<ir::OpId> branches_around(const ir::Program& program, ir::OpId op);
 
+/// Whether an op is about a mbarrier that a role makes itself: not one of the function's.
+bool has_own_barrier(const ir::Program& module, ir::OpId function, ir::OpId op);
+
 /// Follows a role op by op, and the plan's role step by step.
 class RoleSteps {
  public:
@@ -117,7 +120,7 @@ class RoleSteps {
   std::string take_read(const concurrent::Role& state, ir::OpId op);
   std::optional<Spot> spot(const concurrent::Role& state, ir::ValueId value) const;
   bool is_of_helpers(const concurrent::Role& state, ir::OpId op) const;
-  bool has_own_barrier(ir::OpId op) const;
+  bool is_of_own_memory(const concurrent::Role& state, ir::OpId op) const;
 
   void carry(const concurrent::Role& state, ir::OpId op, bool left_aside);
   void carry_branch(ir::OpId branch, std::optional<ir::BlockId> entered);
@@ -149,6 +152,10 @@ class RoleSteps {
   std::vector<Spot> read_here_;  ///< by threads, since then
   std::map<ir::ValueId, std::int64_t> made_in_;
   std::deque<Read> read_;  ///< by steps that are past
+  /// Memory that the role has allocated, and by which op. Of the plan it is a tile of the text that
+  /// the role puts there in front of the loop, or nothing.
+  std::map<const execute::Tile*, ir::OpId> own_memory_;
+  std::map<ir::OpId, plan::BufferId> own_copies_;  ///< such tiles, by op
   /// Fillings of channels that loops beside the planned one have used: up to now, and before the
   /// tile.
   std::map<plan::ChannelId, std::int64_t> beside_;

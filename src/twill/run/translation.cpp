@@ -139,9 +139,9 @@ class Comparer {
   /// Integers that a loop carries, by iteration.
   using Rounds = std::vector<std::vector<std::int64_t>>;
 
-  /// The first loop in which a role of the plan waits. For roles without a loop of so many trips,
-  /// also their own first one whose bound is loaded. Of a role that works alone: its first loop
-  /// with products.
+  /// The first loop in which a role of the plan waits, and not for what it fetches itself. For
+  /// roles without a loop of so many trips, also their own first one whose bound is loaded. Of a
+  /// role that works alone: its first loop with products.
   Counted planned_loops() const {
     Counted found = loops_with(OpKind::barrier_wait);
     return found.empty() ? loops_with(OpKind::wgmma) : found;
@@ -155,8 +155,10 @@ class Comparer {
     for (const auto& [op, loop] : guide_.loops) {
       const auto ops = ir::walk(program_, op);
       const auto count = [&](OpKind kind) {
-        return std::count_if(ops.begin(), ops.end(),
-                             [&](ir::OpId inner) { return program_.op(inner).kind == kind; });
+        return std::count_if(ops.begin(), ops.end(), [&](ir::OpId inner) {
+          return program_.op(inner).kind == kind &&
+                 !has_own_barrier(program_, what_.function, inner);
+        });
       };
       if (count(OpKind::for_loop) > 1 || count(wanted) == 0) continue;
       const std::size_t role = concurrent::role_of(program_, op);
@@ -176,18 +178,29 @@ class Comparer {
     return found;
   }
 
-  /// Fails where the module has a loop that ends by a number which a role draws. The plan's steps
-  /// are those of tiles, and the first number is drawn in front of all.
+  /// Fails where a loop ends by a number that a role draws, and no comparison of that number says
+  /// when.
   Result<void> check_ends() const {
     for (const auto& [op, loop] : guide_.whiles) {
       const auto end = concurrent::condition_of(program_, op);
       const bool asked = end && guide_.asked_ends.contains(*end);
-      if (asked || guide_.idle.contains(op)) continue;
+      if (asked || guide_.idle.contains(op) || guide_.going_on.contains(op)) continue;
       return fail(ir::text_location(program_, op),
                   "cannot be compared: " + program_.op(op).name + " ends by a number that is drawn",
                   "`twill verify` follows it");
     }
     return {};
+  }
+
+  /// The largest number that loops over tiles compare a draw with, where that is asked. With one
+  /// more, all of them go on.
+  std::optional<std::int64_t> least_drawn(const concurrent::OpenNumber& number) const {
+    std::optional<std::int64_t> least;
+    if (!number.scope || number.scope->first != concurrent::kDrawn) return least;
+    for (const auto& [loop, compared] : guide_.going_on) {
+      if (compared.first == number.form) least = std::max(least.value_or(0), compared.second);
+    }
+    return least;
   }
 
   /// Values of buffers and mbarriers that helpers use: the plan knows nothing of them.
@@ -247,6 +260,7 @@ class Comparer {
     std::map<std::size_t, RoleSteps> roles;
     std::map<const execute::Tile*, std::int64_t> counts;
     std::string difference;
+    std::set<std::int64_t> draws;  // by which loops go on
     carried_.clear();
     const auto watch = [&](std::size_t number, const concurrent::Role& state, ir::OpId id) {
       if (!difference.empty()) return;
@@ -277,9 +291,17 @@ class Comparer {
     while (difference.empty()) {
       TWILL_TRY(const auto question, machine.follow());
       if (!question) break;
-      const auto planned = counted.find(machine.quantity(*question).form);
-      const bool more = planned != counted.end() ? trips - planned->second > question->threshold
-                                                 : others && question->threshold < kOtherTrips;
+      const concurrent::OpenNumber number = machine.quantity(*question);
+      const auto planned = counted.find(number.form);
+      const auto drawn = least_drawn(number);
+      if (drawn) draws.insert(number.scope->second);
+      bool more = others && question->threshold < kOtherTrips;
+      if (planned != counted.end()) {
+        more = trips - planned->second > question->threshold;
+      } else if (drawn) {  // a tile, or the number behind all tiles
+        const bool goes_on = others && static_cast<std::int64_t>(draws.size()) <= kOtherTrips;
+        more = goes_on || question->threshold < *drawn;
+      }
       machine.answer(*question, more);
     }
     compared_ = !roles.empty();

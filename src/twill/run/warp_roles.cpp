@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
+#include "twill/concurrent/deciding.h"
 #include "twill/concurrent/launches.h"
 #include "twill/execute/evaluate.h"
 #include "twill/execute/interpreter.h"
@@ -59,7 +62,10 @@ Result<void> check_alike(const RolesModule& module) {
 class RolesRun {
  public:
   RolesRun(const RolesModule& module, const FixedArguments& given, std::uint64_t seed)
-      : module_(module), given_(given), seed_(seed) {}
+      : module_(module),
+        given_(given),
+        seed_(seed),
+        deciding_(concurrent::deciding_ops(module.program, module.function)) {}
 
   Result<std::vector<RolesCall>> calls(const std::vector<std::int64_t>& trips,
                                        std::vector<std::int64_t>& left_out) const {
@@ -106,6 +112,7 @@ class RolesRun {
         for (std::int64_t x = 0; x < grid[0]; ++x) {
           concurrent::Options options{order, tiles};
           options.checked = checked_;
+          if (deciding_) options.deciding = &*deciding_;
           // Another order takes hardly more steps, but where roles read what is not there yet.
           if (module_.against == nullptr) options.most_steps = 5 * concurrent::kMostStepsOfTrial;
           concurrent::Machine machine(module_.program, memory, call.launch, {x, y, z}, options,
@@ -128,6 +135,7 @@ class RolesRun {
   const RolesModule& module_;
   const FixedArguments& given_;
   std::uint64_t seed_;
+  std::optional<std::set<ir::OpId>> deciding_;
   mutable bool checked_ = false;  ///< types fit
 };
 
@@ -245,6 +253,7 @@ Result<RolesReport> run_roles(const RolesModule& module, const FixedArguments& g
       if (!trial && !computes) trial = run.trial(call, order, true, report.tolerances);
       if (!trial) return tl::unexpected(trial.error());
       report.trials.push_back(*std::move(trial));
+      if (effort.to_first && !report.trials.back().findings.empty()) return report;
     }
   }
   const bool wants_some = std::ranges::any_of(effort.trips, [](std::int64_t it) { return it > 0; });

@@ -52,8 +52,9 @@ bool agrees(const RolesReport& report);
 struct RolesEffort {
   std::vector<std::int64_t> trips;  ///< iterations of the main loop
   std::uint64_t seed = 1;
-  int seeds = 1;      ///< random orders, from `seed` on
-  bool tiles = true;  ///< compute tiles, in the first order and the random ones
+  int seeds = 1;          ///< random orders, from `seed` on
+  bool tiles = true;      ///< compute tiles, in the first order and the random ones
+  bool to_first = false;  ///< end with the first run in which something is found
 };
 
 /// Runs the module with arguments for each of `trips`, under several orders: copies late, early and

@@ -6,7 +6,7 @@
 #include "twill/problem/pipe_sharing.h"
 #include "twill/simulate/simulate.h"
 
-/// Internal to the room: what of a run does not change while it runs.
+/// Internal to the room: facts of a run that do not change while it runs.
 namespace twill::simulate {
 
 inline constexpr double kSlack = 1e-6;  ///< of a cycle

@@ -12,6 +12,9 @@ constexpr std::uint32_t index_of(Node node) { return static_cast<std::uint32_t>(
 /// The least of so few is found by a scan, which is cheaper than to keep a heap.
 constexpr std::size_t kFewQueued = 16;
 
+/// Room for the atoms of a pair at first: most pairs have no more.
+constexpr std::size_t kUsualAtoms = 4;
+
 }  // namespace
 
 Node DifferenceGraph::add_node() {
@@ -55,6 +58,7 @@ DifferenceGraph::Pair& DifferenceGraph::pair_of(std::uint32_t x, std::uint32_t y
   if (pair_at_[cell(x, y)] == kNone) {
     pair_at_[cell(x, y)] = pair_at_[cell(y, x)] = static_cast<std::uint32_t>(pairs_.size());
     pairs_.push_back({x, y, {}});
+    pairs_.back().atoms.reserve(kUsualAtoms);
   }
   return pairs_[pair_at_[cell(x, y)]];
 }

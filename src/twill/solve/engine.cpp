@@ -5,12 +5,6 @@
 #include "twill/support/check.h"
 
 namespace twill::solve {
-namespace {
-
-/// Room for the first clauses that watch a literal: most literals have some, few have many.
-constexpr std::size_t kFewWatches = 4;
-
-}  // namespace
 
 Engine::Engine(ProofSink* proof, std::string_view title)
     : proof_(proof), at_most_(values_, positions_), graph_(values_) {
@@ -24,7 +18,8 @@ Literal Engine::add_literal(bool decided) {
   const Literal literal(static_cast<std::uint32_t>(levels_.size()), false);
   values_.insert(values_.end(), 2, 0);
   concerns_.insert(concerns_.end(), 2, 0);
-  watches_.resize(watches_.size() + 2);
+  watches_.add_list();
+  watches_.add_list();
   positions_.push_back(0);
   levels_.push_back(0);
   reasons_.emplace_back();
@@ -127,9 +122,7 @@ void Engine::attach(ClauseArena::Reference clause) {
 }
 
 void Engine::watch(Literal literal, const Watch& watch) {
-  std::vector<Watch>& watches = watches_[(~literal).code()];
-  if (watches.capacity() == 0) watches.reserve(kFewWatches);
-  watches.push_back(watch);
+  watches_.add((~literal).code(), watch);
   concerns_[(~literal).code()] |= kClauses;
 }
 
@@ -208,7 +201,7 @@ bool Engine::propagate() {
 }
 
 bool Engine::propagate_clauses(Literal now_true) {
-  std::vector<Watch>& watches = watches_[now_true.code()];
+  const std::span<Watch> watches = watches_[now_true.code()];
   const Literal now_false = ~now_true;
   own_work_ += watches.size();
   std::size_t kept = 0;
@@ -242,14 +235,12 @@ bool Engine::propagate_clauses(Literal now_true) {
       continue;
     }
     conflict_.assign(literals.begin(), literals.end());
-    kept = static_cast<std::size_t>(std::copy(watches.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                                              watches.end(),
-                                              watches.begin() + static_cast<std::ptrdiff_t>(kept)) -
-                                    watches.begin());
-    watches.erase(watches.begin() + static_cast<std::ptrdiff_t>(kept), watches.end());
+    const auto rest = watches.subspan(i + 1);
+    std::copy(rest.begin(), rest.end(), watches.begin() + static_cast<std::ptrdiff_t>(kept));
+    watches_.shrink(now_true.code(), kept + rest.size());
     return false;
   }
-  watches.erase(watches.begin() + static_cast<std::ptrdiff_t>(kept), watches.end());
+  watches_.shrink(now_true.code(), kept);
   if (kept == 0) concerns_[now_true.code()] &= static_cast<std::uint8_t>(~kClauses);
   return true;
 }

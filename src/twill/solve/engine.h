@@ -19,6 +19,7 @@
 #include "twill/solve/literal.h"
 #include "twill/solve/proof.h"
 #include "twill/solve/variable_order.h"
+#include "twill/solve/watches.h"
 
 namespace twill::solve {
 
@@ -131,17 +132,6 @@ class Engine {
     bool from_graph = false;  ///< the difference graph implies it: no new edge needed
     std::uint32_t index = 0;
   };
-  /// A clause that watches a literal. Of a clause of two literals `blocker` is the other one, so
-  /// that propagation does not touch the clause.
-  struct Watch {
-    std::uint32_t word;  ///< where the clause starts, times two; plus one if it has two literals
-    Literal blocker;     ///< another literal of the clause; if true there is nothing to do
-
-    Watch(ClauseArena::Reference clause, Literal other, bool is_binary)
-        : word(2 * clause + (is_binary ? 1U : 0U)), blocker(other) {}
-    ClauseArena::Reference clause() const { return word / 2; }
-    bool is_binary() const { return word % 2 != 0; }
-  };
   struct Level {
     std::uint32_t trail;
     std::size_t edges;
@@ -212,7 +202,7 @@ class Engine {
   std::uint32_t graph_head_ = 0;
 
   ClauseArena clauses_;
-  std::vector<std::vector<Watch>> watches_;  ///< by literal code: clauses that watch its negation
+  WatchLists watches_;  ///< by literal code: clauses that watch its negation
   AtMostStore at_most_;
   DifferenceGraph graph_;
   VariableOrder order_;

@@ -197,7 +197,7 @@ void Engine::forget_learned() {
       candidates.begin() + static_cast<std::ptrdiff_t>(candidates.size() / 2), candidates.end());
   std::sort(dropped.begin(), dropped.end());
 
-  for (std::vector<Watch>& watches : watches_) watches.clear();
+  watches_.clear();
   for (std::uint8_t& concern : concerns_) concern &= static_cast<std::uint8_t>(~kClauses);
   watch_count_ = 0;
   learned_count_ = 0;

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace twill::solve {
@@ -19,26 +18,28 @@ class VariableOrder {
 
   void insert(std::uint32_t variable) {
     if (place_[variable] != kAbsent) return;
-    place_[variable] = static_cast<std::uint32_t>(heap_.size());
-    heap_.push_back(variable);
+    heap_.push_back({activity_[variable], variable});
     rise(heap_.size() - 1);
   }
 
   bool empty() const { return heap_.empty(); }
 
   std::uint32_t take_first() {
-    const std::uint32_t first = heap_.front();
-    swap(0, heap_.size() - 1);
-    heap_.pop_back();
+    const std::uint32_t first = heap_.front().variable;
     place_[first] = kAbsent;
-    if (!heap_.empty()) sink(0);
+    const Entry last = heap_.back();
+    heap_.pop_back();
+    if (!heap_.empty()) sink(last);
     return first;
   }
 
   void bump(std::uint32_t variable) {
     activity_[variable] += increment_;
     if (activity_[variable] > 1e100) rescale();
-    if (place_[variable] < kNever) rise(place_[variable]);
+    const std::uint32_t at = place_[variable];
+    if (at >= kNever) return;
+    heap_[at].activity = activity_[variable];
+    rise(at);
   }
 
   /// Makes all activities so far weigh less; called once per conflict.
@@ -48,43 +49,51 @@ class VariableOrder {
   static constexpr std::uint32_t kAbsent = 0xffffffff;
   static constexpr std::uint32_t kNever = kAbsent - 1;
 
-  bool before(std::uint32_t a, std::uint32_t b) const {
-    return activity_[a] != activity_[b] ? activity_[a] > activity_[b] : a < b;
+  struct Entry {
+    double activity;  ///< of the variable; beside it, since the heap is read far more often
+    std::uint32_t variable;
+  };
+
+  static bool before(const Entry& a, const Entry& b) {
+    return a.activity != b.activity ? a.activity > b.activity : a.variable < b.variable;
   }
 
-  void swap(std::size_t i, std::size_t j) {
-    std::swap(heap_[i], heap_[j]);
-    place_[heap_[i]] = static_cast<std::uint32_t>(i);
-    place_[heap_[j]] = static_cast<std::uint32_t>(j);
+  void put(std::size_t at, const Entry& entry) {
+    heap_[at] = entry;
+    place_[entry.variable] = static_cast<std::uint32_t>(at);
   }
 
   void rise(std::size_t at) {
-    while (at > 0 && before(heap_[at], heap_[(at - 1) / 2])) {
-      swap(at, (at - 1) / 2);
+    const Entry entry = heap_[at];
+    while (at > 0 && before(entry, heap_[(at - 1) / 2])) {
+      put(at, heap_[(at - 1) / 2]);
       at = (at - 1) / 2;
     }
+    put(at, entry);
   }
 
-  void sink(std::size_t at) {
-    while (true) {
-      std::size_t best = at;
-      for (std::size_t child = 2 * at + 1; child <= 2 * at + 2 && child < heap_.size(); ++child) {
-        if (before(heap_[child], heap_[best])) best = child;
-      }
-      if (best == at) return;
-      swap(at, best);
-      at = best;
+  /// Puts the entry in the place of the first, or further down.
+  void sink(const Entry& entry) {
+    std::size_t at = 0;
+    while (2 * at + 1 < heap_.size()) {
+      std::size_t child = 2 * at + 1;
+      if (child + 1 < heap_.size() && before(heap_[child + 1], heap_[child])) ++child;
+      if (!before(heap_[child], entry)) break;
+      put(at, heap_[child]);
+      at = child;
     }
+    put(at, entry);
   }
 
   void rescale() {
     for (double& activity : activity_) activity *= 1e-100;
+    for (Entry& entry : heap_) entry.activity *= 1e-100;
     increment_ *= 1e-100;
   }
 
   std::vector<double> activity_;
-  std::vector<std::uint32_t> place_;
-  std::vector<std::uint32_t> heap_;
+  std::vector<std::uint32_t> place_;  ///< in the heap
+  std::vector<Entry> heap_;
   double increment_ = 1.0;
 };
 

@@ -416,11 +416,11 @@ Result<void> check_signature(const TaskValue& task) {
     }
     const auto combines = combines_by(argument.privilege);
     const bool has_atomics =
-        argument.scalar == Scalar::f32 || (combines == Function::add && !is_f8(argument.scalar));
+        argument.scalar == Scalar::f32 || (combines == Function::add && !is_byte(argument.scalar));
     if (combines && !has_atomics) {
       return fail_task("T04", argument.where,
                        fmt::format("{} of {}; there are atomics for the largest and the least of "
-                                   "f32 alone",
+                                   "f32 alone, and for sums of 16 bits and more",
                                    name_of(argument.privilege), name_of(argument.scalar)),
                        "let it be f32");
     }

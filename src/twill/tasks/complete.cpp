@@ -47,7 +47,10 @@ class Completion {
       made.tunables.push_back({name, {node.tunables.at(name)}, {}});
     }
     for (std::size_t a = 0; a < node.memories.size(); ++a) {
-      made.memories.push_back({node.task->arguments[a].name, node.memories[a], {}});
+      const std::string& name = node.task->arguments[a].name;
+      made.memories.push_back({name, node.memories[a], {}});
+      const auto swizzle = node.swizzles.find(name);
+      if (swizzle != node.swizzles.end()) made.memories.back().swizzle = swizzle->second;
     }
     made.restrictions.depth = node.depth;
     for (std::size_t c = node.children.size(); c-- > 0;) {

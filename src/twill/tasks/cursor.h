@@ -79,7 +79,7 @@ class Cursor {
   }
   Result<Scalar> scalar() {
     const auto found = scalar_named(peek().text);
-    if (!found) return unexpected("'f16', 'bf16', 'f32', 'f8e4m3' or 'f8e5m2'");
+    if (!found) return unexpected("'f16', 'bf16', 'f32', 'f8e4m3', 'f8e5m2', 'i8' or 'i32'");
     ++next_;
     return *found;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "twill/execute/evaluate.h"
@@ -71,8 +72,9 @@ Tile reduced(Function function, const Tile& tile) {
   return out;
 }
 
+/// Whole numbers that f32 may not have exactly become NaN: they are not followed.
 void round_all(Scalar scalar, Tile& tile) {
-  if (scalar == Scalar::f32 || scalar == Scalar::i32 || scalar == Scalar::i1) return;
+  if (scalar == Scalar::f32 || scalar == Scalar::i1) return;
   for (float& number : tile.numbers()) number = rounded(scalar, static_cast<double>(number));
 }
 
@@ -204,6 +206,11 @@ ir::FormulaWord word_of(Function function) {
 }
 
 float rounded(Scalar scalar, double number) {
+  if (is_whole(scalar)) {
+    const double whole = std::nearbyint(number);
+    return can_be(scalar, whole) ? static_cast<float>(whole)
+                                 : std::numeric_limits<float>::quiet_NaN();
+  }
   ir::TypeNode type;
   type.name = ir_name_of(scalar);
   const auto format = execute::format_of(&type);

@@ -11,6 +11,7 @@
 #include "twill/support/spelling.h"
 #include "twill/tasks/edges.h"
 #include "twill/tasks/leaf.h"
+#include "twill/tasks/placement.h"
 #include "twill/tasks/text.h"
 
 namespace twill::tasks {
@@ -250,7 +251,9 @@ class Instantiation {
     node.task = it.task;
     node.variant = it.variant;
     TWILL_TRY(node.processor, processor_of(it, caller));
-    TWILL_TRY(node.memories, memories_of(it, node.processor, outside));
+    const PlacedVariant placed{it.task, it.variant, it.instance, node.processor};
+    TWILL_TRY(node.memories, memories_of(placed, outside, levels_));
+    TWILL_TRY(node.swizzles, swizzles_of(placed));
     if (it.variant->is_leaf()) return node;
     TWILL_TRY(node.tunables, tunables_of(it));
     TWILL_TRY(node.depth, depth_of(it));
@@ -361,70 +364,6 @@ class Instantiation {
         "state fewer, or leave it out");
   }
 
-  Result<std::vector<Memory>> memories_of(const Chosen& it, Processor processor,
-                                          const std::vector<bool>& outside) const {
-    std::vector<Memory> memories;
-    std::set<std::string> left, right;
-    if (it.variant->is_leaf()) {
-      left = product_operands(std::get<Leaf>(it.variant->body), 0);
-      right = product_operands(std::get<Leaf>(it.variant->body), 1);
-    }
-    for (std::size_t a = 0; a < it.task->arguments.size(); ++a) {
-      const std::string& name = it.task->arguments[a].name;
-      Memory memory = outside[a] ? Memory::global : Memory::none;
-      const bool shared = right.count(name) > 0 || (left.count(name) > 0 && outside[a]);
-      const bool in_place = outside[a] && combines_by(it.task->arguments[a].privilege);
-      if (it.variant->is_leaf() && !in_place) {
-        memory = shared ? Memory::shared : Memory::registers;
-      }
-      const Placed* stated = nullptr;
-      for (std::size_t p = 0; it.instance != nullptr && p < it.instance->memories.size(); ++p) {
-        if (it.instance->memories[p].argument == name) stated = &it.instance->memories[p];
-      }
-      if (stated != nullptr) memory = stated->memory;
-      if (stated != nullptr && in_place && memory != Memory::global) {
-        return fail_task("M06", stated->where,
-                         fmt::format("'{}' is reduced where it lies, in global memory", name),
-                         "state 'global', or nothing");
-      }
-      if (stated != nullptr && !in_place) {
-        TWILL_TRY_VOID(check_memory(it, *stated, right));
-      }
-      const Where& derived = it.instance != nullptr ? it.instance->where : it.variant->where;
-      const Where& where = stated != nullptr ? stated->where : derived;
-      TWILL_TRY_VOID(check_seen(levels_, processor, {name, memory, where}));
-      memories.push_back(memory);
-    }
-    if (it.instance == nullptr) return memories;
-    for (const Placed& placed : it.instance->memories) {
-      if (find_argument(*it.task, placed.argument) != nullptr) continue;
-      return fail_task(
-          "M06", placed.where,
-          fmt::format("'{}' has no argument {}", it.task->name, in_quotes(placed.argument)),
-          did_you_mean_one_of(placed.argument, it.task->arguments));
-    }
-    return memories;
-  }
-
-  static Result<void> check_memory(const Chosen& it, const Placed& placed,
-                                   const std::set<std::string>& right) {
-    if (!it.variant->is_leaf()) return {};
-    if (placed.memory == Memory::none || placed.memory == Memory::global) {
-      return fail_task("M06", placed.where,
-                       fmt::format("the leaf '{}.{}' computes with '{}', which has to lie in "
-                                   "registers or shared memory",
-                                   it.task->name, it.variant->name, placed.argument),
-                       "state 'register', or nothing; tensors of inner variants may be 'none'");
-    }
-    if (right.count(placed.argument) > 0 && placed.memory != Memory::shared) {
-      return fail_task(
-          "M09", placed.where,
-          fmt::format("the right operand of 'mma', '{}', lies in shared memory", placed.argument),
-          "state 'shared', or nothing");
-    }
-    return {};
-  }
-
   const Library& library_;
   const Mapping& mapping_;
   const Levels& levels_;
@@ -454,7 +393,12 @@ void print_node(const TreeNode& node, const std::string& indent, std::string& ou
                      node.variant->name, name_of(node.processor));
   for (const auto& [name, value] : node.tunables) out += fmt::format("  {} = {}", name, value);
   for (std::size_t a = 0; a < node.memories.size(); ++a) {
-    out += fmt::format("  {}: {}", node.task->arguments[a].name, name_of(node.memories[a]));
+    const std::string& name = node.task->arguments[a].name;
+    out += fmt::format("  {}: {}", name, name_of(node.memories[a]));
+    const auto swizzle = node.swizzles.find(name);
+    if (swizzle != node.swizzles.end()) {
+      out += fmt::format(" {} {}", kSwizzle, swizzle->second.bytes);
+    }
   }
   if (node.depth) out += fmt::format("  {} = {}", kDepth, node.depth->values[0]);
   out += "\n";

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "twill/tasks/levels.h"
+#include "twill/tasks/mapping.h"
 #include "twill/tasks/values.h"
 
 /// A mapping carried out: which variant is where, with which memories and tunables.
@@ -20,9 +21,10 @@ struct TreeNode {
   const Variant* variant = nullptr;
   Processor processor = Processor::host;
   std::map<std::string, std::int64_t> tunables;
-  std::vector<Memory> memories;    ///< of each argument
-  std::optional<Setting> depth;    ///< of loops of the variant, with one value
-  std::vector<TreeNode> children;  ///< of each launch, in the order of the text
+  std::vector<Memory> memories;             ///< of each argument
+  std::map<std::string, Swizzle> swizzles;  ///< stated, by argument
+  std::optional<Setting> depth;             ///< of loops of the variant, with one value
+  std::vector<TreeNode> children;           ///< of each launch, in the order of the text
 };
 
 struct Tree {

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "twill/support/spelling.h"
 
 namespace twill::tasks {
@@ -142,8 +144,6 @@ std::string extents_text(const std::vector<Extent>& shape) {
   return text + "]";
 }
 
-constexpr double kMostPosition = 1 << 24;  // exact in f32, too
-
 std::string in_words(const NodeType& type) {
   return type.is_constant ? std::string("a number")
                           : std::string(name_of(type.scalar)) + extents_text(type.shape);
@@ -192,6 +192,12 @@ class Typing {
         if (type.scalar == Scalar::i1) {
           return fail_task("T04", node.where, "'cast' of " + in_words(type),
                            "select(x, 1, 0) makes a number of a condition");
+        }
+        if (is_whole(node.scalar) && (!is_whole(type.scalar) || node.scalar == Scalar::i8)) {
+          return fail_task("T04", node.where,
+                           "'cast' of " + in_words(type) + " to " +
+                               std::string(name_of(node.scalar)) + ": leaves round to no integers",
+                           "f32 has all whole numbers up to 16777216: let the result be f32");
         }
         type.scalar = node.scalar;
         return type;
@@ -243,7 +249,8 @@ class Typing {
       if (!takes(node.function, type.scalar)) {
         return fail_task(
             "T04", node.where, name(node) + " of " + in_words(type),
-            "cast(f32, x) makes numbers of positions, and a comparison makes a condition");
+            "cast(f32, x) makes numbers of positions, integers and numbers of 8 bits, and a "
+            "comparison makes a condition");
       }
       if (all.is_constant) {
         all = type;
@@ -257,14 +264,11 @@ class Typing {
       TWILL_TRY(all.shape, common(node, all.shape, type.shape));
     }
     for (const std::size_t it : node.operands) {
-      const double number = leaf_.nodes[it].number;
-      if (!types_[it].is_constant || all.is_constant || all.scalar != Scalar::i32) continue;
-      if (number == std::floor(number) && std::abs(number) < kMostPosition) continue;
+      if (!types_[it].is_constant || all.is_constant) continue;
+      if (can_be(all.scalar, leaf_.nodes[it].number)) continue;
       return fail_task("T04", leaf_.nodes[it].where,
-                       name(node) +
-                           " of positions, which are whole numbers, and a number that "
-                           "is none",
-                       "use cast(f32, x) on the positions");
+                       name(node) + " of whole numbers and a number that is none, or too large",
+                       "use cast(f32, x) on positions and other whole numbers");
     }
     if (is_comparison(node.function)) all.scalar = Scalar::i1;
     if (selects) {
@@ -313,19 +317,28 @@ class Typing {
           "'mma' of " + in_words(a) + " and " + in_words(b) + "; it takes [M, K] and [K, N]",
           "transpose(x) exchanges the dimensions");
     }
-    if (a.scalar != b.scalar || a.scalar == Scalar::f32) {
+    const bool has_instruction =
+        is_byte(a.scalar) || a.scalar == Scalar::f16 || a.scalar == Scalar::bf16;
+    if (a.scalar != b.scalar || !has_instruction) {
       return fail_task("T04", node.where,
                        "'mma' of " + in_words(a) + " and " + in_words(b) +
                            "; it takes f16, bf16 or numbers of 8 bits, of both the same",
                        "cast(f16, x) of a tile in registers may stand on the left");
     }
-    NodeType sum{false, Scalar::f32, {a.shape[0], b.shape[1]}};
-    if (node.operands.size() < 3 || operand(node, 2).is_constant) return sum;
+    NodeType sum{false, sums_of(a.scalar), {a.shape[0], b.shape[1]}};
+    if (node.operands.size() < 3) return sum;
     const NodeType& onto = operand(node, 2);
-    if (onto.scalar != Scalar::f32) {
-      return fail_task("T04", node.where, "'mma' adds up in f32, not onto " + in_words(onto),
-                       "let the sums be f32");
+    if (onto.is_constant && can_be(sum.scalar, leaf_.nodes[node.operands[2]].number)) return sum;
+    const bool in_f16 = onto.scalar == Scalar::f16 && a.scalar == Scalar::f16;
+    if (onto.is_constant || (onto.scalar != sum.scalar && !in_f16)) {
+      const std::string sums(name_of(sum.scalar));
+      return fail_task("T04", node.where,
+                       fmt::format("'mma' of {} adds up in {}, not onto {}", name_of(a.scalar),
+                                   sums, in_words(onto)),
+                       "let the sums be " + sums +
+                           (a.scalar == Scalar::f16 ? ", or f16 that they are added to" : ""));
     }
+    sum.scalar = onto.scalar;
     TWILL_TRY(sum.shape, common(node, sum.shape, onto.shape));
     return sum;
   }
@@ -380,6 +393,12 @@ class Typing {
                        fmt::format("write {} {} ...", argument->name, assignment_of(*combines)));
     }
     const NodeType& type = types_[output.node];
+    if (type.is_constant && !can_be(argument->scalar, leaf_.nodes[output.node].number)) {
+      return fail_task("T04", output.where,
+                       fmt::format("'{}' is {}, and the number is none, or too large",
+                                   argument->name, name_of(argument->scalar)),
+                       "give it a whole number, or let it be f32");
+    }
     if (type.is_constant) return {};
     if (type.scalar != argument->scalar) {
       return fail_task("T04", output.where,

@@ -103,6 +103,9 @@ Result<std::vector<ElementArgument>> element_arguments(const TaskValue& task, co
   };
   if (leaf.outputs.size() != 1) return refuse("it has several results");
   if (leaf.outputs[0].combines) return refuse("it is combined with what is there");
+  for (const Argument& argument : task.arguments) {
+    if (is_whole(argument.scalar)) return refuse(argument.name + " has whole numbers, not f32");
+  }
   std::map<std::string, std::size_t> taken;
   for (std::size_t n = 0; n < leaf.nodes.size(); ++n) {
     const Node& node = leaf.nodes[n];

@@ -60,11 +60,21 @@ struct SharedLimit {
   friend bool operator==(const SharedLimit&, const SharedLimit&) = default;
 };
 
-/// The memory of an argument.
+/// Layout of a tile in shared memory: 16-byte units change places within so many bytes of a row.
+/// 128, 64 or 32.
+struct Swizzle {
+  int bytes = 0;
+  Where where;
+  friend bool operator==(const Swizzle&, const Swizzle&) = default;
+};
+inline constexpr std::string_view kSwizzle = "swizzle";
+
+/// The memory of an argument, and for the operand of a product the layout there.
 struct Placed {
   std::string argument;
   Memory memory = Memory::none;
   Where where;
+  std::optional<Swizzle> swizzle = {};
   friend bool operator==(const Placed&, const Placed&) = default;
 };
 

@@ -44,6 +44,7 @@ std::string text_of(const Instance& instance) {
   for (const Setting& setting : instance.tunables) text += "  " + text_of(setting);
   for (const Placed& placed : instance.memories) {
     text += fmt::format("  {}: {}", placed.argument, name_of(placed.memory));
+    if (placed.swizzle) text += fmt::format(" {} {}", kSwizzle, placed.swizzle->bytes);
   }
   text += text_of(instance.restrictions, "  ");
   if (instance.calls.empty()) return text;

@@ -5,6 +5,7 @@
 
 #include "twill/support/spelling.h"
 #include "twill/tasks/read_parts.h"
+#include "twill/tasks/split.h"
 #include "twill/tasks/text.h"
 
 namespace twill::tasks {
@@ -119,7 +120,7 @@ class TextReader {
       TWILL_TRY(External made, external());
       TWILL_TRY(variant.body, external_leaf(*task, std::move(made)));
     } else {
-      TWILL_TRY(variant.body, inner());
+      TWILL_TRY(variant.body, cursor_.take("=") ? split(*task, variant.where) : inner());
     }
     task->variants.push_back(std::move(variant));
     return {};
@@ -143,6 +144,32 @@ class TextReader {
   }
 
   // --- Inner variants ---------------------------------------------------------------------------
+
+  /// `split SIZE by LENGTH, SIZE into COUNT ...`
+  Result<Inner> split(const TaskValue& task, const Where& where) {
+    TWILL_TRY_VOID(cursor_.expect("split"));
+    std::vector<Split> splits;
+    do {
+      Split made;
+      made.where = cursor_.here();
+      TWILL_TRY(made.size, cursor_.word("a size of the signature"));
+      made.into = cursor_.take("into");
+      if (!made.into && !cursor_.take("by")) {
+        return cursor_.unexpected("'by' and a part's length, or 'into' and the number of parts");
+      }
+      if (cursor_.peek().kind == Token::Kind::number) {
+        const Token& at = cursor_.peek();
+        TWILL_TRY(const std::int64_t number, cursor_.whole_number());
+        if (number < 1) return cursor_.wrong(at, "parts have a length, and there is one at least");
+        made.by = number;
+      } else {
+        TWILL_TRY(std::string name, cursor_.word("a tunable or a number"));
+        made.by = Size::named(std::move(name));
+      }
+      splits.push_back(std::move(made));
+    } while (cursor_.take(","));
+    return split_into(task, splits, where);
+  }
 
   Result<Inner> inner() {
     Inner made;
@@ -248,12 +275,16 @@ class TextReader {
     const Where where = cursor_.here();
     TWILL_TRY(std::string name, cursor_.word("a tensor"));
     const bool picks = name == "pick", windows = name == "windows", by_mma = name == "mma";
-    if ((name != "blocks" && !windows && !picks && !by_mma) || !cursor_.take("(")) {
+    const bool slices = name == "slice";
+    if ((name != "blocks" && !windows && !picks && !by_mma && !slices) || !cursor_.take("(")) {
       return Piece{std::move(name), {}, where};
     }
     TWILL_TRY(Piece of, piece());
     of.where = where;
-    TWILL_TRY(Block block, picks ? pick() : by_mma ? fragment() : tiles(windows));
+    TWILL_TRY(Block block, picks    ? pick()
+                           : by_mma ? fragment()
+                           : slices ? slice()
+                                    : tiles(windows));
     of.blocks.push_back(std::move(block));
     return of;
   }
@@ -273,6 +304,25 @@ class TextReader {
       block.picked = static_cast<std::size_t>(dimension);
     }
     TWILL_TRY_VOID(cursor_.expect(")"));
+    return block;
+  }
+  /// `, SIZE, ... from FIRST, ...)` or `, SIZE, ... from FIRST, ..., exact)`: a window with step 1.
+  Result<Block> slice() {
+    Block block;
+    block.cut = Cut::windows;
+    while (cursor_.take(",")) {
+      TWILL_TRY(Size extent, cursor_.size());
+      block.tile.push_back(std::move(extent));
+    }
+    TWILL_TRY_VOID(cursor_.expect("from"));
+    do {
+      TWILL_TRY(const bool is_edge, edge(block.edge));
+      if (is_edge) break;
+      TWILL_TRY(Size first, cursor_.size());
+      block.index.push_back(std::move(first));
+    } while (cursor_.take(","));
+    TWILL_TRY_VOID(cursor_.expect(")"));
+    block.step.assign(block.tile.size(), Size(1));
     return block;
   }
   /// `, OPERAND, LEVEL, ROWS, COLUMNS, DEPTH)[INDEX]`

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -124,12 +125,19 @@ class MappingReader {
     return cursor_.peek().kind == Token::Kind::word && cursor_.is(":", 1) && memory &&
            !cursor_.is(".", 3);
   }
-  void placement(Instance& of) {
+  Result<void> placement(Instance& of) {
     const Token& name = cursor_.peek();
-    if (const auto memory = memory_named(cursor_.peek(2).text)) {
-      of.memories.push_back({std::string(name.text), *memory, {name.location}});
-    }
+    const auto memory = memory_named(cursor_.peek(2).text);
+    if (memory) of.memories.push_back({std::string(name.text), *memory, {name.location}});
     for (int token = 0; token < 3; ++token) cursor_.next();
+    const bool is_swizzle = cursor_.is(kSwizzle) && cursor_.peek(1).kind == Token::Kind::number;
+    if (memory != Memory::shared || !is_swizzle) return {};
+    const Where where = cursor_.here();
+    cursor_.next();
+    TWILL_TRY(const std::int64_t bytes, cursor_.whole_number());
+    constexpr std::int64_t kMost = 1 << 20;  // more than is right
+    of.memories.back().swizzle = Swizzle{static_cast<int>(std::min(bytes, kMost)), where};
+    return {};
   }
   Result<void> level(Instance& of) {
     if (cursor_.take("?")) return {};
@@ -161,7 +169,7 @@ class MappingReader {
         TWILL_TRY(Setting next, setting());
         made.tunables.push_back(std::move(next));
       } else if (is_placement()) {
-        placement(made);
+        TWILL_TRY_VOID(placement(made));
       } else if (cursor_.is("calls") && cursor_.peek(1).kind == Token::Kind::word &&
                  !cursor_.is(":", 1)) {
         cursor_.next();

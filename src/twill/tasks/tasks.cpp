@@ -72,6 +72,12 @@ Partition mma(const Tensor& tensor, Fragment operand, Level level, std::vector<S
           where_of(site)};
 }
 
+Tensor slice(const Tensor& tensor, std::vector<Size> first, std::vector<Size> extent, EdgeRule edge,
+             Site site) {
+  std::vector<Size> step(extent.size(), Size(1));
+  return windows(tensor, std::move(extent), std::move(step), edge, site).at(std::move(first));
+}
+
 Tensor pick(const Tensor& tensor, Size index, std::size_t dimension, Site site) {
   Piece piece = tensor.piece();
   piece.where = where_of(site);
@@ -274,6 +280,24 @@ std::vector<Tensor> Task::tensors() const {
   return all;
 }
 
+Split by(std::string size, Size length, Site site) {
+  return {std::move(size), std::move(length), false, where_of(site)};
+}
+
+Split into(std::string size, Size count, Site site) {
+  return {std::move(size), std::move(count), true, where_of(site)};
+}
+
+Task& Task::split(std::string name, const std::vector<Split>& splits, Site site) {
+  auto inner = split_into(state_->task, splits, where_of(site));
+  if (inner) {
+    add(std::move(name), *std::move(inner), site);
+  } else {
+    state_->errors.push_back(std::move(inner).error());
+  }
+  return *this;
+}
+
 Task& Task::external(std::string name, std::string meaning, std::string function, std::string code,
                      Site site) {
   auto leaf = external_leaf(
@@ -345,6 +369,12 @@ Map& Map::memory(std::string argument, Memory memory, Site site) {
   if (!mapping_.instances.empty()) {
     mapping_.instances.back().memories.push_back({std::move(argument), memory, where_of(site)});
   }
+  return *this;
+}
+
+Map& Map::swizzle(int bytes, Site site) {
+  if (mapping_.instances.empty() || mapping_.instances.back().memories.empty()) return *this;
+  mapping_.instances.back().memories.back().swizzle = Swizzle{bytes, where_of(site)};
   return *this;
 }
 

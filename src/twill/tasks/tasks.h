@@ -14,6 +14,7 @@
 #endif
 
 #include "twill/tasks/leaf.h"
+#include "twill/tasks/split.h"
 #include "twill/tasks/text.h"
 
 /// Tasks written in C++. Inner variants and leaves are lambdas that are run once, with names in
@@ -40,11 +41,14 @@ using tasks::Level;
 using tasks::Memory;
 using tasks::Processor;
 using tasks::Size;
+using tasks::Split;
 inline constexpr Scalar f16 = Scalar::f16;
 inline constexpr Scalar bf16 = Scalar::bf16;
 inline constexpr Scalar f32 = Scalar::f32;
 inline constexpr Scalar f8e4m3 = Scalar::f8e4m3;
 inline constexpr Scalar f8e5m2 = Scalar::f8e5m2;
+inline constexpr Scalar i8 = Scalar::i8;
+inline constexpr Scalar i32 = Scalar::i32;
 
 #if defined(__clang__)
 /// std::source_location, which clang 14 lacks with libstdc++.
@@ -139,6 +143,9 @@ Partition windows(const Tensor& tensor, std::vector<Size> tile, std::vector<Size
 /// warp (32). `instruction`: rows, columns, depth.
 Partition mma(const Tensor& tensor, Fragment operand, Level level, std::vector<Size> instruction,
               Site site = Site::current());
+/// So many elements from the first on: a window with step 1.
+Tensor slice(const Tensor& tensor, std::vector<Size> first, std::vector<Size> extent,
+             EdgeRule edge = Edge::zero, Site site = Site::current());
 /// All that has one index in a dimension, without that dimension.
 Tensor pick(const Tensor& tensor, Size index, std::size_t dimension = 0,
             Site site = Site::current());
@@ -321,6 +328,11 @@ Value mma(const Operand& a, const Operand& b, const Operand& onto);
 
 // --- Tasks --------------------------------------------------------------------------------------
 
+/// A size of the signature in parts of so many elements: `by("M", "U")`, of a tunable U.
+Split by(std::string size, Size length, Site site = Site::current());
+/// A size of the signature in so many parts.
+Split into(std::string size, Size count, Site site = Site::current());
+
 /// A signature with its variants, the outermost first.
 class Task {
  public:
@@ -332,6 +344,9 @@ class Task {
   /// `body`: (Inner&, Tensor, ...), a tensor for each argument; positions are sizes of their names.
   template <class Body>
   Task& inner(std::string name, Body body, Site site = Site::current());
+  /// The inner variant that launches this task on its parts, as in
+  /// `gemm.split("host", {by("M", "U"), by("N", "V")})`: see split_into.
+  Task& split(std::string name, const std::vector<Split>& splits, Site site = Site::current());
   /// `body`: (Leaf&, Slot, ...), a slot for each argument, then for each position.
   template <class Body>
   Task& leaf(std::string name, Body body, Site site = Site::current());
@@ -376,6 +391,8 @@ class Map {
   Map& entry(std::string name, const Task& task, std::string variant, Site site = Site::current());
   Map& at(Processor processor);
   Map& memory(std::string argument, Memory memory, Site site = Site::current());
+  /// The layout of the argument whose memory was stated last: 128, 64 or 32 bytes.
+  Map& swizzle(int bytes, Site site = Site::current());
   Map& calls(std::vector<std::string> instances);
   /// Copies of what loops load ahead: of all loops, or behind an instance of its own.
   Map& depth(std::int64_t copies, Site site = Site::current());

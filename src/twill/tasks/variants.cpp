@@ -35,6 +35,7 @@ constexpr std::array<std::int64_t, 8> kTunables = {1, 2, 2, 3, 4, 8, 16, 32};
 
 /// Difference that roundings explain, of the larger of a number and the root mean square of all.
 double tolerance(Scalar scalar) {
+  if (is_whole(scalar)) return 0;
   if (is_f8(scalar)) return 4e-1;
   return scalar == Scalar::f32 ? 1e-3 : scalar == Scalar::f16 ? 1e-2 : 6e-2;
 }

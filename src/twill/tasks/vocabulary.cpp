@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "twill/support/check.h"
 
 namespace twill::tasks {
 namespace {
 
-constexpr std::array<std::string_view, 7> kScalars = {"f16",    "bf16", "f32", "f8e4m3",
-                                                      "f8e5m2", "i32",  "i1"};
-constexpr std::size_t kTensorScalars = 5;
+constexpr std::array<std::string_view, 8> kScalars = {"f16",    "bf16", "f32", "f8e4m3",
+                                                      "f8e5m2", "i8",   "i32", "i1"};
+constexpr std::size_t kTensorScalars = 7;
 
 constexpr Spelling kSpellings[] = {
     {Function::argument, "argument", 0, 0},
@@ -77,10 +78,20 @@ int bytes_of(Scalar scalar) {
       return 4;
     case Scalar::f8e4m3:
     case Scalar::f8e5m2:
+    case Scalar::i8:
     case Scalar::i1:
       break;
   }
   return 1;
+}
+
+bool can_be(Scalar scalar, double number) {
+  if (!is_whole(scalar)) return true;
+  constexpr double kLeastByte = -128, kMostByte = 127;
+  const bool is_small = scalar == Scalar::i8;
+  const double least = is_small ? kLeastByte : -kMostExact,
+               most = is_small ? kMostByte : kMostExact;
+  return number == std::floor(number) && number >= least && number <= most;
 }
 
 const Spelling& spelling_of(Function function) {
@@ -134,11 +145,11 @@ bool takes(Function function, Scalar scalar) {
     case Function::mul:
     case Function::max:
     case Function::min:
-      return scalar != Scalar::i1 && !is_f8(scalar);
+      return scalar != Scalar::i1 && !is_byte(scalar);
     case Function::select:
       return true;
     default:
-      return scalar != Scalar::i1 && !is_f8(scalar) &&
+      return scalar != Scalar::i1 && !is_byte(scalar) &&
              (scalar != Scalar::i32 || is_comparison(function));
   }
 }

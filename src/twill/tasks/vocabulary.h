@@ -9,9 +9,9 @@
 /// Vocabulary of leaves: the names of element types and of functions over tiles.
 namespace twill::tasks {
 
-/// Tensors are of the first five; positions (i32) and conditions (i1) are values of leaves alone.
-/// Numbers of 8 bits are operands of products, and are cast.
-enum class Scalar { f16, bf16, f32, f8e4m3, f8e5m2, i32, i1 };
+/// Tensors are of all but the last; conditions (i1) are values of leaves alone, and positions are
+/// i32. Numbers of 8 bits are operands of products, and are cast.
+enum class Scalar { f16, bf16, f32, f8e4m3, f8e5m2, i8, i32, i1 };
 std::string_view name_of(Scalar scalar);
 /// That of a tensor.
 std::optional<Scalar> scalar_named(std::string_view name);
@@ -19,8 +19,18 @@ std::optional<Scalar> scalar_named(std::string_view name);
 std::string_view ir_name_of(Scalar scalar);
 /// Bytes of an element.
 int bytes_of(Scalar scalar);
-/// Whether it is a number of 8 bits.
+/// Whether it is a floating-point number of 8 bits.
 inline bool is_f8(Scalar scalar) { return scalar == Scalar::f8e4m3 || scalar == Scalar::f8e5m2; }
+/// Whether it is a number of 8 bits.
+inline bool is_byte(Scalar scalar) { return is_f8(scalar) || scalar == Scalar::i8; }
+/// Whether its numbers are whole.
+inline bool is_whole(Scalar scalar) { return scalar == Scalar::i8 || scalar == Scalar::i32; }
+/// The type in which products of operands of that type are added up.
+inline Scalar sums_of(Scalar operand) { return operand == Scalar::i8 ? Scalar::i32 : Scalar::f32; }
+/// Whether an element can be that number. Of whole numbers `number` may be as large as f32 has all.
+bool can_be(Scalar scalar, double number);
+/// Whole numbers below are exact in f32.
+inline constexpr double kMostExact = 1 << 24;
 
 /// Functions of tiles. Arithmetic is that of the operands' type, each result rounded to it.
 enum class Function {
@@ -59,7 +69,7 @@ enum class Function {
   transpose,  ///< [M, N] as [N, M]
   row_max,    ///< [M, N] to [M]: the largest of each row, the first element first
   row_sum,
-  mma,  ///< [M, K] x [K, N] (+ [M, N]): f32 sums, k ascending
+  mma,  ///< [M, K] x [K, N] (+ [M, N]): sums_of, or onto f16 in f16, k ascending
 };
 
 /// Spelling of a Function in the text form, and how many operands it takes.

@@ -47,7 +47,7 @@ struct Encoded {
 /// All maps so far.
 inline std::vector<Encoded> encoded;
 
-/// Context of the calling thread: none before it has made a call that makes one.
+/// Context of the calling thread: null before the thread's first call that makes one.
 inline thread_local CUcontext context = nullptr;
 
 }  // namespace host_cuda

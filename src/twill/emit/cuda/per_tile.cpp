@@ -12,20 +12,27 @@ namespace twill::emit::cuda {
 using plan::Step;
 
 /// The results of the loop that `value` is computed from.
-void RolePrinter::results_behind(ir::ValueId value, std::set<ir::ValueId>& results) const {
-  if (view_.carried_result(value) != nullptr) {
-    results.insert(value);
-    return;
+std::set<ir::ValueId> RolePrinter::results_behind(ir::ValueId value) const {
+  std::set<ir::ValueId> results, seen = {value};
+  std::vector<ir::ValueId> open = {value};
+  while (!open.empty()) {
+    const ir::ValueId next = open.back();
+    open.pop_back();
+    const ir::Op* op = ir::defining_op(view_.program(), next);
+    if (view_.carried_result(next) != nullptr) {
+      results.insert(next);
+    } else if (op != nullptr) {
+      for (const ir::ValueId operand : op->operands) {
+        if (seen.insert(operand).second) open.push_back(operand);
+      }
+    }
   }
-  const ir::Op* op = ir::defining_op(view_.program(), value);
-  if (op == nullptr) return;
-  for (const ir::ValueId operand : op->operands) results_behind(operand, results);
+  return results;
 }
 
 /// Parts of rows for which this role has every source of `value` after the loop.
 Result<std::vector<int>> RolePrinter::parts_held(ir::ValueId value) const {
-  std::set<ir::ValueId> results;
-  results_behind(value, results);
+  const std::set<ir::ValueId> results = results_behind(value);
   std::vector<int> held;
   for (const int part : registers_.parts()) {
     const bool all = std::all_of(results.begin(), results.end(), [&](ir::ValueId result) {

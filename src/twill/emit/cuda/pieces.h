@@ -6,7 +6,7 @@
 #include "twill/emit/cuda/view.h"
 #include "twill/ir/runs.h"
 
-/// Internal to the CUDA printer: which neighbours in memory threads access in one piece, as far as
+/// Internal to the CUDA printer: neighbours in memory that threads access in one piece, as far as
 /// the text proves that they lie together.
 namespace twill::emit::cuda {
 

@@ -2,7 +2,7 @@
 
 #include "twill/plan/plan.h"
 
-/// Internal to the CUDA printer: what a CTA takes.
+/// Internal to the CUDA printer: shared memory and threads of a CTA.
 namespace twill::emit::cuda {
 
 /// Dynamic shared memory of a CTA, in bytes: the plan's buffers, and the mbarriers behind them.

@@ -126,7 +126,7 @@ class RolePrinter {
   const plan::BufferId* staging_of(std::size_t per_tile_op) const;
   Result<void> stage_store(Text& text, const plan::Step& step, const Point& point);
   Result<void> issue_store(Text& text, const plan::Step& step);
-  void results_behind(ir::ValueId value, std::set<ir::ValueId>& results) const;
+  std::set<ir::ValueId> results_behind(ir::ValueId value) const;
   Result<std::vector<int>> parts_held(ir::ValueId value) const;
   Diagnostic missing_after_loop(ir::ValueId value, const std::set<ir::ValueId>& results) const;
   Result<std::int64_t> rows_held(ir::ValueId value, const std::vector<int>& parts) const;

@@ -6,7 +6,7 @@
 
 #include "twill/plan/plan.h"
 
-/// Which number stands for which step in the clock stamps of an instrumented kernel.
+/// Numbers the steps for the clock stamps of an instrumented kernel.
 namespace twill::emit::cuda {
 
 /// The steps of one section of one role; `steps` points into the plan.

@@ -180,7 +180,7 @@ std::string Lowering::base_of(const Place& place, const std::string& scalar, std
       where);
 }
 
-/// The text of pointers to a tile, and of what masks it.
+/// Text of pointers to a tile, and of its mask.
 class PointerText {
  public:
   PointerText(Lowering& lowering, const Place& place, TileType type, std::size_t scope,
@@ -280,7 +280,7 @@ class PointerText {
     return both(compared("sge", index, 0, along), along, before_end, along);
   }
 
-  /// A mask of what two masks let through; the first may be empty.
+  /// Mask of the elements that both masks let through; the first may be empty.
   std::string both(const std::string& a, const TileType& of_a, const std::string& b,
                    const TileType& of_b) {
     if (a.empty()) return b;
@@ -339,7 +339,7 @@ Result<double> Lowering::fill_of(const Place& place, const Where& where) const {
 }
 
 Result<Loaded> Lowering::load(const Place& place, const std::string& name, const Where& where,
-                              bool by_threads) {
+                              bool by_threads, int swizzle) {
   TWILL_TRY(TileType type, type_of(place, where));
   const bool constant =
       tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::reads;
@@ -360,7 +360,8 @@ Result<Loaded> Lowering::load(const Place& place, const std::string& name, const
     return Loaded{value, std::move(type)};
   }
   type.layout = state_.text.layouts().loaded(type.shape, bytes_of(type.scalar));
-  const int swizzle = operand_swizzle(*box) != 0 ? operand_swizzle(*box) : swizzle_of(*box);
+  if (swizzle == 0) swizzle = operand_swizzle(*box);
+  if (swizzle == 0) swizzle = swizzle_of(*box);
   const std::string box_text = descriptor_text(*box, swizzle);
   state_.text.use_layout(swizzle, false, 8 * bytes_of(box->scalar), box->shape.size());
   const std::string descriptor = parameter(place.argument, box_text);
@@ -372,7 +373,7 @@ Result<Loaded> Lowering::load(const Place& place, const std::string& name, const
   return Loaded{value, std::move(type)};
 }
 
-Result<std::string> Lowering::load_shared(const Place& place, const std::string& name,
+Result<std::string> Lowering::load_shared(const Place& place, const std::string& name, int swizzle,
                                           const Where& where) {
   TWILL_TRY(const double fill, fill_of(place, where));
   if (fill != 0) {
@@ -383,12 +384,11 @@ Result<std::string> Lowering::load_shared(const Place& place, const std::string&
                     name, fill),
         "a product adds up zeros: leave fill out");
   }
-  TWILL_TRY(const Loaded loaded, load(place, name, where, false));
+  TWILL_TRY(const Loaded loaded, load(place, name, where, false, swizzle));
   const auto& [tile, type] = loaded;
   const bool constant =
       tree_.root.task->arguments[place.argument].privilege == tasks::Privilege::reads;
   const std::size_t scope = constant ? scope_of(place) : state_.text.innermost();
-  const int swizzle = operand_swizzle(type);
   state_.text.use_layout(swizzle, false, 8 * bytes_of(type.scalar));
   const std::string what = fmt::format("ttg.local_alloc {} : ({}) -> {}", tile, tensor_text(type),
                                        buffer_text(type, swizzle, false));
@@ -398,7 +398,8 @@ Result<std::string> Lowering::load_shared(const Place& place, const std::string&
 Result<void> Lowering::store(const Place& place, const std::string& tile, const Where& where) {
   TWILL_TRY(const TileType type, type_of(place, where));
   const std::size_t scope = state_.text.innermost();
-  // TMA stores panels of 128 bytes; what has fewer is stored by threads, and so are vectors.
+  // TMA stores panels of 128 bytes; tiles with shorter rows are stored by threads, and so are
+  // vectors.
   constexpr int kPanel = 128;
   auto box = box_of(place, type);
   if (!box || swizzle_of(type) != kPanel || bytes_of(type.scalar) != 2) {

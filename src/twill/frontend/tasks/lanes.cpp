@@ -72,8 +72,9 @@ Result<void> Lowering::parallel(const tasks::Range& range, Frames& lanes) {
   return side_by_side(range, lanes);
 }
 
-/// Iterations in any order may be walked in steps of all of them, so that their loops are one loop.
-/// Those that are many, or whose number is known when the kernel runs, are a loop of their own.
+/// Iterations in any order may be walked side by side, in steps of all of them, so that their loops
+/// are one loop. Ranges with many iterations, or whose number is known only at run time, are loops
+/// of their own.
 Result<void> Lowering::side_by_side(const tasks::Range& range, Frames& lanes) {
   Frames all;
   for (const Frame& lane : lanes) {

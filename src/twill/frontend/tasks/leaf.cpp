@@ -181,7 +181,7 @@ class LeafLowering {
       case Function::cast:
         return cast(node);
       case Function::mma:
-        return product(node);
+        return product(node, scalar);
       case Function::iota:
         return counted(node);
       case Function::row_max:
@@ -305,7 +305,11 @@ class LeafLowering {
                 where),
             type};
     };
-    if (at.type.scalar == Scalar::i32) convert("arith.sitofp", Scalar::f32);
+    if (scalar == Scalar::i32) {
+      convert("arith.extsi", scalar);
+      return at;
+    }
+    if (is_whole(at.type.scalar)) convert("arith.sitofp", Scalar::f32);
     if (is_f8(at.type.scalar)) convert_f8("", Scalar::f32);
     if (at.type.scalar != Scalar::f32) convert("arith.extf", Scalar::f32);
     if (is_f8(scalar)) {
@@ -363,6 +367,28 @@ class LeafLowering {
     return Operand{from.value, tensor_text(from.type), from.type.shape, from};
   }
 
+  /// The swizzle that the mapping states, else the largest that divides a row.
+  Result<int> swizzle_of_operand(const Node& node, const TileType& type, const Where& where) const {
+    const int largest = operand_swizzle(type);
+    if (largest == 0) {
+      return fail_task(
+          "M09", where,
+          fmt::format("rows of {} {} of '{}' have no layout in shared memory that "
+                      "'mma' reads",
+                      type.shape.back(), name_of(type.scalar), node.argument),
+          "a row has a multiple of 32 bytes; laid the other way, as [N, K] for [K, N], "
+          "it has the depth");
+    }
+    const auto stated = frame_.node->swizzles.find(node.argument);
+    if (stated == frame_.node->swizzles.end()) return largest;
+    if (stated->second.bytes <= largest) return stated->second.bytes;
+    return fail_task(
+        "M09", stated->second.where,
+        fmt::format("rows of '{}' have {} bytes, which {} do not divide", node.argument,
+                    type.shape.back() * bytes_of(type.scalar), stated->second.bytes),
+        fmt::format("state '{} {}', or nothing", tasks::kSwizzle, largest));
+  }
+
   Result<Operand> buffer(const Node& node, bool transposed, const Where& where) {
     const Place& place = place_of(node);
     TileType type;
@@ -374,14 +400,7 @@ class LeafLowering {
       TWILL_TRY(from, argument(node));
       type = from->type;
     }
-    const int swizzle = operand_swizzle(type);
-    if (swizzle == 0) {
-      return fail_task("M09", where,
-                       fmt::format("rows of {} {} of '{}' have no layout in shared memory that "
-                                   "'mma' reads",
-                                   type.shape.back(), name_of(type.scalar), node.argument),
-                       "a row has a multiple of 32 bytes");
-    }
+    TWILL_TRY(const int swizzle, swizzle_of_operand(node, type, where));
     if (from) {
       it_.state_.text.use_layout(swizzle, false, 8 * bytes_of(type.scalar));
       value = put("s",
@@ -389,7 +408,7 @@ class LeafLowering {
                               buffer_text(type, swizzle, false)),
                   where);
     } else {
-      TWILL_TRY(value, it_.load_shared(place, node.argument, where));
+      TWILL_TRY(value, it_.load_shared(place, node.argument, swizzle, where));
     }
     const std::string text = buffer_text(type, swizzle, false);
     if (!transposed) return Operand{value, text, type.shape};
@@ -406,12 +425,13 @@ class LeafLowering {
     return Operand{view, turned_text, turned.shape};
   }
 
-  Result<Tile> product(const Node& node) {
+  /// `sums`: their type.
+  Result<Tile> product(const Node& node, Scalar sums) {
     TWILL_TRY(Operand a, operand(node.operands[0], false, node.where));
     TWILL_TRY(const Operand b, operand(node.operands[1], true, node.where));
-    TileType type{{a.shape[0], b.shape[1]}, Scalar::f32};
+    TileType type{{a.shape[0], b.shape[1]}, sums};
     const Scalar scalar = types_[node.operands[0]].scalar;
-    if (is_f8(scalar) && (a.tile || !a.along_depth || !b.along_depth)) {
+    if (is_byte(scalar) && (a.tile || !a.along_depth || !b.along_depth)) {
       return fail_task(
           "M09", node.where,
           "tensor cores read operands of 8 bits from shared memory, along the depth",
@@ -419,11 +439,14 @@ class LeafLowering {
     }
     const std::int64_t depth = 32 / bytes_of(scalar);
     TWILL_TRY_VOID(check_instruction(type, a.shape[1], depth, node.where));
-    it_.state_.depth = depth;
-    type.layout = layouts().product(type.shape[1]);
+    if (it_.state_.products.empty()) {
+      it_.state_.depth = depth;
+      it_.state_.is_whole = is_whole(scalar);
+    }
+    type.layout = layouts().product(type.shape[1], depth, is_whole(scalar));
     it_.state_.products.push_back(type.shape);
     if (a.tile) {
-      const Tile tile = laid(*a.tile, layouts().left_operand(type.shape[1]), node.where);
+      const Tile tile = laid(*a.tile, TileLayouts::left_operand(type.layout), node.where);
       a.value = tile.value;
       a.type = tensor_text(tile.type);
     }

@@ -76,7 +76,11 @@ Result<tasks::Mapping> mapping_of(const TaskSource& source, const tasks::TaskTex
 
 Result<MappedTasks> program_of(const TaskSource& source) {
   MappedTasks program;
-  TWILL_TRY(program.text, tasks::read_tasks(source.text, source.file));
+  if (source.made) {
+    program.text = *source.made;
+  } else {
+    TWILL_TRY(program.text, tasks::read_tasks(source.text, source.file));
+  }
   TWILL_TRY_VOID(tasks::check(program.text.library));
   if (program.text.library.tasks.empty()) return fail({source.file}, "there is no task in it");
   TWILL_TRY(program.mapping, mapping_of(source, program.text));

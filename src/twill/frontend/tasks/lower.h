@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,7 +8,7 @@
 #include "twill/tasks/text.h"
 #include "twill/tasks/variants.h"
 
-/// From tasks to what the rest of Twill takes.
+/// Lowers tasks to the texts that Twill's reader takes.
 namespace twill::frontend {
 
 /// The kernel that a tree of tasks is: a module of TTGIR without register layouts. Every op has the
@@ -19,14 +20,16 @@ namespace twill::frontend {
 /// other than Hopper. Precondition: check(*tree.library).
 Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file_name);
 
-/// Text of a `.task` file, and the mapping that is taken: the first one, or the one of a name. It
-/// stands in the text or in a `.map` text. Without any, all is derived for the first task.
+/// Text of a `.task` file, or tasks made in C++, and the mapping that is taken: the first one, or
+/// the one of a name. It stands with the tasks or in a `.map` text. Without any, all is derived for
+/// the first task.
 struct TaskSource {
   std::string file;
   std::string text;
   std::string mapping = {};   ///< its name, of several; empty: the first
   std::string map_file = {};  ///< empty: mappings stand in `text`
   std::string map_text = {};
+  std::optional<tasks::TaskText> made = {};  ///< in C++; `text` is not read then
 };
 
 /// A source that was read and checked, with the mapping that is taken.

@@ -186,10 +186,11 @@ class Lowering {
   // Global memory: access.cpp.
   Result<double> fill_of(const Place& place, const tasks::Where& where) const;
   /// Tiles come by TMA, or through pointers if threads are to load them into registers, or for
-  /// numbers beyond the edge that are no zeros.
+  /// numbers beyond the edge that are no zeros. `swizzle`: of the copy in shared memory; 0: the
+  /// largest.
   Result<Loaded> load(const Place& place, const std::string& name, const tasks::Where& where,
-                      bool by_threads);
-  Result<std::string> load_shared(const Place& place, const std::string& name,
+                      bool by_threads, int swizzle = 0);
+  Result<std::string> load_shared(const Place& place, const std::string& name, int swizzle,
                                   const tasks::Where& where);
   Result<void> store(const Place& place, const std::string& tile, const tasks::Where& where);
   Result<TileType> type_of(const Place& place, const tasks::Where& where);
@@ -232,7 +233,8 @@ class Lowering {
     std::size_t branch = 0;             ///< scope of the innermost branch; loads stay within it
     bool has_grid = false;
     std::vector<Extents> products;  ///< shapes of their results
-    std::int64_t depth = 16;        ///< of an instruction
+    std::int64_t depth = 16;        ///< of an instruction of the first product
+    bool is_whole = false;          ///< the first product multiplies integers
   };
 
   const tasks::Tree& tree_;

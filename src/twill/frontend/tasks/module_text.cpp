@@ -57,9 +57,9 @@ std::string descriptor_text(const TileType& type, int swizzle) {
 
 std::string number_text(double number, tasks::Scalar scalar) {
   if (scalar == tasks::Scalar::i1) return number != 0 ? "true" : "false";
-  if (scalar == tasks::Scalar::i32) {
-    constexpr double kMost = 2147483647;
-    const double within = std::isnan(number) ? 0 : std::min(kMost, std::max(-kMost, number));
+  if (is_whole(scalar)) {
+    const double most = scalar == tasks::Scalar::i8 ? 127 : 2147483647;
+    const double within = std::isnan(number) ? 0 : std::min(most, std::max(-most - 1, number));
     return std::to_string(static_cast<std::int64_t>(within));
   }
   if (!std::isinf(number))

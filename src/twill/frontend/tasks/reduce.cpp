@@ -25,7 +25,8 @@ Result<void> Lowering::reduce(tasks::Function by, const Place& place, const std:
                          addresses, value, mask, pointer, types, condition, types));
   };
   if (by == tasks::Function::add) {
-    update("fadd", to.addresses, tile, to.mask, to.type, tensor_text(type));
+    update(is_whole(type.scalar) ? "add" : "fadd", to.addresses, tile, to.mask, to.type,
+           tensor_text(type));
     return {};
   }
   // Numbers from 0 on are in the order of their bits as integers. Those below are in the opposite

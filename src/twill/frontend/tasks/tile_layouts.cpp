@@ -21,10 +21,17 @@ std::int64_t power_within(std::int64_t number) {
   return power;
 }
 
+/// Whether there are instructions with so many columns, a multiple of 8, for integers. Triton has
+/// none with more than 224.
+bool is_for_integers(std::int64_t columns) {
+  constexpr std::int64_t kMost = 224, kPair = 2 * kColumns, kOdd = 3 * kColumns;
+  return columns <= kMost && (columns % kPair == 0 || columns == kColumns || columns == kOdd);
+}
+
 /// Columns of the instruction for a product with `columns`.
-std::int64_t columns_of_instruction(std::int64_t columns) {
+std::int64_t columns_of_instruction(std::int64_t columns, bool is_whole) {
   std::int64_t most = std::min(columns, kMostColumns);
-  while (columns % most != 0) most -= kColumns;
+  while (columns % most != 0 || (is_whole && !is_for_integers(most))) most -= kColumns;
   return most;
 }
 
@@ -98,18 +105,19 @@ std::string TileLayouts::blocked(const Extents& shape, int bytes, bool turned) {
   return name;
 }
 
-std::string TileLayouts::product(std::int64_t columns) {
-  const std::int64_t of_instruction = columns_of_instruction(columns);
+std::string TileLayouts::product(std::int64_t columns, std::int64_t depth, bool is_whole) {
+  const std::int64_t of_instruction = columns_of_instruction(columns, is_whole);
   std::string name = fmt::format("#mma{}", of_instruction);
+  if (depth != products_.depth) name += fmt::format("_{}", depth);
   definitions_.insert(fmt::format(
       "{} = #ttg.nvidia_mma<{{versionMajor = 3, versionMinor = 0, warpsPerCTA = [{}, 1], "
       "instrShape = [{}, {}, {}]}}>",
-      name, products_.warps, kRowsOfWarp, of_instruction, products_.depth));
+      name, products_.warps, kRowsOfWarp, of_instruction, depth));
   return name;
 }
 
-std::string TileLayouts::left_operand(std::int64_t columns) {
-  return fmt::format("#ttg.dot_op<{{opIdx = 0, parent = {}, kWidth = 2}}>", product(columns));
+std::string TileLayouts::left_operand(const std::string& product) {
+  return fmt::format("#ttg.dot_op<{{opIdx = 0, parent = {}, kWidth = 2}}>", product);
 }
 
 std::string TileLayouts::without(int dimension, const std::string& parent) {

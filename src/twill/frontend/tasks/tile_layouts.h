@@ -17,6 +17,7 @@ struct Products {
   int warps = 4;              ///< that hold a tile
   std::int64_t columns = 64;  ///< of the first product
   std::int64_t depth = 16;    ///< of an instruction
+  bool is_whole = false;      ///< integers are multiplied
   friend bool operator==(const Products&, const Products&) = default;
 };
 
@@ -36,9 +37,13 @@ class TileLayouts {
   std::string loaded(const Extents& shape, int bytes);
   /// The layout of a loaded tile after its two dimensions were exchanged.
   std::string turned(const Extents& shape, int bytes);
-  /// The layout of a product's result, and of its left operand.
-  std::string product(std::int64_t columns);
-  std::string left_operand(std::int64_t columns);
+  /// The layout of a product's result, and of its left operand. Without `depth` and `is_whole`: of
+  /// a product like the first.
+  std::string product(std::int64_t columns) {
+    return product(columns, products_.depth, products_.is_whole);
+  }
+  std::string product(std::int64_t columns, std::int64_t depth, bool is_whole);
+  static std::string left_operand(const std::string& product);
   static std::string without(int dimension, const std::string& parent);
   /// The layout of a product's tile that was given another shape, without moving an element.
   /// nullopt if `layout` is no product's, or an extent is no power of two.

@@ -104,7 +104,7 @@ Products Lowering::products() const {
   const bool two_groups =
       std::all_of(state_.products.begin(), state_.products.end(),
                   [](const Extents& shape) { return shape[0] % kRowsOfTwoGroups == 0; });
-  return {two_groups ? 8 : 4, state_.products.front()[1], state_.depth};
+  return {two_groups ? 8 : 4, state_.products.front()[1], state_.depth, state_.is_whole};
 }
 
 Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar scalar,

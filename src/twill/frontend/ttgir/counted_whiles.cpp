@@ -166,7 +166,7 @@ class CountedWriter {
     copier_.copy_ops(program_.block(loop.body).ops, body);
   }
 
-  /// Stand-ins of the carried values in the body: for the counter the loop's own.
+  /// Stand-ins of the carried values in the body: for the counter, the loop's own.
   std::vector<ir::ValueId> write_arguments(const CountedWhile& counted, ir::BlockId body) {
     const auto& carried = counted.loop.carried;
     const ir::Value& counter = program_.value(carried[counted.counter].argument);

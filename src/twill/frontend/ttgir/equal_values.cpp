@@ -21,7 +21,7 @@ bool is_pure_call(const ir::Op& op) {
 
 bool is_reduction(ir::OpKind kind) { return ir::class_of(kind) == ir::OpClass::reduction; }
 
-/// Whether an op, without its regions, may change what loads of global memory read.
+/// Whether an op, without its regions, may change memory that loads of global memory read.
 bool may_write(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
   if (is_repeatable(program, id) || mma_operands(op)) return false;

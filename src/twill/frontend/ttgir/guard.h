@@ -6,7 +6,7 @@
 #include "twill/frontend/ttgir/terms.h"
 #include "twill/ir/program.h"
 
-/// A loop that is left out where it would do nothing in its inner loop.
+/// Removes branches that leave out a loop whose inner loop has no iteration.
 namespace twill::frontend::ttgir {
 
 /// The Program in which the branch with the loop `inner` replaces its scf.if `guard`. The other

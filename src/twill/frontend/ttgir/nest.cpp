@@ -42,7 +42,7 @@ class NestWriter {
   const Carry& wanted() const { return more_; }
 
  private:
-  // --- What is carried --------------------------------------------------------------------------
+  // --- Carried values ---------------------------------------------------------------------------
 
   const ir::Carried* carried_at(ir::ValueId argument) const {
     for (const ir::Carried& carried : flat_.loop.carried) {

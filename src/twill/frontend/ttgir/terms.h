@@ -9,7 +9,7 @@
 
 #include "twill/ir/program.h"
 
-/// Which values are the same, whatever ops they are written with.
+/// Finds values that are the same, whatever ops they are written with.
 namespace twill::frontend::ttgir {
 
 /// Whether an op does nothing but compute its results from its operands.

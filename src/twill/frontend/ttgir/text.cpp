@@ -14,7 +14,7 @@ class Printer {
   explicit Printer(const ir::Program& program) : program_(program) {}
 
   std::string all() {
-    // An alias may use those before it; what is not printed yet is written out.
+    // An alias may use only aliases before it; parts that are not printed yet are written out.
     for (const auto& [name, attribute] : program_.attribute_aliases()) {
       out_ += "#" + name + " = " + words_.attribute(attribute) + "\n";
       words_.name(attribute, "#" + name);

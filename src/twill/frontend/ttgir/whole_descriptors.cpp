@@ -1,7 +1,9 @@
 #include "twill/frontend/ttgir/whole_descriptors.h"
 
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,11 +21,18 @@ constexpr std::string_view kMap = "ttng.tensormap_create";
 constexpr std::string_view kAcquire = "ttng.tensormap_fenceproxy_acquire";
 constexpr std::string_view kCast = "ttng.reinterpret_tensor_descriptor";
 
+/// A number of elements: a value of the text, or a constant that no value stands for.
+struct Stride {
+  std::optional<ir::ValueId> value;
+  std::int64_t constant = 0;
+};
+
 /// A descriptor as the text of a kernel makes it: base, extents and strides, outermost first. The
 /// innermost stride, which a map has not, is one.
 struct Made {
   ir::ValueId base;
-  std::vector<ir::ValueId> extents, strides;
+  std::vector<ir::ValueId> extents;
+  std::vector<Stride> strides;
   bool pads_with_nan = false;
 };
 
@@ -91,13 +100,17 @@ class DescriptorFinder {
     return made;
   }
 
-  /// The number of elements that a number of bytes was computed from.
-  std::optional<ir::ValueId> elements_of(ir::ValueId bytes, ir::Type block) const {
+  /// The number of elements that a number of bytes was computed from, or is.
+  std::optional<Stride> elements_of(ir::ValueId bytes, ir::Type block) const {
+    const std::int64_t size = ir::element_bits(block) / 8;
+    if (const auto constant = ir::constant_integer(program_, bytes)) {
+      if (size == 0 || *constant % size != 0) return std::nullopt;
+      return Stride{std::nullopt, *constant / size};
+    }
     const ir::Op* const by = ir::defining_op(program_, bytes);
     if (by == nullptr || by->kind != ir::OpKind::mul) return std::nullopt;
-    const bool fits =
-        ir::constant_integer(program_, by->operands[1]) == ir::element_bits(block) / 8;
-    return fits ? std::optional(by->operands[0]) : std::nullopt;
+    const bool fits = ir::constant_integer(program_, by->operands[1]) == size;
+    return fits ? std::optional(Stride{by->operands[0]}) : std::nullopt;
   }
 
   const ir::Program& program_;
@@ -110,12 +123,12 @@ std::optional<ir::Program> whole_descriptors(const ir::Program& program) {
   if (found.casts.empty()) return std::nullopt;
   Copier copier(program);
   ir::TypeTable& types = copier.builder().types();
-  const auto one = [&](ir::OpId like, ir::BlockId into) {
+  const auto constant = [&](std::int64_t number, ir::OpId like, ir::BlockId into) {
     ir::Op op;
     op.name = "arith.constant";
-    op.attributes.emplace_back("value", types.integer(1, types.scalar("i64")));
+    op.attributes.emplace_back("value", types.integer(number, types.scalar("i64")));
     const ir::OpId made = copier.add(std::move(op), like, into);
-    return copier.add_result(made, "c1_i64", types.scalar("i64"));
+    return copier.add_result(made, "c" + std::to_string(number) + "_i64", types.scalar("i64"));
   };
   return std::move(copier).copy([&](ir::OpId id, ir::BlockId into) {
     const auto cast = found.casts.find(id);
@@ -125,8 +138,11 @@ std::optional<ir::Program> whole_descriptors(const ir::Program& program) {
     op.name = "tt.make_tensor_descriptor";
     op.operands.push_back(copier.at(made.base));
     for (const ir::ValueId extent : made.extents) op.operands.push_back(copier.at(extent));
-    for (const ir::ValueId stride : made.strides) op.operands.push_back(copier.at(stride));
-    op.operands.push_back(one(id, into));
+    for (const Stride& stride : made.strides) {
+      op.operands.push_back(stride.value ? copier.at(*stride.value)
+                                         : constant(stride.constant, id, into));
+    }
+    op.operands.push_back(constant(1, id, into));
     constexpr std::int64_t kNan = 2, kZero = 1;
     op.attributes.emplace_back("padding", types.integer(made.pads_with_nan ? kNan : kZero));
     const ir::OpId descriptor = copier.add(std::move(op), id, into);

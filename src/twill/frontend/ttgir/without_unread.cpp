@@ -35,7 +35,7 @@ class Remover {
   }
 
  private:
-  /// Loops whose ops say something of every result by number keep them all.
+  /// Loops with ops that name every result by its number keep all results.
   bool may_lose_values(const ir::Op& op) const {
     return op.kind == ir::OpKind::for_loop && !op.fixed_results;
   }

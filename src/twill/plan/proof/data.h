@@ -6,7 +6,7 @@
 
 #include "twill/plan/proof/run.h"
 
-/// Internal to the proof: who touches which slot of which buffer, and in which order.
+/// Internal to the proof: all accesses to each slot of each buffer, and their order.
 namespace twill::plan::proof {
 
 /// One use of a slot of a buffer. `value`, `iteration`: the value that is written or read.

@@ -9,7 +9,8 @@
 
 #include "twill/plan/proof/run.h"
 
-/// Internal to the proof: what holds for tiles of any trip counts, however many lie in between.
+/// Internal to the proof: rules that hold for tiles of any trip counts, however many tiles lie in
+/// between.
 namespace twill::plan::proof {
 
 /// Decides rules that relate an event of one tile to one of a later tile, for tiles of mixed trip

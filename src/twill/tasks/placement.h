@@ -1,0 +1,31 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "twill/tasks/levels.h"
+#include "twill/tasks/mapping.h"
+
+/// Memories and layouts of a variant's arguments: stated by its instance, or derived.
+namespace twill::tasks {
+
+/// A variant at a level. Without an instance all is derived.
+struct PlacedVariant {
+  const TaskValue* task = nullptr;
+  const Variant* variant = nullptr;
+  const Instance* instance = nullptr;
+  Processor processor = Processor::host;
+};
+
+/// Memory of each argument. `outside`: by argument, whether the entry's tensors are behind it.
+/// Fails (M06) for a memory in which a kernel has no such tile, or that the level does not see.
+/// Fails (M09) for right operands of products that lie elsewhere than in shared memory.
+Result<std::vector<Memory>> memories_of(const PlacedVariant& it, const std::vector<bool>& outside,
+                                        const Levels& levels);
+
+/// Layouts that the instance states, by argument. Fails for what is no operand of a product (M06),
+/// and for no layout of these (M09).
+Result<std::map<std::string, Swizzle>> swizzles_of(const PlacedVariant& it);
+
+}  // namespace twill::tasks
