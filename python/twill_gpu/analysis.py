@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence
 
 from .answers import Explanation, Schedule
 from .program import TwillError
-from .solving import Task, explain_text, schedule, text_of
+from .solving import Task, explain_text, is_text, schedule, text_of
 
 # Architectures of the machine descriptions that come with the program.
 ARCHS = {"h100": 90, "h200": 90, "b200": 100}
@@ -69,7 +69,7 @@ def analyze(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), grid: Seq
 
     Raises Refused where the program has no answer, and what Triton raises for kernels that it does not compile.
     """
-    if isinstance(kernel, str) or hasattr(kernel, "__fspath__"):
+    if is_text(kernel):
         return Analysis(text_of(kernel), target, schedule(kernel, target), programs_of(grid))
     text = ttgir_of(kernel, args, target, **options)
     return Analysis(text, target, schedule(text, target), programs_of(grid))
@@ -80,7 +80,7 @@ def explain(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), target: s
 
     A function without `args` is explained as the drop-in last compiled it in this process.
     """
-    if isinstance(kernel, str) or hasattr(kernel, "__fspath__"):
+    if is_text(kernel):
         return explain_text(kernel, target)
     if args:
         return explain_text(ttgir_of(kernel, args, target, **options), target)

@@ -10,7 +10,7 @@ from typing import Any, Mapping, Sequence
 from .analysis import named_arguments, programs_of, ttgir_of
 from .answers import paragraphs
 from .program import TwillError
-from .solving import asked, text_of
+from .solving import asked, is_text, text_of
 from .tables import table
 
 
@@ -90,7 +90,7 @@ def gap(kernel: Any, time_us: float, grid: Sequence[int], args: Mapping[str, Any
 
     Raises Refused where the program has no answer, and names the argument that it lacks.
     """
-    if isinstance(kernel, str) or hasattr(kernel, "__fspath__"):
+    if is_text(kernel):
         text, given, source = text_of(kernel), dict(args) if isinstance(args, Mapping) else {}, kernel
     else:
         text, given = ttgir_of(kernel, args, target, **options), named_arguments(kernel, args)

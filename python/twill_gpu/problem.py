@@ -8,7 +8,6 @@ from typing import Any, Iterable, Iterator, Mapping
 from .program import Program, TwillError, find_program
 
 
-
 @dataclasses.dataclass(frozen=True)
 class Problem:
     """One loop to be scheduled, as `.loop` text (docs/reference/loop-format.md)."""

@@ -45,7 +45,7 @@ class Diagnostic:
 
 
 class Refused(TwillError):
-    """The program gave no answer: exit code, and what it said (https: docs/reference/cli.md, exit codes)."""
+    """The program gave no answer: exit code, and what it said (docs/reference/cli.md, exit codes)."""
 
     def __init__(self, exit_code: int, diagnostic: Diagnostic) -> None:
         super().__init__(str(diagnostic))

@@ -7,12 +7,15 @@ import dataclasses
 import os
 import time
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Sequence
+from typing import Any, Callable, Iterable, Iterator, Sequence, Union
 
 from .answers import Explanation, Schedule, paragraphs
 from .locations import of_source
 from .problem import Problem
 from .program import Refused, TimedOut, TwillError, find_program
+
+# A loop to be scheduled: a problem, a text of several lines, or the path of a file.
+Source = Union[Problem, str, "os.PathLike[str]"]
 
 # Work limits of the attempts of solve(): each four times the one before, so that all together cost a third more than the last.
 _FIRST_LIMIT = 1_000_000
@@ -31,15 +34,20 @@ class Progress:
     verdict: str
 
 
-def text_of(source: Problem | str | Path) -> str:
+def is_text(source: Any) -> bool:
+    """Whether this is a text or a path, and no function or problem."""
+    return isinstance(source, (str, os.PathLike))
+
+
+def text_of(source: Source) -> str:
     """The text that the program is given: of a problem, of a file, or the text itself where it has several lines."""
     if isinstance(source, Problem):
         return source.text
-    if not isinstance(source, (str, Path)):
+    if not is_text(source):
         raise TwillError(f"a source is a Problem, a text or a path, not {source!r}")
     if not str(source):
         raise TwillError("a source is a Problem, a text or a path, and this one is empty")
-    if isinstance(source, Path) or "\n" not in source:
+    if not isinstance(source, str) or "\n" not in source:
         try:
             return Path(source).read_text(encoding="utf-8")
         except OSError as wrong:
@@ -49,7 +57,7 @@ def text_of(source: Problem | str | Path) -> str:
     return source
 
 
-def asked(arguments: Sequence[str], source: Problem | str | Path, timeout_s: float | None = None,
+def asked(arguments: Sequence[str], source: Source, timeout_s: float | None = None,
           answers: Sequence[int] = (0, )) -> dict[str, Any]:
     """The JSON about a source, as standard input. A refusal is at its file, or at the line that a kernel's operation came from."""
     text = text_of(source)
@@ -59,9 +67,9 @@ def asked(arguments: Sequence[str], source: Problem | str | Path, timeout_s: flo
         raise _named(wrong, text, _name_of(source)) from None
 
 
-def _name_of(source: Problem | str | Path) -> str:
+def _name_of(source: Source) -> str:
     """The name of a file; "" for what is no file."""
-    return str(source) if isinstance(source, Path) or isinstance(source, str) and "\n" not in source else ""
+    return os.fspath(source) if isinstance(source, os.PathLike) or isinstance(source, str) and "\n" not in source else ""
 
 
 def _named(wrong: Refused, text: str, name: str) -> Refused:
@@ -78,7 +86,7 @@ def _of_task(wrong: Refused, one: Task) -> Refused:
     return located if located.diagnostic.file != wrong.diagnostic.file else _named(wrong, one.text, one.label)
 
 
-def schedule(source: Problem | str | Path, machine: str | None = None, options: Sequence[str] = (),
+def schedule(source: Source, machine: str | None = None, options: Sequence[str] = (),
              timeout_s: float | None = None) -> Schedule:
     """The fastest schedule of a kernel (TTGIR) or problem, as `twill schedule` finds it. Raises what Program.ask() does.
 
@@ -89,7 +97,7 @@ def schedule(source: Problem | str | Path, machine: str | None = None, options: 
     return Schedule(asked(arguments, source, timeout_s, _ANSWERS))
 
 
-def explain_text(source: Problem | str | Path, machine: str | None = None, options: Sequence[str] = (),
+def explain_text(source: Source, machine: str | None = None, options: Sequence[str] = (),
                  timeout_s: float | None = None) -> Explanation:
     """Why a kernel or problem is no faster, and what would help, as `twill explain` says. Raises what Program.ask() does."""
     arguments = ["explain", "-", *_machine(machine), *options]
@@ -100,7 +108,7 @@ def _machine(machine: str | None) -> list[str]:
     return [] if machine is None else ["--machine", machine]
 
 
-def solve(source: Problem | str | Path, *, time_limit: float | None = None, machine: str | None = None,
+def solve(source: Source, *, time_limit: float | None = None, machine: str | None = None,
           on_progress: Callable[[Progress], Any] | None = None) -> Schedule:
     """The best schedule that is found within `time_limit` seconds; None: until it is proven optimal or impossible.
 
@@ -128,7 +136,7 @@ def solve(source: Problem | str | Path, *, time_limit: float | None = None, mach
         limit *= _GROWTH
 
 
-def _attempt(source: Problem | str | Path, machine: str | None, limit: int, left: float | None) -> Schedule | None:
+def _attempt(source: Source, machine: str | None, limit: int, left: float | None) -> Schedule | None:
     """One attempt; None where the work limit ended it before there was an answer."""
     found = schedule(source, machine, ["--work-limit", str(limit)], left)
     return None if found.verdict == "undecided" else found
@@ -164,7 +172,7 @@ class Task:
     wrong: str = ""
 
 
-def task(source: Problem | str | Path, machine: str | None = None, options: Sequence[str] = (), label: str = "") -> Task:
+def task(source: Source, machine: str | None = None, options: Sequence[str] = (), label: str = "") -> Task:
     """A task of sweep(), with the source's text read now."""
     return Task(text_of(source), machine, tuple(options), label or _name_of(source))
 
@@ -174,7 +182,7 @@ def run_task(one: Task) -> dict[str, Any]:
     return find_program().ask(["schedule", "-", *_machine(one.machine), *one.options], one.text, answers=_ANSWERS)
 
 
-def sweep(tasks: Iterable[Task | Problem | str | Path], executor: concurrent.futures.Executor | None = None, attempts: int = 2,
+def sweep(tasks: Iterable[Task | Source], executor: concurrent.futures.Executor | None = None, attempts: int = 2,
           on_outcome: Callable[[Outcome], Any] | None = None) -> list[Outcome]:
     """Schedules every task, and returns the outcomes in the order of the tasks. Sources among them are tasks of their own.
 
@@ -182,7 +190,7 @@ def sweep(tasks: Iterable[Task | Problem | str | Path], executor: concurrent.fut
     A worker that breaks loses nothing: its tasks are tried again, `attempts` times on the executor and then here.
     on_outcome hears of each as soon as it is there; what that raises ends the sweep and is raised here.
     """
-    if isinstance(tasks, (str, Path, Problem, Task)):
+    if is_text(tasks) or isinstance(tasks, (Problem, Task)):
         raise TwillError("sweep takes a list of tasks and sources; schedule takes one source")
     todo = [one if isinstance(one, Task) else task(one) for one in tasks]
     outcomes: dict[int, Outcome] = {}

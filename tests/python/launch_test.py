@@ -102,6 +102,32 @@ class Host(Case):
             self.assertLessEqual(steps(launch), plain + 60)
 
 
+class Devices(Case):
+    """Two GPUs of a model, current in turn, by Triton's own launches."""
+
+    def launch_on(self, device):
+        self.driver.set_current_device(device)
+        done = len(self.driver.utils.launched)
+        self.launch()
+        found = [function for function, _ in self.driver.utils.launched[done:]]
+        self.assertEqual([self.driver.utils.devices[function] for function in found], [device] * len(found))
+        self.assertEqual(self.driver.utils.streams[done:], [77 + device] * len(found))
+        return found[-1]
+
+    def test_each_launch_is_by_a_function_of_its_own_device(self):
+        """Protects several GPUs: kernels that come late, races and decisions of one never reach another."""
+        with twill_gpu.enabled():
+            plain = [self.launch_on(device) for device in (0, 1)]
+            twill_gpu.wait()
+            for _ in range(2):
+                taken = [self.launch_on(device) for device in (1, 0)][::-1]
+                twill_gpu.wait()
+            self.assertEqual([self.launch_on(device) for device in (0, 1)], taken)
+        self.assertEqual(len({*plain, *taken}), 4)
+        for device in (0, 1):
+            self.assertNotIn(self.launch_on(device), taken)  # off: Triton's again
+
+
 class Reports(Case):
     """What a process finds in the caches is in its report as well."""
 

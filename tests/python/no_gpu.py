@@ -37,13 +37,14 @@ def descriptor(array, *block):
 
 
 class Utils:
-    """What Triton's driver asks the GPU by. `launched` has the function of each launch, with its grid."""
+    """What Triton's driver asks the GPU by. `launched` has the function of each launch, with its grid; `streams` its stream."""
 
     def __init__(self):
-        self.launched, self.loaded = [], []
+        self.launched, self.streams, self.loaded, self.devices = [], [], [], {}  # devices: by function, where it was loaded
 
     def load_binary(self, name, code, shared, device):
         self.loaded.append((name, code))
+        self.devices[f"function {len(self.loaded)}"] = device
         return object(), f"function {len(self.loaded)}", 128, 0, 1024
 
     def get_device_properties(self, device):
@@ -51,6 +52,7 @@ class Utils:
 
     def launch(self, *arguments):
         self.launched.append((arguments[4], arguments[:3]))
+        self.streams.append(arguments[3])
 
     def unload_module(self, module):
         pass
@@ -70,11 +72,13 @@ class Utils:
 
 
 def new_driver():
-    """Triton's own driver class, as its constructor would leave it on a computer with one H100."""
+    """Triton's own driver class, as its constructor would leave it on a computer with H100s, of which the first is current."""
     made = nvidia.CudaDriver.__new__(nvidia.CudaDriver)
     made.utils, made.launcher_cls = Utils(), nvidia.CudaLauncher
     made.get_device_capability = lambda device: (9, 0)
-    made.get_current_device, made.get_current_stream, made.set_current_device = (lambda: 0), (lambda device: 77), lambda device: None
+    current = [0]
+    made.get_current_device, made.get_current_stream, made.set_current_device = (lambda: current[0]), (lambda device: 77 + device), \
+        (lambda device: current.__setitem__(0, device))
     made.allocate_default_profile_scratch = None
     return made
 

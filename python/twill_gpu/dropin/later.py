@@ -27,7 +27,7 @@ _at_work: set[concurrent.futures.Future[None]] = set()  # one for each answer on
 _LOOK_AGAIN = 0.05  # seconds between looks at what another process is doing
 _STUCK = 600.0  # seconds after which another process is no longer waited for
 _MOST = 1000  # answers kept that are on no disk
-_GONE = "Twill's kernel is no longer in the cache"
+GONE = "Twill's kernel is no longer in the cache"
 
 
 def begin(request: Request, key: str) -> concurrent.futures.Future[Answer]:
@@ -116,7 +116,7 @@ def known(key: str) -> concurrent.futures.Future[Answer] | None:
         running = _running.get(key)
     found = running or on_disk(key)
     if found is None and not store.text_path(key).is_file():
-        raise TwillError(_GONE)
+        raise TwillError(GONE)
     return found
 
 
@@ -149,7 +149,7 @@ def _request_again(key: str, metadata: Any) -> Request:
     try:
         text = store.text_path(key).read_text(encoding="utf-8")
     except OSError:
-        raise TwillError(_GONE) from None
+        raise TwillError(GONE) from None
     backend = make_backend(metadata.target)
     fields = [field.name for field in dataclasses.fields(TwillOptions) if hasattr(metadata, field.name)]
     options = TwillOptions(**{name: _as_given(getattr(metadata, name)) for name in fields})

@@ -315,7 +315,7 @@ def load(source: Any, metadata: Any, found: Answer, processors: int = 0) -> tupl
 
     cubin = store.get_cubin(found.cubin)
     if cubin is None:
-        raise TwillError("Twill's kernel is no longer in the cache")
+        raise TwillError(later.GONE)
     other = merged(metadata, found)
     utils, device = driver.active.utils, _current_device()
     function = utils.load_binary(other.name, cubin, other.shared, device)[1]

@@ -72,6 +72,7 @@ def text_path(key: str) -> Path:
     return folder() / "answer" / f"{key}.ttgir"
 
 
+# Fields of an Answer that lie on disk.
 ANSWER = ("why", "module", "cubin", "metadata", "spare_registers", "spilled")
 
 

@@ -101,7 +101,7 @@ page::PrintedKernels printed_for_page(const Request& request, const PlannedLoop&
     printed.ttgir.notes = {"No TTGIR is printed of this plan: " + in_one_line(module.error()) +
                            "."};
     if (!request.names_schedule() && ttgir_door().may_differ(planned.plan->plan())) {
-      printed.ttgir.notes.push_back("twill emit ttgir looks for a plan of which there is one.");
+      printed.ttgir.notes.push_back("twill emit ttgir looks for another plan that can be printed.");
     }
   }
   return printed;
