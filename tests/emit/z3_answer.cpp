@@ -4,19 +4,20 @@
 
 #include <z3++.h>
 
+#include "solve/z3_solver.h"
+
 namespace twill::emit_test {
 
 std::optional<bool> z3_answer(const std::string& text, const std::string& assertions,
                               unsigned rlimit) {
   z3::context context;
-  z3::solver solver(context, "QF_LIA");
-  z3::params params(context);
-  params.set("rlimit", rlimit);  // deterministic, unlike seconds
-  solver.set(params);
-  solver.from_string((text + assertions).c_str());
-  const z3::check_result result = solver.check();
-  if (result == z3::unknown) return std::nullopt;
-  return result == z3::sat;
+  z3::solver quick = solve_test::quick_solver(context);
+  quick.from_string((text + assertions).c_str());
+  const std::optional<bool> answer = solve_test::answer_of(quick, rlimit);
+  if (answer) return answer;
+  z3::solver standard(context, "QF_LIA");
+  standard.from_string((text + assertions).c_str());
+  return solve_test::answer_of(standard, rlimit);
 }
 
 std::optional<std::set<std::string>> z3_model(const std::string& text) {

@@ -5,6 +5,7 @@
 
 #include <z3++.h>
 
+#include "solve/z3_solver.h"
 #include "twill/problem/transfer.h"
 
 namespace twill::solve_test {
@@ -14,7 +15,8 @@ using namespace problem;
 
 class Oracle {
  public:
-  Oracle(const Problem& problem, Cycles ii) : problem_(problem), ii_(ii), solver_(context_) {
+  Oracle(const Problem& problem, Cycles ii)
+      : problem_(problem), ii_(ii), solver_(quick_solver(context_)) {
     for (std::size_t i = 0; i < problem.ops().size(); ++i) {
       issue_.push_back(context_.int_const(("m" + std::to_string(i)).c_str()));
       group_.push_back(context_.int_const(("g" + std::to_string(i)).c_str()));
@@ -35,12 +37,11 @@ class Oracle {
       solver_.add(objective(problem_.objectives()[i]) == number(values[i]));
     }
     if (limit) solver_.add(objective(problem_.objectives()[values.size()]) <= number(*limit));
-    z3::params params(context_);
-    params.set("rlimit", 1'000'000U);  // deterministic
-    solver_.set(params);
-    const z3::check_result result = solver_.check();
-    if (result == z3::unknown) return std::nullopt;
-    return result == z3::sat;
+    const std::optional<bool> answer = answer_of(solver_, 2'000'000);
+    if (answer) return answer;
+    z3::solver standard(context_);
+    for (const z3::expr& it : solver_.assertions()) standard.add(it);
+    return answer_of(standard, 1'000'000);
   }
 
  private:
