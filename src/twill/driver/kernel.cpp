@@ -13,6 +13,7 @@
 #include "twill/extract/extract.h"
 #include "twill/extract/memory_order.h"
 #include "twill/frontend/ttgir/counted_whiles.h"
+#include "twill/frontend/ttgir/flat_nests.h"
 #include "twill/frontend/ttgir/merge_equal.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/frontend/ttgir/source_of_line.h"
@@ -284,6 +285,10 @@ Result<Kernel> read_kernel(const Request& request) {
   }
   if (auto counted = frontend::ttgir::counted_whiles(program, frontend::ttgir::Whiles::innermost)) {
     program = *std::move(counted);
+  }
+  if (auto flat = frontend::ttgir::flat_nests(program)) {
+    notes.emplace_back("loops that add to the same tiles are planned as one");
+    program = *std::move(flat);
   }
   if (auto straight = frontend::ttgir::straight_carries(program)) program = *std::move(straight);
   if (auto merged = frontend::ttgir::merge_equal(program)) {
