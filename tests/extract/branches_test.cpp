@@ -185,6 +185,23 @@ TEST(Branches, FlagsAreNoCounters) {
   }
 }
 
+// Protects: the side with the product is followed, though arithmetic on tiles fills the other side
+// with more elements. The loop was said to have no tensor-core work.
+TEST(Branches, TheSideWithTheProductIsFollowed) {
+  std::string text = under_a_flag("%live = arith.cmpi ne, %flag, %c0 : i32");
+  const std::string n = "%n: i32)", idle = "        scf.yield %acc :";
+  text.replace(text.find(n), n.size(), "%n: i32, %n64: i64)");
+  text.replace(text.find(idle), idle.size(),
+               "        %twice = arith.addf %acc, %acc : tensor<128x128xf32, #mma>\n"
+               "        %thrice = arith.addf %twice, %acc : tensor<128x128xf32, #mma>\n"
+               "        %often = arith.mulf %thrice, %thrice : tensor<128x128xf32, #mma>\n"
+               "        scf.yield %often :");
+  const Extraction loop = extracted(text, "h200", kWhole);
+  EXPECT_NE(find_op(loop.problem, "mma"), nullptr);
+  ASSERT_FALSE(loop.warnings.empty());
+  EXPECT_THAT(loop.warnings[0].message, HasSubstr("is priced"));
+}
+
 // Protects: a descriptor made in the loop is part of each access through it. The warp is held while
 // it is written, and its copy begins once it can be read.
 TEST(Priced, DescriptorsMadeInTheLoop) {

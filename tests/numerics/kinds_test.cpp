@@ -95,6 +95,7 @@ TEST(Kinds, WorkOnBothSidesOfABranchComputesWhatTheTextDoes) {
                         {"two_in_while", "", {""}},
                         {"three_products", "flags", {"", "0", "2", "3", "0..4"}, 320},
                         {"two_accumulators", "flags", {"", "0", "1", "0..2"}, 320},
+                        {"side_sums", "f", {"", "0", "1", "0..2"}, 320},
                         {"kept_scale", "", {""}}};
   for (const auto& [kind, array, all, size] : cases) {
     for (const std::string& flags : all) {

@@ -1,11 +1,13 @@
 #include "twill/extract/body.h"
 
 #include <algorithm>
+#include <compare>
 #include <set>
 #include <string>
 
 #include "twill/extract/counter.h"
 #include "twill/ir/effects.h"
+#include "twill/ir/operands.h"
 #include "twill/ir/source_words.h"
 
 namespace twill::extract {
@@ -30,18 +32,38 @@ bool touches_tiles(const ir::Program& program, ir::OpId root) {
 }
 
 /// Tile elements that the ops of a block produce or store: a rough measure of a branch's cost.
-std::int64_t weight_of(const ir::Program& program, ir::BlockId block) {
-  std::int64_t weight = 0;
+/// Above it goes the number of multiplications that its products do.
+struct Weight {
+  std::int64_t products = 0;
+  std::int64_t elements = 0;
+
+  friend auto operator<=>(const Weight&, const Weight&) = default;
+};
+
+std::int64_t multiplications(const ir::Program& program, const ir::Op& product) {
+  const auto operands = ir::mma_operands(product);
+  if (!operands) return 0;
+  const auto of = [&](ir::ValueId value) { return ir::type_of(program, value); };
+  const ir::Type a = of(operands->a), b = of(operands->b);
+  if (a->shape.empty() || b->shape.empty()) return 0;
+  return ir::element_count(a) * b->shape.back();
+}
+
+Weight weight_of(const ir::Program& program, ir::BlockId block) {
+  Weight weight;
   for (ir::OpId top : program.block(block).ops) {
     for (ir::OpId id : ir::walk(program, top)) {
       const ir::Op& op = program.op(id);
       if (is_view(op.kind) || op.kind == OpKind::yield) continue;
+      weight.products += multiplications(program, op);
       for (ir::ValueId value : op.results) {
-        if (is_tile(program, value)) weight += ir::element_count(ir::type_of(program, value));
+        if (is_tile(program, value))
+          weight.elements += ir::element_count(ir::type_of(program, value));
       }
       if (!op.results.empty()) continue;
       for (ir::ValueId value : op.operands) {
-        if (is_tile(program, value)) weight += ir::element_count(ir::type_of(program, value));
+        if (is_tile(program, value))
+          weight.elements += ir::element_count(ir::type_of(program, value));
       }
     }
   }
@@ -111,8 +133,8 @@ class Straightener {
     const auto other = take_else ? then_block : else_block;
     if (taken_when) {
       note_rare(id, other);
-    } else if (other && weight_of(program(), *other) > 0) {
-      note_other(id, *other);
+    } else if (other && weight_of(program(), *other) > Weight{}) {
+      note_other(id, *chosen, *other);
     } else {
       take_as_live(id);
     }
@@ -196,7 +218,7 @@ class Straightener {
   }
 
   void note_rare(ir::OpId id, std::optional<ir::BlockId> block) {
-    if (!block || weight_of(program(), *block) == 0) return;
+    if (!block || weight_of(program(), *block) == Weight{}) return;
     RareBranch rare{id, inner_ops(*block)};
     note_conditions(id);
     warn(id,
@@ -205,10 +227,12 @@ class Straightener {
     body_.rare.push_back(std::move(rare));
   }
 
-  void note_other(ir::OpId id, ir::BlockId block) {
+  void note_other(ir::OpId id, ir::BlockId chosen, ir::BlockId block) {
     body_.other_branch[id] = inner_ops(block);
     body_.live_only = true;
-    warn(id, "only the costlier branch is priced");
+    const Weight priced = weight_of(program(), chosen), other = weight_of(program(), block);
+    warn(id, priced.elements >= other.elements ? "only the costlier branch is priced"
+                                               : "only the branch with more products is priced");
   }
 
   std::vector<ir::OpId> inner_ops(ir::BlockId block) const {

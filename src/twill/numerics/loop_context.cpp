@@ -8,6 +8,7 @@
 
 namespace twill::numerics {
 
+using execute::Box;
 using execute::Tile;
 
 namespace {
@@ -143,15 +144,27 @@ std::optional<BufferId> LoopContext::invariant_buffer(ir::ValueId root) const {
   return found == invariant_buffers_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void LoopContext::keep(ir::ValueId result, std::int64_t iteration, TilePtr tile) {
+void LoopContext::keep(ir::ValueId result, std::int64_t iteration, Piece piece) {
   constexpr std::int64_t kIterations = 8;  // more than an iteration looks back
   kept_.erase({result, iteration - kIterations});
-  kept_[{result, iteration}] = std::move(tile);
+  std::vector<Piece>& pieces = kept_[{result, iteration}];
+  std::erase_if(pieces, [&](const Piece& other) { return other.box == piece.box; });
+  pieces.push_back(std::move(piece));
 }
 
-TilePtr LoopContext::kept(ir::ValueId result, std::int64_t iteration) const {
+TilePtr LoopContext::kept(ir::ValueId result, std::int64_t iteration, const Box& box) const {
   const auto found = kept_.find({result, iteration});
-  return found == kept_.end() ? nullptr : found->second;
+  if (found == kept_.end()) return nullptr;
+  const std::vector<Piece>& pieces = found->second;
+  Tile tile = execute::poison(execute::shape_of(box), pieces.front().tile->is_floating());
+  std::int64_t covered = 0;
+  for (const Piece& piece : pieces) {
+    const Box part = execute::common(box, piece.box);
+    if (execute::is_empty(part)) continue;
+    covered += execute::size_of(execute::shape_of(part));
+    execute::paste(tile, box, *piece.tile, piece.box);
+  }
+  return covered < execute::size_of(tile.shape) ? nullptr : share(std::move(tile));
 }
 
 std::optional<ir::ValueId> LoopContext::filled_by(std::size_t outside) const {

@@ -366,6 +366,16 @@ Box Meaning::box(OpId op, Thing thing) const {
   return box;
 }
 
+std::optional<Box> Meaning::box_beside(OpId op, ir::ValueId value) const {
+  const execute::Shape& shape = ir::type_of(*program_, value)->shape;
+  if (part(op) < 0) return execute::whole(shape);
+  if (cut_.contains(value)) return box(op, value);
+  for (const Thing thing : things(op)) {
+    if (ir::type_of(*program_, thing)->shape == shape) return box(op, thing);
+  }
+  return std::nullopt;
+}
+
 ir::ValueId Meaning::root(ir::ValueId memdesc) const {
   const ir::Op* op = ir::defining_op(*program_, memdesc);
   while (op != nullptr && extract::is_view(op->kind) && !op->operands.empty()) {

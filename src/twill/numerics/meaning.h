@@ -72,6 +72,8 @@ class Meaning {
   bool has(OpId op, Thing thing) const;
   /// The part of the thing that the op makes.
   Box box(OpId op, Thing thing) const;
+  /// The same of a value that the op does not make, cut like what it makes; nullopt: no such thing.
+  std::optional<Box> box_beside(OpId op, ir::ValueId value) const;
   /// The rows of `dimension` of a value that the op works on.
   execute::Range rows(OpId op, ir::ValueId value, std::size_t dimension) const;
 

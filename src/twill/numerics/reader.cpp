@@ -88,9 +88,7 @@ Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
 
 /// Result of a branch: where an op of the plan makes it, what that left; else by the condition.
 Result<TilePtr> Reader::chosen(ir::ValueId result, int distance, const Box& box) {
-  if (const TilePtr kept = context_.kept(result, iteration_ - distance)) {
-    return share(execute::crop(*kept, box));
-  }
+  if (const TilePtr kept = context_.kept(result, iteration_ - distance, box)) return kept;
   const Thing thing = meaning_.behind_renaming(result);
   const auto made = meaning_.program().value(thing).op;
   const bool here = made && op_ && distance == 0 && meaning_.makes(*op_, *made);

@@ -42,10 +42,10 @@ class LoopContext {
   std::optional<BufferId> buffer(OpId made, std::optional<OpId> reader);
   /// The buffer that an allocation before the loop is, if the plan has one for it.
   std::optional<BufferId> invariant_buffer(ir::ValueId root) const;
-  /// Keeps what a branch makes in an iteration, and no op of the plan does.
-  void keep(ir::ValueId result, std::int64_t iteration, TilePtr tile);
-  /// Tile that was kept so; null if there is none.
-  TilePtr kept(ir::ValueId result, std::int64_t iteration) const;
+  /// Keeps what a branch makes in an iteration, and no op of the plan does: all of it or some rows.
+  void keep(ir::ValueId result, std::int64_t iteration, Piece piece);
+  /// Part of a tile that was kept so; null unless all of that part was.
+  TilePtr kept(ir::ValueId result, std::int64_t iteration, const Box& box) const;
   /// The allocation that a copy, `per_tile_op` of the kernel, fills.
   std::optional<ir::ValueId> filled_by(std::size_t per_tile_op) const;
 
@@ -61,7 +61,8 @@ class LoopContext {
   std::int64_t step_ = 1;
   std::int64_t trips_ = 0;
   std::map<std::pair<ir::ValueId, std::int64_t>, TilePtr> known_;
-  std::map<std::pair<ir::ValueId, std::int64_t>, TilePtr> kept_;  ///< of the last few iterations
+  std::map<std::pair<ir::ValueId, std::int64_t>, std::vector<Piece>>
+      kept_;  ///< of the last few iterations
   std::map<std::pair<OpId, OpId>, std::optional<BufferId>> buffers_;
   std::map<ir::ValueId, BufferId> invariant_buffers_;
   std::map<std::size_t, ir::ValueId> filled_;

@@ -282,10 +282,10 @@ Result<void> Worker::do_other_sides(const Work& work, const TwoSided& branch) {
     }
   }
   for (const ir::ValueId result : branch.kept) {
-    if (meaning_.part(work.op) >= 0) continue;
-    const Box box = execute::whole(ir::type_of(meaning_.program(), result)->shape);
-    TWILL_TRY(TilePtr tile, reader.operand(result, 0, box));
-    context_.keep(result, work.iteration, std::move(tile));
+    const auto box = meaning_.box_beside(work.op, result);
+    if (!box) continue;
+    TWILL_TRY(TilePtr tile, reader.operand(result, 0, *box));
+    context_.keep(result, work.iteration, {*box, std::move(tile)});
   }
   note_missing(work, reader);
   for (auto& [slot, content] : left) slots_.put(slot, std::move(content));
