@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include "twill/certify/tiles.h"
-#include "twill/driver/emit_cuda.h"
-#include "twill/driver/plan_loop.h"
 #include "twill/driver/posed_anew.h"
 #include "twill/driver/tiles.h"
 #include "twill/driver/tune.h"
@@ -133,7 +131,7 @@ Result<certify::Checked> check_tiles(const certify::Files& files, const std::str
   if (is_kernel && claimed.from.input == posed.claims.from.input) {
     TWILL_TRY(const Request best,
               request_for(tasks, request, posed.claims.tiles[claimed.best].values));
-    TWILL_TRY(const PlannedLoop answer, answer_loop(best, {true, &cuda_door()}));
+    TWILL_TRY(const PlannedLoop answer, answer_to_print(best));
     const auto& built = answer.outcome.built;
     if (!built || !built->simulated) return fail({path}, "the best of the certificate has no plan");
     posed.claims.thousandths = thousandths_of(*built->simulated);

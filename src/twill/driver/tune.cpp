@@ -10,7 +10,7 @@
 
 #include "twill/driver/candidates.h"
 #include "twill/driver/emit_cuda.h"
-#include "twill/driver/plan_loop.h"
+#include "twill/driver/emit_ttgir.h"
 #include "twill/driver/tiles.h"
 #include "twill/schedule/bounds.h"
 #include "twill/simulate/simulate.h"
@@ -99,7 +99,7 @@ class Tuning {
     const bool ties = bound_rate(point) == least_ && point.work <= most_work_;
     if (bound_rate(point) > least_ || ties) return {};
     TWILL_TRY(const Request request, request_for(tasks_, request_, point.values));
-    auto answer = answer_loop(request, {true, &cuda_door()});
+    auto answer = answer_to_print(request);
     if (!answer) {
       point.fate = Fate::unplanned;
       point.why = answer.error().message;
@@ -216,6 +216,17 @@ void add_table(const Tuned& tuned, std::string& out) {
 }
 
 }  // namespace
+
+Result<PlannedLoop> answer_to_print(const Request& request) {
+  TWILL_TRY(PlannedLoop answer, answer_loop(request, {true, &cuda_door()}));
+  if (!answer.unprinted) return answer;
+  Request alone = request;
+  alone.ctas_per_sm = alone.ctas_per_sm.value_or(1);
+  auto module = emit_ttgir(alone);
+  if (module && module->broken.empty() && !module->text.empty()) return std::move(module->planned);
+  if (!module) answer.unprinted->message += "; as TTGIR: " + in_one_line(module.error());
+  return answer;
+}
 
 Result<Tuned> tune(const std::string& path, const Request& request) {
   TWILL_TRY(HoledTasks tasks, read_holed(path, request.choice.map, request.machine));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "twill/driver/driver.h"
+#include "twill/driver/plan_loop.h"
 #include "twill/frontend/tasks/lower.h"
 #include "twill/tasks/holes.h"
 
@@ -47,6 +48,10 @@ struct Tuned {
   bool proven = false;       ///< no point has a bound below what the best is simulated to take
   tasks::Mapping completed;  ///< with the best values, if there is one
 };
+
+/// The answer that CUDA prints, or where CUDA does not, the answer that TTGIR prints, with a CTA
+/// alone on its SM. Its `unprinted` says why neither does.
+Result<PlannedLoop> answer_to_print(const Request& request);
 
 /// Fills the holes of the mapping of a `.task` file (`request.choice.map`). Of all choices, the
 /// main loop of the best is simulated to take the fewest cycles for its products. Of equal ones the
