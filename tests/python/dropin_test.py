@@ -451,20 +451,24 @@ class Spills(unittest.TestCase):
         self.assertIn("shared memory", self.compiled(shared=232449).complaint(232448))
 
     def test_a_kernel_that_spills_is_asked_for_again_with_registers_to_spare(self):
-        """Protects the walk: attempts in order while ptxas spills, the first clean one is taken, the last complaint is kept."""
+        """Protects the walk: attempts in order while ptxas spills, the first clean one is taken, the last complaint is kept.
+
+        Two CTAs of the first attempt may share an SM; the second has one.
+        """
         cache = fresh_cache()
         self.addCleanup(cache.cleanup)
-        for clean, expected in ((16, ("", 16, [0, 16])), (99, ("ptxas spills 8 bytes", 0, [0, 16, 32]))):
+        alone, whole = [(0, False), (0, True)], [(0, False), (0, True), (16, False), (32, False)]
+        for clean, expected in (("spare 0 alone", ("", 0, alone)), ("spare 16", ("", 16, whole[:3])), ("none", ("ptxas spills 8 bytes", 0, whole))):
             asked = []
 
-            def printed(_, spare):
-                asked.append(spare)
-                return f"spare {spare}"
+            def printed(_, spare, alone):
+                asked.append((spare, alone))
+                return f"spare {spare}" + " alone" * alone
 
             def compiled(module, *_):
                 if module == "spare 0":  # too large for an instruction of it
                     raise lowering.NoCode("ptxas: (C7602) Insufficient registers")
-                return self.compiled("" if module == f"spare {clean}" else "8 bytes spill stores")
+                return self.compiled("" if module == clean else "8 bytes spill stores")
             real = answer.printed, answer.compile_printed
             answer.printed, answer.compile_printed = printed, compiled
             try:
@@ -481,7 +485,7 @@ class Spills(unittest.TestCase):
         texts, compiled = {0: "// note: planned with 16 registers\nmodule 16", 16: "module 16", 32: "module 32"}, []
         real = answer.printed, answer.compile_printed
         self.addCleanup(lambda: (setattr(answer, "printed", real[0]), setattr(answer, "compile_printed", real[1])))
-        answer.printed = lambda _, spare: texts[spare]
+        answer.printed = lambda _, spare, alone: texts[spare]
         answer.compile_printed = lambda module, *_: compiled.append(module) or self.compiled("8 bytes spill stores")
         found, _ = answer._answer_anew(answer.Request("", None, {}, 90, None, settings.Settings(), None), "key")
         self.assertEqual((found.why, compiled), ("ptxas spills 8 bytes", [texts[0], texts[32]]))

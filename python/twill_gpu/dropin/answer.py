@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import triton
@@ -81,10 +82,12 @@ def answer(request: Request, key: str) -> Answer:
 def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
     """The answer, and whether another process would get the same one (not where a time limit or a crash decided)."""
     why, tried = "", set[str]()
-    for spare in request.settings.spare_registers:
+    for spare, alone in _attempts(request):
         try:
-            module = printed(request, spare)
+            module = printed(request, spare, alone)
         except Refused as wrong:
+            if alone:
+                continue
             return Answer(key, why or reason(request.text, wrong)), wrong.exit_code != 1
         except (TimedOut, ProgramNotFound) as wrong:
             return Answer(key, str(wrong)), False
@@ -106,11 +109,24 @@ def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
     return Answer(key, why), True
 
 
-def printed(request: Request, spare_registers: int) -> str:
+def _attempts(request: Request) -> Iterator[tuple[int, bool]]:
+    """Registers to spare, and whether a CTA has its SM alone, one attempt after the other.
+
+    Without registers to spare the program may have two CTAs share an SM. What ptxas spills then, it mostly keeps with a CTA alone.
+    """
+    for spare in request.settings.spare_registers:
+        yield spare, False
+        if not spare:
+            yield spare, True
+
+
+def printed(request: Request, spare_registers: int, alone: bool) -> str:
     """The module as Twill prints it. Raises what Program.run() does."""
     arguments = ["emit", "ttgir", "-", "--machine", request.settings.machine_name(request.capability)]
     if spare_registers:
         arguments += ["--spare-registers", str(spare_registers)]
+    if alone:
+        arguments += ["--ctas-per-sm", "1"]
     text = request.program.run(arguments, request.text, request.settings.timeout_s)
     if "tt.func" not in text:
         raise Refused(1, Diagnostic("", 0, 0, "twill emit ttgir printed no function"))
