@@ -9,24 +9,24 @@
 namespace twill::concurrent {
 namespace {
 
-/// First words of instructions that only compute in registers, ask for a clock, give a hint, or
-/// order launches.
+/// First words of instructions that only compute in registers, read a clock, give a hint, or order
+/// launches.
 constexpr std::string_view kInRegisters[] = {
-    "abs",       "activemask",   "add",      "addc",      "and",   "applypriority", "bfe",
-    "bfi",       "bfind",        "bmsk",     "brev",      "clz",   "cnot",          "copysign",
-    "cos",       "createpolicy", "cvt",      "cvta",      "div",   "dp2a",          "dp4a",
-    "ex2",       "fma",          "fns",      "isspacep",  "lg2",   "lop3",          "mad",
-    "mad24",     "madc",         "match",    "max",       "min",   "mma",           "mov",
-    "movmatrix", "mul",          "mul24",    "nanosleep", "neg",   "not",           "or",
-    "pmevent",   "popc",         "prefetch", "prefetchu", "prmt",  "rcp",           "redux",
-    "rem",       "rsqrt",        "sad",      "selp",      "set",   "setmaxnreg",    "setp",
-    "shf",       "shfl",         "shl",      "shr",       "sin",   "slct",          "sqrt",
-    "sub",       "subc",         "szext",    "tanh",      "testp", "vote",          "xor",
+    "abs",           "activemask",   "add",      "addc",      "and",   "applypriority", "bfe",
+    "bfi",           "bfind",        "bmsk",     "brev",      "clz",   "cnot",          "copysign",
+    "cos",           "createpolicy", "cvt",      "cvta",      "div",   "dp2a",          "dp4a",
+    "ex2",           "fma",          "fns",      "isspacep",  "lg2",   "lop3",          "mad",
+    "mad24",         "madc",         "match",    "max",       "min",   "mma",           "mov",
+    "movmatrix",     "mul",          "mul24",    "nanosleep", "neg",   "not",           "or",
+    "pmevent",       "popc",         "prefetch", "prefetchu", "prmt",  "rcp",           "redux",
+    "rem",           "rsqrt",        "sad",      "selp",      "set",   "setmaxnreg",    "setp",
+    "shf",           "shfl",         "shl",      "shr",       "sin",   "slct",          "sqrt",
+    "sub",           "subc",         "szext",    "tanh",      "testp", "vote",          "xor",
     "griddepcontrol"};
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-/// Statements, with escapes and comments as blanks; braces end them, too.
+/// Statements of the text: escapes and comments become blanks, and braces end a statement, too.
 std::vector<std::string> statements_of(std::string_view ptx) {
   std::vector<std::string> statements(1);
   for (std::size_t i = 0; i < ptx.size(); ++i) {
@@ -81,7 +81,7 @@ bool has(const std::string& instruction, std::string_view part) {
   return instruction.find(part) != std::string::npos;
 }
 
-/// A named barrier's instruction: "bar.sync 1, 256". Nothing: it is another.
+/// Step of a named barrier's instruction, as "bar.sync 1, 256"; nullopt for other instructions.
 std::optional<AssemblyStep> barrier_step(const std::vector<std::string>& words) {
   const std::string& instruction = words.front();
   const bool named = instruction.starts_with("bar.") || instruction.starts_with("barrier.");
@@ -103,14 +103,15 @@ bool is_in_registers(const std::string& instruction) {
          std::end(kInRegisters);
 }
 
-/// Accesses to memory that is not shared; without a name of a memory the address is a pointer's.
+/// True for accesses to memory that is not shared. An instruction that names no memory takes a
+/// generic pointer.
 bool is_elsewhere(const std::string& instruction) {
   const bool accesses = instruction.starts_with("ld.") || instruction.starts_with("st.") ||
                         instruction.starts_with("red.") || instruction.starts_with("atom.");
   return accesses && !has(instruction, "shared") && !has(instruction, "async");
 }
 
-/// Fences that order no more than roles are taken to order anyway.
+/// True for fences whose order the model of roles assumes anyway.
 bool is_plain_fence(const std::string& instruction) {
   return instruction.starts_with("membar.") ||
          (instruction.starts_with("fence.") && !has(instruction, "proxy"));

@@ -36,7 +36,7 @@ std::string Barriers::at(const Visit& visit) const {
   return *visit.by + " (line " + std::to_string(program_.op(visit.op).line) + ")";
 }
 
-/// Everybody who arrived in the phase before must be known to have done so.
+/// Checks that the visitor knows of every arrival in the phase before.
 void Barriers::check_overrun(const Barrier& barrier, const Visit& visit, const Knowledge& known) {
   for (const Visit& before : barrier.previous) {
     if (known.done.covers(before.agent, before.time)) continue;
@@ -112,7 +112,7 @@ void Barriers::pass(Barrier& barrier, const Visit& visit, Knowledge& known) {
                        "it waits for is complete, with the arrival of " + at(before)});
   }
   known.join(barrier.last);
-  // An agent's last wait is behind its earlier ones: who knows of that one knows of all.
+  // An agent's last wait is behind its earlier ones: knowledge of the last wait covers them all.
   std::erase_if(barrier.waits, [&](const Visit& wait) { return wait.agent == visit.agent; });
   barrier.waits.push_back(visit);
 }

@@ -5,13 +5,15 @@
 #include "twill/ir/operands.h"
 #include "twill/ir/passing.h"
 
-/// Integers that loops carry: alike in loops that are alike, if they start and go on alike.
+/// Integers that loops carry: equal in loops that are alike, if their first values and their
+/// recurrences are equal.
 namespace twill::concurrent {
 namespace {
 
 using ir::OpKind;
 
-constexpr std::size_t kMostRecurrences = 20'000;  ///< then values are told apart
+constexpr std::size_t kMostRecurrences =
+    20'000;  ///< beyond this many recurrences, values are told apart
 
 bool is_number(const ir::Program& program, ir::ValueId value) {
   const ir::Type type = ir::type_of(program, value);
@@ -23,14 +25,14 @@ bool is_in_loop(const ir::Program& program, ir::OpId op) {
          ir::enclosing(program, op, OpKind::while_loop);
 }
 
-/// The value that says whether a while loop goes on.
+/// The value by which a while loop decides whether to go on.
 std::optional<ir::ValueId> condition_value(const ir::Program& program, const ir::Loop& loop) {
   const auto end = loop.before ? ir::terminator(program, *loop.before) : std::nullopt;
   if (!end || program.op(*end).operands.empty()) return std::nullopt;
   return program.op(*end).operands[0];
 }
 
-/// Bounds of a counting loop, the condition of another.
+/// Bounds of a counting loop, or the condition of a while loop.
 std::vector<ir::ValueId> end_of(const ir::Program& program, const ir::Loop& loop) {
   if (loop.induction) return {*loop.lower, *loop.upper, *loop.step};
   const auto condition = condition_value(program, loop);
@@ -80,8 +82,8 @@ std::vector<ir::ValueId> sources_of(const ir::Program& program, ir::ValueId valu
   return sources;
 }
 
-/// The carried values on which a value depends, by number, in an order that follows from how they
-/// are computed.
+/// The carried values on which a value depends, by number. Their order follows from how the loop
+/// computes them.
 std::vector<std::size_t> Forms::carried_behind(const ir::Loop& loop, ir::ValueId value) const {
   std::vector<std::size_t> found;
   std::set<ir::ValueId> seen;
@@ -99,8 +101,8 @@ std::vector<std::size_t> Forms::carried_behind(const ir::Loop& loop, ir::ValueId
   return found;
 }
 
-/// Integers that ops and blocks in the loop define, but for induction variables: of these the forms
-/// are known from their loops.
+/// Integers that ops and blocks in the loop define. Induction variables are left out: their forms
+/// follow from their loops.
 const std::vector<ir::ValueId>& Forms::values_inside(const ir::Loop& loop) {
   const auto [place, added] = inside_.try_emplace(loop.op);
   if (!added) return place->second;
@@ -121,8 +123,9 @@ const std::vector<ir::ValueId>& Forms::values_inside(const ir::Loop& loop) {
   return inside;
 }
 
-/// How a value of an iteration is computed, and how what it is computed from starts and goes on.
-/// Two values with equal texts are equal in every iteration.
+/// Text of a value's recurrence: the ops that compute the value in an iteration. Carried values
+/// among the operands are described by their first values and their own recurrences. Two values
+/// with equal texts are equal in every iteration.
 std::string Forms::recurrence(const ir::Loop& loop, ir::ValueId value) {
   if (++recurrences_ > kMostRecurrences) return text(unique(value));
   const std::vector<std::size_t> behind = carried_behind(loop, value);
@@ -134,7 +137,7 @@ std::string Forms::recurrence(const ir::Loop& loop, ir::ValueId value) {
     if (!assumed_.contains(open)) memo_.erase(open);
   }
   for (const ir::ValueId inside : values_inside(loop)) memo_.erase(inside);
-  ++nested_;  // a loop within a loop has other atoms
+  ++nested_;  // atoms of a loop within a loop differ
   std::size_t number = 0;
   for (const std::size_t i : behind) {
     const std::string key = "self " + std::to_string(nested_) + " " + std::to_string(number++);
@@ -154,7 +157,8 @@ std::string Forms::condition_of(const ir::Loop& loop) {
   return condition ? recurrence(loop, *condition) : "none";
 }
 
-/// Equal for loops that are alike; atoms with it are in the same iteration.
+/// Text of a loop's place, equal for loops that are alike. Atoms with this text are in the same
+/// iteration.
 std::string Forms::place_of(const ir::Loop& loop) {
   if (loop.before) return "while " + condition_of(loop);
   const auto found = loops_.find(loop.op);
@@ -169,7 +173,7 @@ LinearForm Forms::known_by(const std::string& key, ir::ValueId value, bool varie
   return {0, {{atom(key, varies), 1}}};
 }
 
-/// Form of what a loop carries, or leaves behind.
+/// Form of a value that the loop carries, or of a result of the loop.
 LinearForm Forms::carried(const ir::Loop& loop, ir::ValueId value) {
   if (!is_number(program_, value)) return unique(value);
   for (const ir::Carried& it : loop.carried) {
@@ -202,7 +206,7 @@ LinearForm Forms::of_drawn(ir::ValueId value, ir::ValueId drawn) {
   return form;
 }
 
-/// The quantity of a while loop is the number of its iterations.
+/// Adds a while loop, whose quantity is the number of its iterations.
 void Forms::add_while(const ir::Loop& loop) {
   CountedLoop made;
   made.form = number(

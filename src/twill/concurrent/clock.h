@@ -7,9 +7,9 @@
 
 namespace twill::concurrent {
 
-/// How far each agent is known to have come: a vector clock. Agents are roles, what roles have
-/// begun and not yet waited for, in order (products, copies, bulk stores), and the bytes that an
-/// mbarrier counts. Agents that are not mentioned have done nothing.
+/// Vector clock: the time up to which each agent is known to have come. Agents are roles, queues of
+/// work that roles have begun (products, copies, bulk stores), and the bytes that an mbarrier
+/// counts. Agents that the clock does not mention have done nothing.
 class Clock {
  public:
   std::uint32_t at(std::size_t agent) const { return agent < times_.size() ? times_[agent] : 0; }
@@ -30,10 +30,10 @@ class Clock {
   std::vector<std::uint32_t> times_;
 };
 
-/// Events that are known to lie before a role's next step, or before a phase of an mbarrier ends.
+/// Events known to lie before a role's next step, or before the end of an mbarrier's phase.
 struct Knowledge {
-  Clock done;     ///< has ended before
-  Clock visible;  ///< of that, what threads wrote: also visible to the async proxy
+  Clock done;     ///< events that have ended
+  Clock visible;  ///< events of `done` whose writes by threads the async proxy also sees
   void join(const Knowledge& other) {
     done.join(other.done);
     visible.join(other.visible);

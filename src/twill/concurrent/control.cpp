@@ -23,7 +23,7 @@ void Machine::enter(Role& role, Frame frame) {
   role.frames.push_back(frame);
 }
 
-/// Values that change their names, with what is in flight.
+/// Gives values new names, such as a block's arguments, together with the products in flight.
 void Machine::forward(Role& role, std::span<const ir::ValueId> from,
                       std::span<const ir::ValueId> to) {
   std::vector<execute::Value> values;
@@ -76,7 +76,7 @@ Result<bool> Machine::control(std::size_t index, ir::OpId id) {
     case OpKind::jump_if:
     case OpKind::roles_end:
     case OpKind::partition_end:
-      return true;  // end_block looks at it
+      return true;  // end_block checks the condition
     case OpKind::condition: {
       TWILL_TRY_VOID(end_condition(role, id));
       return true;
@@ -117,7 +117,7 @@ Result<void> Machine::begin_loop(std::size_t index, ir::OpId id) {
   return {};
 }
 
-/// At the end of the body of a loop: the next iteration, or what stands behind the loop.
+/// Ends the body of a loop: goes to the next iteration, or to the op behind the loop.
 Result<void> Machine::end_iteration(Role& role) {
   Frame& frame = role.frames.back();
   const auto loop = ir::as_loop(program_, frame.op);
@@ -180,7 +180,7 @@ Result<void> Machine::begin_while(std::size_t index, ir::OpId id) {
   return {};
 }
 
-/// At the condition of a while loop: its body, or what stands behind it.
+/// Evaluates the condition of a while loop: goes to its body, or to the op behind the loop.
 Result<void> Machine::end_condition(Role& role, ir::OpId condition) {
   Frame& frame = role.frames.back();
   const auto loop = ir::as_loop(program_, frame.op);
@@ -227,8 +227,8 @@ Result<void> Machine::begin_branch(std::size_t index, ir::OpId id) {
   return {};
 }
 
-/// The role goes on in the region of the default warps; each partition becomes a role that knows
-/// what this one knows.
+/// Begins the partitions. The role goes on in the region of the default warps. Each partition
+/// becomes a role with the knowledge of this role.
 Result<void> Machine::begin_roles(std::size_t index, ir::OpId id) {
   const ir::Op& op = program_.op(id);
   const auto holder = ir::terminator(program_, *ir::body(program_, id, 1));
@@ -298,7 +298,8 @@ Result<void> Machine::end_block(std::size_t index) {
   return {};
 }
 
-/// The block that a block of a function or a partition leads to, or its end.
+/// Goes to the successor of a block of a function or a partition, or ends the function or
+/// partition.
 Result<void> Machine::end_function_block(Role& role) {
   Frame& frame = role.frames.back();
   const auto end = ir::terminator(program_, frame.block);
@@ -323,7 +324,7 @@ Result<void> Machine::end_function_block(Role& role) {
   return {};
 }
 
-/// A child of this role has ended.
+/// Notes the end of a child of this role.
 void Machine::end_role(std::size_t parent) {
   Role& role = roles_[parent];
   if (role.children > 0) --role.children;

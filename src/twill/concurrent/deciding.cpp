@@ -10,19 +10,19 @@ namespace {
 
 using ir::OpKind;
 
-/// Whether it is a number, or of elements that are, with a fraction.
+/// Whether the type is a floating-point number, or has elements with such numbers.
 bool has_floats(ir::Type type) {
   while (type->element != nullptr) type = type->element;
   return type->kind == ir::TypeKind::floating;
 }
 
-/// Whether it is a number with a fraction, or a tile of such numbers.
+/// Whether the type is a floating-point number, or a tile of floating-point numbers.
 bool is_floating(ir::Type type) {
   const bool tile = type->kind == ir::TypeKind::tensor && type->element != nullptr;
   return (tile ? type->element : type)->kind == ir::TypeKind::floating;
 }
 
-/// Whether the op may leave integers in memory, which another one loads.
+/// Whether the op may leave integers in memory, which another op loads.
 bool leaves_integers(const ir::Program& program, const ir::Op& op) {
   const auto access = ir::memory_access(op);
   const bool fills = op.kind == OpKind::shared_alloc || (access && access->destination);
@@ -40,13 +40,13 @@ class Closure {
   void add(ir::ValueId value) {
     if (seen_.insert(value).second) todo_.push_back(value);
   }
-  /// The op, and what its operands are made of.
+  /// Adds the op, and all ops from which its operands are computed.
   void add_op(ir::OpId id) {
     if (!ops_.insert(id).second) return;
     for (const ir::ValueId operand : program_.op(id).operands) add(operand);
   }
 
-  /// False if a floating-point number decides.
+  /// Follows the operands of all ops; false if a floating-point number decides.
   bool follow(const std::vector<ir::OpId>& all) {
     while (!todo_.empty()) {
       const ir::ValueId value = todo_.back();

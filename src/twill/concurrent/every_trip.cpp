@@ -12,7 +12,7 @@
 namespace twill::concurrent {
 namespace {
 
-/// An assumption on the way to a state: the quantity, by number, and the answer.
+/// An assumption on the path to a state: the quantity, by number, and the answer.
 struct Step {
   std::shared_ptr<const Step> before;
   Question question;
@@ -85,7 +85,8 @@ class Follower {
     return {};
   }
 
-  /// The loop whose iterations are counted: of several alike, one of the smallest step.
+  /// The loop whose iterations the step counts: of several loops that are alike, a loop with the
+  /// smallest step.
   std::optional<ir::OpId> loop_of(const Step& step) const {
     for (const auto* loops : {&guide_.loops, &guide_.drawn_loops, &guide_.whiles}) {
       auto best = loops->end();
@@ -103,7 +104,7 @@ class Follower {
     return std::nullopt;
   }
 
-  /// Iterations of the loop that were not asked for.
+  /// Iterations of the loop that the run assumed without a question.
   std::int64_t taken_for_granted(ir::OpId op) const {
     const bool counts = guide_.loops.contains(op);
     const CountedLoop& loop = counts ? guide_.loops.at(op) : guide_.whiles.at(op);
@@ -119,7 +120,7 @@ class Follower {
     }
     std::reverse(steps.begin(), steps.end());
     std::map<ir::OpId, std::size_t> places;
-    std::map<std::size_t, std::size_t> begun;  // of quantities: the number of the execution
+    std::map<std::size_t, std::size_t> begun;  // number of the execution, by quantity
     for (const Step* step : steps) {
       const auto loop = loop_of(*step);
       if (!loop) {
@@ -145,7 +146,7 @@ class Follower {
   Findings findings_;
   std::unordered_set<std::string> known_;
   std::map<std::size_t, std::deque<Open>> open_;  ///< by the number of iterations
-  std::shared_ptr<const Step> way_;               ///< to what was found
+  std::shared_ptr<const Step> way_;               ///< path to the finding
 };
 
 }  // namespace

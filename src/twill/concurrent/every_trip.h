@@ -6,28 +6,29 @@
 
 #include "twill/concurrent/finding.h"
 
-/// Modules whose warps have roles, for all arguments at once: every number of iterations of every
-/// loop, and every way that conditions may turn out. Why that is a proof:
+/// Verification of modules whose warps have roles, for all arguments at once. Covers every number
+/// of iterations of every loop, and every outcome of conditions. Why that is a proof:
 /// docs/decisions/0012-verify-ttgir.md.
 namespace twill::concurrent {
 
-/// A run that breaks a rule: iterations of loops, each as often as it was begun.
+/// Iterations of loops in a run that breaks a rule: one number for each time that a loop began.
 struct LoopTrips {
-  ir::OpId loop;                    ///< the first that was asked about
-  std::vector<std::int64_t> trips;  ///< of the last one: at least
-  bool goes_on = false;             ///< the last one had not ended: more iterations do the same
+  ir::OpId loop;                    ///< the first of the loops that are alike that was asked about
+  std::vector<std::int64_t> trips;  ///< the last number is a lower bound
+  bool goes_on = false;  ///< the last execution had not ended: more iterations do the same
 };
 
-/// A condition that is no number of iterations, and was assumed.
+/// An assumed outcome of a condition that counts no iterations.
 struct Assumption {
   ir::OpId op;
   bool more = false;
 };
 
 struct EveryTrip {
-  std::size_t states = 0;         ///< that were told apart
-  std::vector<Finding> findings;  ///< of the shortest run that breaks a rule; empty: none does
-  std::vector<LoopTrips> trips;   ///< of that run
+  std::size_t states = 0;  ///< number of distinct states
+  std::vector<Finding>
+      findings;  ///< findings of the shortest run that breaks a rule; empty: no run breaks one
+  std::vector<LoopTrips> trips;  ///< iterations in that run
   std::vector<Assumption> assumptions;
 };
 

@@ -12,8 +12,9 @@ namespace {
 
 using ir::OpKind;
 
-constexpr std::size_t kDeepest = 500;      ///< values that a form is looked for through
-constexpr std::int64_t kMostUnrolled = 8;  ///< iterations of a loop around others
+constexpr std::size_t kDeepest = 500;  ///< most values that the search for a form visits
+constexpr std::int64_t kMostUnrolled =
+    8;  ///< most iterations of a loop around others that are numbered one by one
 
 bool is_integer(ir::Type type) {
   return type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
@@ -26,7 +27,7 @@ LinearForm scaled(const LinearForm& form, std::int64_t by) { return plus({}, for
 /// A conversion that keeps the number.
 bool keeps_number(OpKind kind) { return kind == OpKind::sext || kind == OpKind::index_cast; }
 
-/// The number that an op makes of two known ones; nothing for other ops, and where there is none.
+/// Result of an op on two known integers; nullopt for other ops, and where the result is undefined.
 std::optional<std::int64_t> made_of(OpKind kind, std::int64_t a, std::int64_t b) {
   switch (kind) {
     case OpKind::smin:
@@ -44,7 +45,7 @@ std::optional<std::int64_t> made_of(OpKind kind, std::int64_t a, std::int64_t b)
   }
 }
 
-/// Whether results follow from operands and fields that the key of an atom has.
+/// Whether operands, and the fields in the key of an atom, determine the results.
 bool follows_from_key(OpKind kind) {
   const ir::OpClass of = ir::class_of(kind);
   return of == ir::OpClass::elementwise || kind == OpKind::program_id ||
@@ -165,9 +166,9 @@ std::optional<ir::OpId> Forms::loop_of(std::size_t position) const {
   return found == positions_.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The quantity of a loop whose step is not known, such as the number of programs. It is the number
-/// of units of the step between the bounds. Loops over every tile and over every second one have
-/// the same quantity, wherever they begin.
+/// Quantity of a loop whose step is not known, such as the number of programs: the number of units
+/// of the step between the bounds. Loops over every tile and over every second tile have the same
+/// quantity, whatever their first index is.
 LinearForm Forms::in_units(const LinearForm& lower, const LinearForm& upper, const LinearForm& step,
                            CountedLoop& made) {
   std::int64_t times = std::abs(step.constant);
@@ -185,7 +186,7 @@ LinearForm Forms::in_units(const LinearForm& lower, const LinearForm& upper, con
   return {0, {{this->atom("units " + words, varying), 1}}};
 }
 
-/// The quantity of a loop, and its induction variable's form.
+/// Adds the quantity of a loop, and the form of its induction variable.
 void Forms::add_loop(const ir::Loop& loop) {
   const LinearForm lower = of(*loop.lower), upper = of(*loop.upper);
   const auto step = known_integer(program_, *loop.step);
@@ -222,7 +223,7 @@ void Forms::add_loop(const ir::Loop& loop) {
   loops_.emplace(loop.op, made);
 }
 
-/// Numbers occurrences anew where loops stand in loops of a few iterations. A role may go over the
+/// Numbers occurrences anew where a loop of a few iterations holds loops. A role may go over the
 /// same blocks twice in one loop or in two.
 void Forms::unroll_loops() {
   std::map<ir::OpId, std::vector<CountedLoop*>> inside;
@@ -239,7 +240,8 @@ void Forms::unroll_loops() {
     loop.times = static_cast<std::size_t>(times);
     inside[*around].push_back(&loop);
   }
-  std::map<std::pair<std::size_t, std::size_t>, std::size_t> next;  // by role and form
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t>
+      next;  // next occurrence, by role and form
   for (auto& [op, loop] : loops_) {
     std::size_t& number = next[{loop.role, loop.form}];
     if (loop.unrolled && loop.stride > 0) continue;
@@ -264,7 +266,7 @@ void Forms::unroll_loops() {
 LinearForm Forms::of(ir::ValueId value) {
   if (const auto found = memo_.find(value); found != memo_.end()) return found->second;
   if (computed_.size() > kDeepest) return unique(value);
-  memo_[value] = unique(value);  // where a loop carries it to itself
+  memo_[value] = unique(value);  // for a loop that carries the value to itself
   computed_.push_back(value);
   LinearForm form = compute(value);
   computed_.pop_back();
@@ -329,8 +331,8 @@ LinearForm Forms::of_op(ir::ValueId value) {
   return {0, {{made, 1}}};
 }
 
-/// A quotient or a remainder of a sum, all of whose terms the divisor divides. Division rounds
-/// towards zero: what is left over only says what it adds where the sum is not negative.
+/// Form of a quotient or a remainder of a sum whose terms the divisor divides. Division rounds
+/// towards zero, so the constant's share is only known where the sum is at least 0.
 std::optional<LinearForm> Forms::divided(const ir::Op& op) {
   if (op.operands.size() != 2) return std::nullopt;
   const bool remains = op.kind == OpKind::srem || op.kind == OpKind::urem;

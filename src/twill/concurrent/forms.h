@@ -11,14 +11,14 @@
 #include "twill/ir/loop.h"
 #include "twill/ir/program.h"
 
-/// Integers that roles compute, as sums of what is not known: so that two roles' loops are seen to
+/// Integers that roles compute, as sums of unknown atoms. Equal forms show that loops of two roles
 /// make equally many iterations.
 namespace twill::concurrent {
 
-/// constant + sum of coefficient * atom. Atoms are numbers of things that are not known: arguments
-/// of the function, program ids, iterations of loops, and what is computed of these. Two values
-/// with equal forms are equal wherever loops that are alike are in the same iteration. Sums are
-/// taken not to overflow.
+/// Sum of a constant and of coefficient * atom. Atoms are numbers of unknown values: arguments of
+/// the function, program ids, iterations of loops, and values computed from these. Two values with
+/// equal forms are equal wherever loops that are alike are in the same iteration. Sums are taken
+/// not to overflow.
 struct LinearForm {
   std::int64_t constant = 0;
   std::map<std::size_t, std::int64_t> terms;
@@ -27,21 +27,23 @@ struct LinearForm {
 };
 LinearForm plus(LinearForm a, const LinearForm& b, std::int64_t times);
 
-/// A counting loop goes on while its quantity, `form`, is more than its position. The position is
-/// `first`, and `step` more in each iteration.
+/// Counting loop, which goes on while its quantity, `form`, is more than its position. The position
+/// is `first`, and grows by `step` in each iteration.
 struct CountedLoop {
-  std::size_t form = 0;        ///< number of the quantity's form, which has no constant part
-  std::size_t occurrence = 0;  ///< of the loops of that form in its role, in order of the text
-  /// A loop of few iterations around this one. Each of them has an occurrence of its own, `stride`
-  /// more than in the one before, as if they stood one behind the other.
+  std::size_t form = 0;  ///< number of the quantity's form, which has no constant part
+  std::size_t occurrence =
+      0;  ///< number among the loops of that form in its role, in order of the text
+  /// Loop of few iterations around this loop. Each of its iterations has an occurrence of its own,
+  /// `stride` more than the iteration before, as if they stood one behind the other.
   std::optional<ir::OpId> unrolled = {};
   std::size_t stride = 0;
   std::size_t times = 1;  ///< iterations of `unrolled`
   std::int64_t first = 0;
   std::int64_t step = 1;
-  std::size_t position = 0;               ///< atom
-  std::size_t role = 0;                   ///< it stands in: 0, or one more than its partition
-  std::optional<ir::ValueId> drawn = {};  ///< a number that roles hand on, and the form is about
+  std::size_t position = 0;  ///< number of the atom
+  std::size_t role = 0;      ///< role of the loop: 0, or one more than its partition
+  std::optional<ir::ValueId> drawn =
+      {};  ///< the number handed between roles on which the form depends
 };
 
 /// The forms of a function's values, and its counting loops.
@@ -50,22 +52,24 @@ class Forms {
   Forms(const ir::Program& program, ir::OpId function);
 
   LinearForm of(ir::ValueId value);
-  /// The same where `drawn` is the atom that stands for all numbers that roles hand on.
+  /// Form of a value, with one atom for all numbers that roles hand to each other: `drawn`.
   LinearForm of_drawn(ir::ValueId value, ir::ValueId drawn);
-  /// The quantity of all while loops of which the end is computed, and nothing is asked.
+  /// The quantity that all while loops with computed ends share; no question is asked about this
+  /// quantity.
   LinearForm iterations() { return {0, {{atom("iterations", true), 1}}}; }
   LinearForm drawn() { return {0, {{atom("drawn", true), 1}}}; }
   const std::map<ir::OpId, CountedLoop>& loops() const { return loops_; }
-  /// While loops. Those whose conditions start and go on alike have the same form.
+  /// While loops by op. Loops whose conditions have equal first values and recurrences have the
+  /// same form.
   const std::map<ir::OpId, CountedLoop>& whiles() const { return whiles_; }
-  /// The loop that has this position; nullopt for other atoms.
+  /// The loop whose position the atom is; nullopt for other atoms.
   std::optional<ir::OpId> loop_of(std::size_t position) const;
-  /// Number of a form, the same for equal ones.
+  /// Number of a form; equal forms have equal numbers.
   std::size_t number(const LinearForm& form);
   const LinearForm& form(std::size_t number) const { return *by_number_[number]; }
-  /// Whether a form may be another in another iteration of a loop.
+  /// Whether a form may change from one iteration of a loop to the next.
   bool varies(const LinearForm& form) const;
-  /// Whether it is a sum of program ids, and of other numbers that cannot be negative.
+  /// Whether the form is a sum of program ids and of other numbers that are at least 0.
   bool is_at_least_zero(const LinearForm& form) const;
 
  private:
@@ -99,30 +103,30 @@ class Forms {
   std::vector<const LinearForm*> by_number_;
   std::map<ir::OpId, CountedLoop> loops_;
   std::map<ir::OpId, CountedLoop> whiles_;
-  std::map<ir::OpId, std::vector<ir::ValueId>> inside_;  ///< values that are defined in loops
+  std::map<ir::OpId, std::vector<ir::ValueId>> inside_;  ///< values that loops define
   std::map<std::size_t, ir::OpId> positions_;
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> counts_;
-  std::vector<ir::ValueId> computed_;  ///< of which the forms are being found, the innermost last
-  std::set<ir::ValueId> assumed_;      ///< carried values in recurrences that are being looked at
-  std::size_t nested_ = 0;             ///< recurrences that are being looked at
-  std::size_t recurrences_ = 0;        ///< that were looked at
+  std::vector<ir::ValueId> computed_;  ///< values whose forms are in progress, innermost last
+  std::set<ir::ValueId> assumed_;  ///< carried values in the recurrences that are being compared
+  std::size_t nested_ = 0;         ///< depth of the recurrences that are being compared
+  std::size_t recurrences_ = 0;    ///< recurrences compared so far
 };
 
-/// The role that an op stands in: 0, or one more than its partition.
+/// Role of an op: 0, or one more than its partition.
 std::size_t role_of(const ir::Program& program, ir::OpId op);
 
 /// Appends the values from which a value is computed directly.
 void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::ValueId>& todo);
 
-/// Values from which a value is computed in the program's text. A loop's result depends on when the
-/// loop ends, a carried value on what is carried on.
+/// Values from which the text computes a value. A loop's result also depends on the values that end
+/// the loop. A carried value depends on the values of the next iteration.
 std::vector<ir::ValueId> sources_of(const ir::Program& program, ir::ValueId value);
 
-/// A value, and all that is reached from it by `next`.
+/// The value, and all values that `next` reaches from there.
 std::set<ir::ValueId> reached_from(
     ir::ValueId value, const std::function<std::vector<ir::ValueId>(ir::ValueId)>& next);
 
-/// The integer that a value is known to be, also through captures.
+/// The constant that a value is known to be, also through captures.
 std::optional<std::int64_t> known_integer(const ir::Program& program, ir::ValueId value);
 
 }  // namespace twill::concurrent

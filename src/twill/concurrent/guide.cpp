@@ -12,11 +12,11 @@ namespace {
 
 using ir::OpKind;
 
-/// Meaning of a predicate between x and y, as a statement about x - y or y - x.
+/// Comparison of x and y, as a statement about x - y or y - x.
 struct Compared {
-  bool swapped = false;  ///< about y - x > 0, else x - y > 0
+  bool swapped = false;  ///< the statement is y - x > 0, else x - y > 0
   bool negated = false;
-  bool exact = false;  ///< x - y == 0
+  bool exact = false;  ///< the statement is x - y == 0
 };
 
 std::optional<Compared> compared(std::int64_t predicate) {
@@ -116,10 +116,10 @@ class Maker {
 
   std::optional<ir::OpId> end_of(ir::OpId id) const { return condition_of(program_, id); }
 
-  /// While loops that end by what is in no memory that changes. The others count together, in each
-  /// role.
+  /// Finds while loops whose ends depend on no memory that changes. All other while loops of a role
+  /// count together.
   void find_asked_ends() {
-    std::map<std::size_t, std::size_t> counts;  // by role
+    std::map<std::size_t, std::size_t> counts;  // counts by role
     for (auto& [id, counted] : guide_.whiles) {
       const auto end = end_of(id);
       if (!end || program_.op(*end).operands.empty()) continue;
@@ -143,7 +143,7 @@ class Maker {
     for (const ir::ValueId value : values) need(value);
   }
 
-  /// Everything from which follows who touches what, and who waits for what.
+  /// Finds all values that decide which memory roles touch, and for which barriers roles wait.
   void find_needed() {
     for (const ir::OpId id : ops_) need_all(deciding_operands(program_, id, guide_));
     for (const auto& [loop, wrap] : guide_.wraps) need_all(program_.op(wrap.condition).results);
@@ -185,7 +185,7 @@ class Maker {
     note_threshold({number, kEverywhere}, guide_.told_apart);
   }
 
-  /// The loop of which a comparison says whether this is a tile's last iteration.
+  /// The loop over iterations of all tiles whose last iteration in a tile the comparison finds.
   std::map<std::pair<ir::ValueId, ir::ValueId>, ir::OpId>::const_iterator wrap_about(
       const ir::Op& op) const {
     const bool compares = op.kind == OpKind::icmp && op.predicate && *op.predicate < 2;
@@ -232,11 +232,12 @@ class Maker {
     }
   }
 
-  /// Small numbers of iterations are told apart one by one, and stay what they are from tile to
-  /// tile.
+  /// Adds the bounds up to which numbers of iterations are told apart one by one. These numbers
+  /// stay the same from tile to tile.
   void add_bounds(std::int64_t at_least) {
     const std::int64_t told_apart = guide_.told_apart;
-    std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> by_form;  // first, step
+    std::map<std::size_t, std::pair<std::int64_t, std::int64_t>>
+        by_form;  // first and step, by form
     for (const auto& [op, loop] : guide_.loops) {
       if (guide_.idle.contains(op)) continue;
       const auto place = by_form.try_emplace(loop.form, loop.first, loop.step).first;
@@ -279,13 +280,13 @@ class Maker {
     }
   }
 
-  /// Bounds a quantity that cannot be negative.
+  /// Adds the lower bound of a quantity that is at least 0.
   void add_lower_bound(std::size_t number) {
     const LinearForm& form = forms_.form(number);
     if (!form.is_constant() && forms_.is_at_least_zero(form)) is_more_than(number, -1);
   }
 
-  /// Values that are known once it is known how often a loop goes on.
+  /// Finds values that become known with the trip count of a loop.
   void find_valued() {
     for (const ir::OpId id : ops_) {
       for (const ir::ValueId value : program_.op(id).operands) {
@@ -330,7 +331,7 @@ class Maker {
     guide_.conditions.emplace(id, made);
   }
 
-  /// The condition as it is if the one number that it depends on is a draw.
+  /// Adds the form of a condition for the case that its only unknown number is a draw.
   void add_drawn_condition(ir::OpId id, const Compared& how, const Condition& otherwise) {
     const auto drawn = guide_.handed_on.drawn_behind(program_, program_.op(id).results[0]);
     if (drawn.size() != 1 || otherwise.inside || otherwise.always) return;
@@ -344,7 +345,7 @@ class Maker {
     guide_.drawn_conditions.emplace(id, made);
   }
 
-  /// Conditions on a draw by which while loops go on.
+  /// Finds conditions on a draw by which while loops go on.
   void find_going_on(std::int64_t at_least) {
     guide_.at_least = at_least;
     for (const auto& [op, loop] : guide_.whiles) {
@@ -402,7 +403,7 @@ class Maker {
     return made;
   }
 
-  /// difference = constant +- (quantity - position) of a loop around.
+  /// Sets the condition for a difference of a constant +- (quantity - position) of a loop around.
   bool inside(ir::OpId id, const LinearForm& difference, Condition& made) {
     for (auto at = ir::parent(program_, id); at; at = ir::parent(program_, *at)) {
       const auto found = guide_.loops.find(*at);
@@ -421,7 +422,7 @@ class Maker {
     return false;
   }
 
-  /// difference = constant +- quantity > 0, or == 0.
+  /// Sets the threshold for a difference of a constant +- quantity, compared as > 0 or == 0.
   static void set_threshold(Condition& made, std::int64_t constant, bool straight) {
     if (made.exact) {
       made.threshold = (straight ? -constant : constant) - 1;
@@ -461,7 +462,7 @@ class Maker {
   Guide guide_;
   std::vector<ir::ValueId> open_;
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> drawn_counts_;  ///< by role and form
-  /// Loops by the counter of a tile's iterations, and the last one's number.
+  /// Loops by the counter of a tile's iterations and the number of the last iteration.
   std::map<std::pair<ir::ValueId, ir::ValueId>, ir::OpId> wrapped_;
 };
 

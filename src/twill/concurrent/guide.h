@@ -13,7 +13,7 @@
 
 namespace twill::concurrent {
 
-/// A condition on a quantity: more than a threshold, or exactly one more than it.
+/// Condition on a quantity: more than a threshold, or exactly one more than the threshold.
 struct Condition {
   std::size_t form = 0;
   std::size_t occurrence = 0;
@@ -21,101 +21,107 @@ struct Condition {
   std::int64_t threshold = 0;
   bool exact = false;
   bool negated = false;
-  std::optional<bool> always;             ///< the condition is known
-  std::optional<ir::ValueId> drawn = {};  ///< the form is about this number (`drawn_conditions`)
+  std::optional<bool> always;  ///< the condition is known
+  std::optional<ir::ValueId> drawn =
+      {};  ///< the number on which the form depends (`drawn_conditions`)
 };
 
-/// Integers of one role that may all be shifted at once and change nothing but each other:
-/// counters, of which only remainders and parities matter.
+/// Integers of one role that can all be shifted at once, with no effect beyond this set. An example
+/// are counters of which only remainders and parities matter.
 struct Shift {
-  std::set<ir::ValueId> counters;          ///< by `period` each
+  std::set<ir::ValueId> counters;          ///< shifted by `period` each
   std::int64_t period = 0;                 ///< at least 1
-  std::int64_t least = 0;                  ///< counters below are told apart
-  std::map<ir::ValueId, std::int64_t> by;  ///< all that is shifted, counters too
-  std::set<ir::OpId> loops;                ///< whose induction variables are counters
+  std::int64_t least = 0;                  ///< counters below this number are told apart
+  std::map<ir::ValueId, std::int64_t> by;  ///< shift of every value, counters too
+  std::set<ir::OpId> loops;                ///< loops whose induction variables are counters
 };
 
-/// A loop over the iterations of all tiles, `count` for each. It ends with a tile.
+/// Loop over the iterations of all tiles, `count` for each tile. The loop ends at the end of a
+/// tile.
 struct Wrap {
   ir::OpId condition;     ///< holds in a tile's last iteration
   std::size_t count = 0;  ///< number of the form
 };
 
-/// Where a value is read in the block that defines it: numbers of ops of that block.
+/// Places where a value is read in the block that defines the value: numbers of ops of that block.
 struct Reads {
-  std::size_t last = 0;  ///< one more than the last of them that reads it, in its regions too
-  std::set<std::size_t> within;  ///< that read it in their regions
-  bool elsewhere = false;        ///< in another block of the function
+  std::size_t last = 0;  ///< one more than the last op that reads the value, in its regions too
+  std::set<std::size_t> within;  ///< ops whose regions read the value
+  bool elsewhere = false;        ///< the value is read in another block of the function
 };
 
-/// How a function is followed when its arguments are not known:
+/// Rules by which a run follows a function with unknown arguments:
 /// docs/decisions/0012-verify-ttgir.md.
 struct Guide {
-  std::vector<bool> needed;  ///< by value: integers on which depends who does what
-  std::map<ir::OpId, std::vector<ir::ValueId>> decides;  ///< `deciding_operands`, where there are
-  std::map<ir::OpId, CountedLoop> loops;                 ///< counting ones
-  std::map<ir::OpId, CountedLoop> whiles;                ///< others
-  std::map<ir::OpId, Condition> conditions;              ///< ops that make a needed i1
+  std::vector<bool> needed;  ///< by value: integers that decide the steps of roles
+  std::map<ir::OpId, std::vector<ir::ValueId>>
+      decides;                               ///< `deciding_operands` of each op that has some
+  std::map<ir::OpId, CountedLoop> loops;     ///< counting loops
+  std::map<ir::OpId, CountedLoop> whiles;    ///< while loops
+  std::map<ir::OpId, Condition> conditions;  ///< conditions of ops that make a needed i1
   HandedOn handed_on;
-  /// Loops and conditions that depend on one number that roles hand to each other: as it is if that
-  /// number is a draw. The form has one atom for all such numbers.
+  /// Loops and conditions that depend on one number that roles hand to each other, for the case
+  /// that this number is a draw. The form has one atom for all numbers of this kind.
   std::map<ir::OpId, CountedLoop> drawn_loops;
   std::map<ir::OpId, Condition> drawn_conditions;
-  std::size_t drawn_form = 0;  ///< of that atom
-  /// Forms and thresholds, by while loop: it goes on while that of a draw is more. So it does with
-  /// the first `at_least` draws.
+  std::size_t drawn_form = 0;  ///< form of that atom
+  /// Forms and thresholds by while loop. The loop goes on while the form of a draw is more than the
+  /// threshold. The first `at_least` draws are taken to be more.
   std::multimap<ir::OpId, std::pair<std::size_t, std::int64_t>> going_on;
   std::int64_t at_least = 0;
-  std::map<ir::OpId, Wrap> wraps;             ///< by loop
-  std::map<ir::OpId, ir::OpId> last_of_tile;  ///< conditions about that, and their loops
-  std::int64_t told_apart = 1;  ///< numbers of iterations up to that are told apart one by one
-  /// Loops and branches in which nothing is done that roles could notice, and the conditions of
-  /// such loops.
+  std::map<ir::OpId, Wrap> wraps;  ///< by loop
+  std::map<ir::OpId, ir::OpId>
+      last_of_tile;  ///< conditions that hold in a tile's last iteration, and their loops
+  std::int64_t told_apart = 1;  ///< trip counts up to this number are told apart one by one
+  /// Loops and branches without an op that roles could notice, and the conditions of these loops.
   std::set<ir::OpId> idle;
-  /// Conditions of while loops that are asked how often they go on. Those of all other loops are
-  /// computed.
+  /// Conditions of while loops whose trip counts are asked for. The conditions of all other loops
+  /// are computed.
   std::set<ir::OpId> asked_ends;
   std::vector<Shift> shifts;
-  std::map<ir::OpId, std::vector<std::size_t>> shifted;  ///< shifts that an op's operands differ by
-  /// Largest threshold that is asked for, of each form and occurrence, but those of loops.
+  std::map<ir::OpId, std::vector<std::size_t>>
+      shifted;  ///< shifts by which an op's operands differ
+  /// Largest threshold of the questions about each form and occurrence, without the thresholds of
+  /// loops.
   std::map<std::pair<std::size_t, std::size_t>, std::int64_t> largest;
-  /// Roles that have a loop of that form and occurrence, as bits.
+  /// Bits of the roles that have a loop of that form and occurrence.
   std::map<std::pair<std::size_t, std::size_t>, std::uint64_t> roles;
-  /// Quantities that are the same in every iteration of the enclosing loops, by form. The threshold
-  /// up to which each is remembered from an iteration to the next.
+  /// Quantities that are the same in every iteration of the enclosing loops, by form. The value is
+  /// the threshold up to which a run remembers the quantity from an iteration to the next.
   std::map<std::size_t, std::int64_t> steady;
-  std::set<std::size_t> recurs;  ///< forms of several loops of a role
-  /// By form: loops are taken to have a quantity of more than that.
+  std::set<std::size_t> recurs;  ///< forms of two or more loops of a role
+  /// Lower limit by form: the quantity of a loop is taken to be more than this number.
   std::map<std::size_t, std::int64_t> more_than;
-  /// Needed values that are a loop's quantity, by the number of its form, and a constant.
+  /// Needed values that equal a loop's quantity plus a constant, by the number of its form and the
+  /// constant.
   std::map<ir::ValueId, std::pair<std::size_t, std::int64_t>> valued;
   std::set<std::size_t> valued_forms;
-  std::int64_t common_period = 1;  ///< of all shifts
-  /// Quantities of `valued_forms` from that number on differ by remainders only: what is added to
-  /// counters then shifts them.
+  std::int64_t common_period = 1;  ///< a common multiple of all shifts' periods
+  /// Quantities of `valued_forms` from this number on differ by remainders only. Beyond that
+  /// number, adding the quantity to counters only shifts the counters.
   std::int64_t only_remainders = 1;
-  std::size_t zero = 0;      ///< form of loops whose bounds are constants: its quantity is 0
+  std::size_t zero = 0;      ///< form of loops with constant bounds, whose quantity is 0
   std::vector<Reads> reads;  ///< by value
   std::size_t role_count = 1;
-  std::int64_t most_open = 0;  ///< of all waits, the most that is left in flight
+  std::int64_t most_open = 0;  ///< the most work that any wait leaves in flight
 };
 
-/// In `Guide::shifted`: the op is looked at in every state.
+/// Mark in `Guide::shifted`: the op is checked in every state.
 inline constexpr std::size_t kAlways = SIZE_MAX;
 
 /// Occurrence of a steady quantity in all iterations of the loops around.
 inline constexpr std::size_t kEverywhere = SIZE_MAX;
 
-/// Operands of an op by which roles decide: slots, phases, predicates, and conditions of branches
-/// and loops that are not idle. `guide` has `idle` and `asked_ends`.
+/// Operands by which roles decide: slots, phases, predicates, and conditions of branches and loops
+/// that are not idle. `guide` must already have `idle` and `asked_ends`.
 std::vector<ir::ValueId> deciding_operands(const ir::Program& program, ir::OpId op,
                                            const Guide& guide);
 
-/// `at_least`: iterations that every loop is taken to make. Fails, at the op's line, for what is
-/// not followed.
+/// Makes the guide of a function; every loop is taken to make `at_least` iterations. Fails, at the
+/// op's line, for ops that this analysis does not follow.
 Result<Guide> make_guide(const ir::Program& program, ir::OpId function, std::int64_t at_least);
 
-/// Fills `shifts` and `shifted`, once the rest is there.
+/// Fills `shifts` and `shifted`. Precondition: the other members are filled.
 void add_shifts(const ir::Program& program, ir::OpId function, Guide& guide);
 
 }  // namespace twill::concurrent

@@ -4,7 +4,7 @@
 #include "twill/execute/evaluate.h"
 #include "twill/ir/operands.h"
 
-/// Runs of which arguments are not known: what depends on them is asked.
+/// Runs with unknown arguments: results that depend on arguments become questions.
 namespace twill::concurrent {
 namespace {
 
@@ -34,8 +34,8 @@ Result<void> Machine::start(ir::OpId function) {
   return {};
 }
 
-/// Roles go on as far as they can without an answer, then work in flight lands, and only then a
-/// question is asked. So roles stay close together.
+/// Lets roles go on as far as possible without an answer, then lets work in flight land, and only
+/// then asks a question. So roles stay close together.
 Result<std::optional<Question>> Machine::follow() {
   while (!stopped_) {
     const auto next = next_guided_role();
@@ -82,7 +82,7 @@ void Machine::answer(const Question& question, bool more) {
   if (quantity != nullptr) assume(*quantity, question.threshold, more);
 }
 
-/// `through`: a loop that is no scope.
+/// Scope of the role at this point; `through` is a loop that opens no scope.
 Scope Machine::scope_of(const Role& role, const std::optional<ir::OpId>& through) const {
   for (auto frame = role.frames.rbegin(); frame != role.frames.rend(); ++frame) {
     if (frame->quantity && frame->op != through)
@@ -102,8 +102,8 @@ OpenNumber& Machine::number_of(std::size_t form, std::size_t occurrence, const S
   return number;
 }
 
-/// Where it is known whether the quantity is more: with itself, or with what all iterations of the
-/// loops around have in common.
+/// The quantity that answers whether `id` exceeds the threshold: the quantity itself, or the
+/// quantity that all iterations of the loops around share. Null if the answer is not known.
 const OpenNumber* Machine::known_about(std::size_t id, std::int64_t threshold) {
   const OpenNumber* number = quantities_.find(id);
   if (number == nullptr) return number;
@@ -118,21 +118,21 @@ const OpenNumber* Machine::known_about(std::size_t id, std::int64_t threshold) {
   return here;
 }
 
-/// Empty if it is known.
+/// Question about a quantity and a threshold; empty if the answer is known.
 std::optional<Question> Machine::asks(std::size_t id, std::int64_t threshold, ir::OpId op) {
   const OpenNumber* quantity = known_about(id, threshold);
   if (quantity == nullptr || is_more(*quantity, threshold)) return std::nullopt;
   return Question{quantity->id, threshold, op};
 }
 
-/// Where a draw has its quantities, if the role has it.
+/// Scope of a draw's quantities, if the role has the draw.
 Scope Machine::scope_of_draw(const Role& role, const std::optional<ir::ValueId>& drawn) const {
   const auto found = drawn ? role.numbers.find(*drawn) : role.numbers.end();
   if (found == role.numbers.end() || !found->second.draw) return std::nullopt;
   return std::pair(kDrawn, static_cast<std::int64_t>(*found->second.draw));
 }
 
-/// The quantity of a loop, and where it belongs: to a draw where it depends on one.
+/// The counted loop, and its scope: the scope of a draw where the loop depends on a draw.
 const CountedLoop& Machine::counted(const Role& role, ir::OpId loop, Scope& scope) const {
   const auto drawn = options_.guide->drawn_loops.find(loop);
   if (drawn != options_.guide->drawn_loops.end()) {
@@ -144,7 +144,7 @@ const CountedLoop& Machine::counted(const Role& role, ir::OpId loop, Scope& scop
   return it;
 }
 
-/// The occurrence of a loop that the role has come to.
+/// Occurrence of the loop that the role has reached.
 std::size_t Machine::occurrence_of(const Role& role, const CountedLoop& loop) const {
   if (!loop.unrolled) return loop.occurrence;
   const auto around = std::ranges::find_if(
@@ -160,7 +160,7 @@ const Condition& Machine::condition_at(const Role& role, ir::OpId op) const {
   return has ? drawn->second : options_.guide->conditions.at(op);
 }
 
-/// The quantity, and the threshold, that a condition is about where the role stands.
+/// The quantity and the threshold of a condition, at the position of the role.
 std::pair<std::size_t, std::int64_t> Machine::asked_by(const Role& role, ir::OpId op) {
   const Condition& condition = condition_at(role, op);
   for (const Frame& frame : role.frames) {
@@ -174,7 +174,7 @@ std::pair<std::size_t, std::int64_t> Machine::asked_by(const Role& role, ir::OpI
   return {quantity.id, condition.threshold};
 }
 
-/// Where the op asks whether a tile has more iterations, and that is told apart.
+/// Question whether a tile has more iterations, at an op where the states differ by the answer.
 std::optional<Question> Machine::asks_about_tile(const Role& role, ir::OpId op) {
   const auto found = options_.guide->last_of_tile.find(op);
   if (found == options_.guide->last_of_tile.end()) return std::nullopt;
@@ -186,7 +186,7 @@ std::optional<Question> Machine::asks_about_tile(const Role& role, ir::OpId op) 
   return std::nullopt;
 }
 
-/// Whether a condition holds; nothing if that is still to be asked.
+/// Outcome of a condition; nullopt if a question must be answered first.
 std::optional<bool> Machine::holds(const Role& role, ir::OpId op) {
   const Condition& condition = condition_at(role, op);
   if (condition.always) return condition.always;
@@ -230,7 +230,8 @@ std::optional<Question> Machine::question_of(const Role& role) {
   return Question{known_about(id, asked)->id, asked, op};
 }
 
-/// Whether a loop over iterations of all tiles is in the middle of one: then it goes on.
+/// Whether a loop over the iterations of all tiles is in the middle of a tile. Then the loop goes
+/// on.
 bool Machine::is_within_tile(const Role& role, const Frame& frame) {
   const auto wrap = options_.guide->wraps.find(frame.op);
   if (wrap == options_.guide->wraps.end() || holds(role, wrap->second.condition) != false)
@@ -255,7 +256,7 @@ void Machine::forget_results(Role& role, ir::OpId op) {
   }
 }
 
-/// The role is behind its loop of the quantity.
+/// Notes that the role is behind its loop of the quantity.
 void Machine::leave(std::size_t id, std::size_t role) {
   OpenNumber* quantity = quantities_.find(id);
   if (quantity != nullptr) quantity->left |= std::uint64_t{1} << role;
@@ -313,7 +314,7 @@ Result<void> Machine::begin_followed_loop(std::size_t index, ir::OpId id) {
   return {};
 }
 
-/// Begins the next iteration of a loop whose trips are asked for; false at its end.
+/// Begins the next iteration of a loop whose trip count is asked for; false at its end.
 bool Machine::next_followed_iteration(Role& role, Frame& frame, ir::ValueId induction) {
   const auto wrap = options_.guide->wraps.find(frame.op);
   if (wrap != options_.guide->wraps.end()) {
@@ -330,8 +331,8 @@ bool Machine::next_followed_iteration(Role& role, Frame& frame, ir::ValueId indu
   return false;
 }
 
-/// A value that is a loop's quantity, once the loop has ended. Bounds of a loop without an
-/// iteration are taken to be equal.
+/// Value of a loop's quantity, once the loop has ended. Bounds of a loop without an iteration are
+/// taken to be equal.
 std::optional<std::int64_t> Machine::exact_value(const Role& role, ir::OpId op, ir::ValueId value) {
   const auto found = options_.guide->valued.find(value);
   if (found == options_.guide->valued.end()) return std::nullopt;
@@ -348,7 +349,7 @@ std::optional<std::int64_t> Machine::exact_value(const Role& role, ir::OpId op, 
   return std::nullopt;
 }
 
-/// Numbers on which something depends; all others are not known.
+/// Computes integers that decide steps of roles. All other values stay unknown.
 Result<void> Machine::compute_needed(Role& role, ir::OpId id) {
   const ir::Op& op = program_.op(id);
   std::vector<ir::ValueId> lent;
@@ -387,7 +388,7 @@ Result<void> Machine::compute_known(Role& role, ir::OpId id) {
   return {};
 }
 
-/// Fails if the op needs a number that is not known.
+/// Fails if the op needs an unknown number.
 Result<void> Machine::check_needed(const Role& role, ir::OpId id) const {
   const auto deciding = options_.guide->decides.find(id);
   if (deciding == options_.guide->decides.end()) return {};
@@ -403,8 +404,8 @@ Result<void> Machine::check_needed(const Role& role, ir::OpId id) const {
   return {};
 }
 
-/// Fails if the op may tell states apart that are taken for alike: its operands, shifted by whole
-/// periods, must lead to the same.
+/// Fails if the op may distinguish states that count as alike. Operands shifted by whole periods
+/// must give the same result.
 Result<void> Machine::check_shifted(const Role& role, ir::OpId id) const {
   const auto found = options_.guide->shifted.find(id);
   if (found == options_.guide->shifted.end()) return {};

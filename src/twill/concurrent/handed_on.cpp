@@ -48,7 +48,7 @@ bool HandedOn::is_followed(ir::ValueId value) const {
   return in_memory_ && followed_[value.index()];
 }
 
-/// Values that this one may be, in another block or in another form.
+/// Values that equal this value in another block or in another form.
 std::vector<ir::ValueId> HandedOn::becoming(const ir::Program& program, ir::ValueId value) const {
   if (const auto from = ir::captured(program, value)) return {*from};
   if (const auto found = passed_.find(value); found != passed_.end()) return found->second;

@@ -24,17 +24,17 @@ using ir::OpKind;
 constexpr std::int64_t kMostPrograms = 32;
 constexpr std::int64_t kSomeInner = 64;
 constexpr std::int64_t kFewInner = 8;
-constexpr std::int64_t kSomeRows = 96;  ///< of a group, where a while loop goes over its tiles
-/// Bounds all runs that are tried out. A step with tiles takes as long as many others.
+constexpr std::int64_t kSomeRows = 96;  ///< rows of a group, where a while loop goes over its tiles
+/// Most steps of all trial runs together. A step with tiles counts as many steps without.
 constexpr std::int64_t kMostStepsInAll = 2'000'000;
 constexpr std::int64_t kStepsOfTiles = 20;
 constexpr int kMostFailures = 8;
-/// Integers that drive outer loops only, and iterations for which bounds of outer loops are made
-/// where they are loaded. Taken are the first with which most loops over tiles go on.
+/// Integers that drive outer loops only, and inner iterations for which loaded bounds of outer
+/// loops are made. The search takes the first number with which most loops over tiles go on.
 constexpr double kOuter[] = {3, 12, 384, 1536, 2304, 3072, 4096};
 constexpr std::int64_t kOuterTimes[] = {1, 16, 256};
 
-/// Values that say how often a loop goes on.
+/// Values that decide the trip count of a loop.
 std::vector<ir::ValueId> bounds_of(const ir::Program& program, const ir::Loop& loop) {
   std::vector<ir::ValueId> bounds;
   for (const auto& bound : {loop.lower, loop.upper, loop.step}) {
@@ -47,7 +47,8 @@ std::vector<ir::ValueId> bounds_of(const ir::Program& program, const ir::Loop& l
   return bounds;
 }
 
-/// Arrays of integers to which atomic operations add, such as counters of tiles: these begin at 0.
+/// Arrays of integers that atomic operations increase, such as counters of tiles. These arrays
+/// begin at 0.
 std::set<std::string> counters_of(const ir::Program& program, ir::OpId function) {
   std::set<std::string> counters;
   for (const ir::OpId id : ir::walk(program, function)) {
@@ -89,7 +90,7 @@ std::set<std::string> drivers_of(const ir::Program& program, ir::OpId function,
   return drivers;
 }
 
-/// Whether roles wait for each other there.
+/// Whether roles wait for each other in the loop.
 bool waits_inside(const ir::Program& program, ir::OpId loop) {
   const auto ops = ir::walk(program, loop);
   return std::ranges::any_of(ops, [&](ir::OpId id) {
@@ -101,10 +102,10 @@ bool waits_inside(const ir::Program& program, ir::OpId loop) {
   });
 }
 
-/// Facts about runs of one launch beside their iterations.
+/// Facts about runs of one launch beside their trip counts.
 struct Seen {
-  bool breaks = false;   ///< a rule
-  bool divides = false;  ///< by zero: the last run fails for that
+  bool breaks = false;   ///< a run broke a rule
+  bool divides = false;  ///< a run divided by zero, and failed for that reason
 };
 
 class Search {
@@ -114,8 +115,8 @@ class Search {
         function_(function),
         given_(given),
         deciding_(deciding_ops(program, function)) {
-    // A role may do its part of a tile without a loop. Its loop over tiles is as long as those of
-    // other roles, in which loops stand.
+    // A role may do its part of a tile without a loop. Its loop over tiles has as many iterations
+    // as the loops over tiles of other roles, which hold loops.
     const auto counted = Forms(program, function).loops();
     std::set<std::size_t> over_tiles;
     for (const ir::Loop& loop : ir::loops(program, function)) {
@@ -156,7 +157,7 @@ class Search {
         if (!seen.divides && ++failures > kMostFailures) break;
         continue;
       }
-      // A run that breaks a rule may end before its iterations: it is kept beside others.
+      // A run that breaks a rule may end before its iterations: it is kept beside other runs.
       const bool first_broken = seen.breaks && !broken;
       broken = broken || seen.breaks;
       if (first_broken || !found.contains(*trips)) found.emplace(*trips, std::move(launch));
@@ -184,7 +185,7 @@ class Search {
                 "others: --arg NAME=VALUE, --grid X,Y,Z");
   }
 
-  /// Finds integers that say how many tiles a loop over all their iterations goes over.
+  /// Finds integers that drive the number of tiles of a loop over all tiles' iterations.
   void find_flat_loops() {
     const auto guide = make_guide(program_, function_, 0);
     if (!guide) return;
@@ -197,8 +198,8 @@ class Search {
     std::erase_if(of_tiles_, [&](const std::string& name) { return in_tiles_.contains(name); });
   }
 
-  /// Looks for tiles of which the first CTA does at least two, in as many loops over tiles as can
-  /// be. Loops over groups and over the tiles of a group both count.
+  /// Looks for a number of tiles with which the first CTA does at least two tiles, in as many loops
+  /// over tiles as possible. Loops over groups and over the tiles of a group both count.
   void choose_tiles() {
     if (outer_.empty()) return;
     double best = kOuter[0];
@@ -225,7 +226,7 @@ class Search {
   std::size_t loops_with_several_tiles() const {
     Seen ignored;
     auto made = trips_in(launch_with(kSomeInner), {0, 0, 0}, ignored);
-    // One integer may drive both loops: so many tiles of so many iterations take too long.
+    // One integer may drive both loops: many tiles of many iterations take too long.
     const bool too_long = !made && in_vain_ && !ignored.divides;
     if (too_long) made = trips_in(launch_with(kFewInner), {0, 0, 0}, ignored);
     if (!made) return 0;
@@ -247,7 +248,7 @@ class Search {
     for (const std::string& name : inner_) {
       if (!given_.arguments.contains(name)) launch.arguments[name] = static_cast<double>(value);
     }
-    // Where only arrays say how often inner loops go on, the number is that of iterations.
+    // Where only arrays drive the inner loops, the number is the trip count itself.
     const std::int64_t times = inner_.empty() ? value : 1;
     for (const ir::OpId loop : counted_) execute::fill_bounds(program_, loop, times, launch);
     execute::Values zeros;
@@ -257,7 +258,8 @@ class Search {
     return launch;
   }
 
-  /// Where all integers cannot be 0 at once, such as one that divides another: one of them is.
+  /// Adds launches with one integer at 0 where all integers at 0 fail, as with an integer that
+  /// divides another.
   void add_without_iteration(Launches& found, bool broken) const {
     for (const std::string& name : inner_) {
       if (given_.arguments.contains(name) || is_spent()) continue;
@@ -272,8 +274,8 @@ class Search {
     }
   }
 
-  /// Fills arrays of integers on which loops over tiles depend: with a number, twice it, three
-  /// times it and so on. So no group is without tiles, whether they are counts or ends.
+  /// Fills arrays of integers that drive loops over tiles with a number, twice the number, three
+  /// times the number and so on. So every group has tiles, whether the integers are counts or ends.
   void fill_outer_bounds(execute::Launch& launch) const {
     execute::Launch filled = launch;
     execute::Values several;
@@ -298,8 +300,8 @@ class Search {
     launch.arrays = std::move(filled.arrays);
   }
 
-  /// Where later CTAs make more iterations than earlier ones, as with causal masks: grids up to the
-  /// number that makes most.
+  /// Adds larger grids where later CTAs make more iterations than earlier CTAs, as with causal
+  /// masks. The largest is the grid with the most iterations.
   void add_larger_grids(Launches& found, std::int64_t most) const {
     const std::int64_t largest = values().back();
     execute::Launch launch = launch_with(largest);
@@ -314,8 +316,9 @@ class Search {
     }
   }
 
-  /// Adds launches of several tiles where one loop goes over the iterations of all. The first of
-  /// `kOuter` that makes several is taken, and the next ones with one iteration in each tile.
+  /// Adds launches of several tiles where one loop goes over the iterations of all tiles. Takes the
+  /// first number of `kOuter` that gives several tiles, and then the next numbers with one
+  /// iteration in each tile.
   void add_several_tiles(Launches& found, std::int64_t most) const {
     if (of_tiles_.empty()) return;
     bool several = false;
@@ -329,7 +332,7 @@ class Search {
         }
         Seen ignored;
         const auto trips = trips_of(launch, ignored);
-        const bool one_tile = trips && *trips == 1;  // the first number is that of tiles
+        const bool one_tile = trips && *trips == 1;  // the first number is the number of tiles
         if (!trips || *trips > most || one_tile || is_spent()) break;
         if (!before || *trips > *before) found.emplace(*trips, launch);
         before = *trips;
@@ -339,7 +342,7 @@ class Search {
     }
   }
 
-  /// Counts the trips of the first and the last CTA, and takes the larger number.
+  /// Counts the trips of the first and the last CTA; returns the larger number.
   Result<std::int64_t> trips_of(const execute::Launch& launch, Seen& seen) const {
     const auto& grid = launch.programs;
     TWILL_TRY(const std::int64_t first, trips_of(launch, {0, 0, 0}, seen));
@@ -364,7 +367,8 @@ class Search {
   /// Tiles that a run computes.
   enum class Computed : unsigned char { none, deciding, all };
 
-  /// Computes no more tiles than what roles do depends on: none, then those that decide, then all.
+  /// Runs a launch with as few tiles as possible: with none, then with the tiles that decide, then
+  /// with all.
   Result<Trips> trips_in(const execute::Launch& launch, std::array<std::int64_t, 3> program_id,
                          Seen& seen) const {
     if (!some_decide_) {
@@ -379,7 +383,8 @@ class Search {
     return trips_with(Computed::all, launch, program_id, seen);
   }
 
-  /// A run that takes too many steps takes as many with tiles, and far longer.
+  /// Runs a launch with these tiles. A run without tiles that exceeds the limit of steps is not
+  /// repeated with tiles: that takes as many steps and far longer.
   Result<Trips> trips_with(Computed tiles, const execute::Launch& launch,
                            std::array<std::int64_t, 3> program_id, Seen& seen) const {
     execute::Memory memory(1);
@@ -407,17 +412,18 @@ class Search {
   std::set<ir::OpId> counted_;
   std::set<std::string> inner_;
   std::set<std::string> outer_;
-  std::set<std::string> in_tiles_;  ///< of loops over all tiles: iterations of each
-  std::set<std::string> of_tiles_;  ///< and how many tiles there are
+  std::set<std::string>
+      in_tiles_;  ///< integers that drive the iterations of each tile in loops over all tiles
+  std::set<std::string> of_tiles_;  ///< integers that drive the number of tiles
   std::set<ir::OpId> over_tiles_;
   std::set<std::string> counters_;
   double tiles_ = kOuter[0];
   std::int64_t times_ = kOuterTimes[0];
   std::optional<std::set<ir::OpId>> deciding_;
-  mutable bool some_decide_ = false;  ///< nothing is known without the tiles that decide
-  mutable bool in_vain_ = false;      ///< the last run failed, and so it does with more tiles
-  mutable bool checked_ = false;      ///< types fit
-  mutable std::int64_t steps_ = 0;    ///< of all runs so far
+  mutable bool some_decide_ = false;  ///< only the tiles that decide give an answer
+  mutable bool in_vain_ = false;      ///< the last run failed, and would also fail with more tiles
+  mutable bool checked_ = false;      ///< types are known to fit
+  mutable std::int64_t steps_ = 0;    ///< steps of all runs so far
 };
 
 }  // namespace

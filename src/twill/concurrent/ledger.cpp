@@ -8,8 +8,8 @@ namespace {
 
 using execute::View;
 
-/// The dimensions of a view that have more than one element, the widest stride first: the same
-/// elements in the order of memory.
+/// The dimensions of a view with more than one element, the widest stride first: the same elements
+/// in the order of memory.
 struct Walk {
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> strides;
@@ -58,7 +58,7 @@ void for_each_row(const View& view, Visit visit) {
 
 }  // namespace
 
-/// One access while it is looked at.
+/// One access while the ledger checks it.
 struct Ledger::Step {
   bool writes = false;
   std::uint32_t number = 0;
@@ -66,7 +66,7 @@ struct Ledger::Step {
   const Knowledge& known;
   const View& view;
   Space space = Space::shared;
-  State last = UINT32_MAX;  ///< the last state that was met, and what came of it
+  State last = UINT32_MAX;  ///< the last state met, and its successor
   State then = 0;
 };
 
@@ -165,7 +165,7 @@ void Ledger::touch(const View& view, Step& step) {
   });
 }
 
-/// Brings the elements [first, end) to their next states.
+/// Changes the elements [first, end) to their next states.
 void Ledger::change(Buffer& buffer, std::int64_t first, std::int64_t end, Step& step) {
   std::vector<Run>& runs = buffer.runs;
   const auto split = [&](std::int64_t at) {
@@ -221,7 +221,7 @@ bool Ledger::ordered(const Access& first, const Step& step) const {
   return step.known.done.covers(first.agent, first.time);
 }
 
-/// Whether what threads wrote is visible to whom accesses it now.
+/// Whether writes of threads in the first access are visible to the present access.
 bool Ledger::fenced(const Access& first, const Step& step) const {
   if (step.space == Space::tensor) return true;
   if (first.proxy == Proxy::async || step.access.proxy == Proxy::generic) return true;

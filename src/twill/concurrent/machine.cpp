@@ -13,7 +13,7 @@ using ir::OpKind;
 
 constexpr std::int64_t kMostBehindFinding = 10'000;  ///< steps
 
-/// Whether another role can go first at this op with another outcome.
+/// Whether another role can go first at this op, with another outcome.
 bool is_turning_point(OpKind kind) {
   const ir::OpClass of = ir::class_of(kind);
   return of == ir::OpClass::synchronization || of == ir::OpClass::copy ||
@@ -46,7 +46,7 @@ std::size_t Machine::add_role(std::string name) {
   return roles_.size() - 1;
 }
 
-/// Fails for what CTAs of a cluster do to each other.
+/// Fails for ops by which CTAs of a cluster affect each other.
 Result<void> Machine::check_alone(ir::OpId function) const {
   const std::int64_t ctas = ir::launch_traits(program_).num_ctas.value_or(1);
   if (ctas > 1) {
@@ -78,7 +78,7 @@ Result<void> Machine::run(ir::OpId function,
   frame.block = program_.region(regions[0]).blocks.front();
   enter(role, frame);
   const auto ran = run_roles();
-  // Behind a broken rule anything may follow, such as slots that are no slots.
+  // A broken rule makes later results meaningless, such as an index beyond a ring's slots.
   if (!ran && findings_.empty()) return ran;
   if (ran && !stopped_) check_exit();
   return {};
@@ -91,7 +91,7 @@ Result<void> Machine::run_roles() {
     }
     const auto next = next_role();
     if (!next) {
-      // Copies left over land behind the end, too: the end may have come before a wait.
+      // Copies left over also land behind the end: the end may have come before a wait.
       TWILL_TRY(const bool landed, land_some(true));
       if (landed) continue;
       if (roles_.front().ended()) return {};
@@ -119,7 +119,7 @@ Result<void> Machine::run_roles() {
   return {};
 }
 
-/// Empty if all have ended or wait.
+/// The next role that can go on; empty if all roles have ended or wait.
 std::optional<std::size_t> Machine::next_role() {
   std::vector<std::size_t> able;
   for (std::size_t i = 0; i < roles_.size(); ++i) {
@@ -138,7 +138,7 @@ bool Machine::can_go(const Role& role) const {
   return !passes || *passes;
 }
 
-/// Lets work land: one piece where the order says so, or must.
+/// Lets work land: one piece where the order requires a landing, or where `forced`.
 Result<bool> Machine::land_some(bool forced) {
   std::vector<std::size_t> able;
   for (std::size_t i = 0; i < work_.size(); ++i) {
@@ -153,7 +153,7 @@ Result<bool> Machine::land_some(bool forced) {
   return true;
 }
 
-/// Does the role's next op, or finds that it has to wait.
+/// Executes the role's next op, or finds that the role has to wait.
 Result<Machine::Progress> Machine::advance(std::size_t index) {
   Role& role = roles_[index];
   Frame& frame = role.frames.back();
@@ -234,7 +234,7 @@ void Machine::report_deadlock() {
   if (first) findings_.add({Rule::deadlock, *first, std::nullopt, "nobody can go on: " + all});
 }
 
-/// Reports work that was begun and is not known to have ended.
+/// Reports work in flight that no role knows to have ended.
 void Machine::check_exit() {
   Knowledge known = roles_.front().known;
   for (const Role& role : roles_) known.join(role.known);

@@ -21,84 +21,85 @@
 #include "twill/concurrent/role.h"
 #include "twill/execute/interpreter.h"
 
-/// Kernels whose warps have roles, run on the CPU: one thread of control for each role, and memory
-/// that remembers who touched it. The model: docs/reference/warp-roles.md.
+/// Interpreter of kernels whose warps have roles: one thread of control for each role, and memory
+/// that records its accesses. The model: docs/reference/warp-roles.md.
 namespace twill::concurrent {
 
-/// An order, where the hardware may choose one. Decides which values a wrong kernel computes, and
-/// which of several findings shows; a race is found in any order.
+/// Order of a run, where the hardware may choose one. The order decides the values of a wrong
+/// kernel, and which of several findings appears. A race is found in any order.
 struct Order {
   enum class Landing : unsigned char { late, early, random };
   Landing landing = Landing::late;  ///< of copies and other work that roles begin
-  std::size_t first = 0;  ///< the role that runs while it can; the next ones follow in turn
+  std::size_t first = 0;  ///< the role that runs while possible; the next roles follow in turn
   bool random = false;    ///< roles take turns at random, from one step to the next
   std::uint64_t seed = 1;
 };
 
 struct Options {
   Order order;
-  bool tiles = true;  ///< compute tiles; else only what decides who does what: scalars and views
-  /// Ops that are computed with their tiles all the same. Must outlive the machine.
+  bool tiles =
+      true;  ///< compute tiles; else only scalars and views, which decide the steps of roles
+  /// Ops that are computed with their tiles even without `tiles`. Must outlive the machine.
   const std::set<ir::OpId>* deciding = nullptr;
-  /// Follows a run whose arguments are unknown, by asking (`Machine::follow`). Without tiles, and
-  /// in one order only. Must outlive the machine.
+  /// Guide of a run with unknown arguments, which asks questions (`Machine::follow`). Runs without
+  /// tiles, and in one order only. Must outlive the machine.
   const Guide* guide = nullptr;
-  bool checked = false;                  ///< another run of the function found that its types fit
-  std::int64_t most_steps = 20'000'000;  ///< a run that takes more fails
-  /// Called for each op that a role has done, with its number and what its values are then.
+  bool checked = false;  ///< types are known to fit from another run of the function
+  std::int64_t most_steps = 20'000'000;  ///< a run with more steps fails
+  /// Called after each op of a role, with the role's number and its values at that point.
   std::function<void(std::size_t role, const Role& state, ir::OpId op)> watch = {};
 };
 
 /// One CTA.
 class Machine {
  public:
-  /// All must outlive this. What is found goes to `findings`.
+  /// Keeps references to all arguments, which must outlive the machine. Findings go to `findings`.
   Machine(const ir::Program& program, execute::Memory& memory, const execute::Launch& launch,
           std::array<std::int64_t, 3> program_id, const Options& options, Findings& findings);
 
-  /// Runs a function to its end, or until something is found after which nothing that follows
-  /// means anything. Fails, at the op's line, for what is not known.
+  /// Runs a function to its end, or to a finding that makes all later results meaningless. Fails,
+  /// at the op's line, for ops that the model does not know.
   Result<void> run(ir::OpId function, const std::map<ir::ValueId, execute::Value>& arguments);
 
-  /// Starts a function of whose arguments nothing is known.
+  /// Starts a function whose arguments are all unknown.
   Result<void> start(ir::OpId function);
-  /// Goes on until something must be known of a quantity: then `answer`, and go on. Returns nothing
-  /// at the end, or after a finding behind which nothing means anything. Fails, at the op's line,
-  /// for what is not followed.
+  /// Goes on until a question about a quantity arises: call `answer`, then `follow` again. Returns
+  /// no question at the end, or after a finding that makes all later results meaningless. Fails, at
+  /// the op's line, for ops that the model does not follow.
   Result<std::optional<Question>> follow();
   const OpenNumber& quantity(const Question& question);
   void answer(const Question& question, bool more);
-  /// Text that is equal for states from which the same follows, but for numbers of iterations that
-  /// make no difference any more. Forgets what no role can ask about. Precondition: `follow` has
-  /// asked.
+  /// Text of the state. States with equal texts have the same continuations, except for trip counts
+  /// that have no effect any more. Forgets quantities that no role can ask about. Precondition:
+  /// `follow` has returned a question.
   std::string state();
 
-  /// The most iterations that any role made of each loop that was reached.
+  /// The largest trip count of each reached loop, over all roles.
   const std::map<ir::OpId, std::int64_t>& trips() const { return trips_; }
-  /// Ops that roles have done, counting each time that one was found to wait.
+  /// Ops that roles have executed; each time that an op had to wait counts, too.
   std::int64_t steps() const { return steps_; }
-  /// Whether the run failed since a number of the arguments was divided by zero.
+  /// Whether the run failed because a number from the arguments was divided by zero.
   bool divided_by_zero() const { return divided_by_zero_; }
 
  private:
-  /// Work that a role began and that ends by itself.
+  /// Work that a role began and that ends asynchronously.
   struct Work {
     enum class Kind : unsigned char { load, copy, copy_arrival, store, product, product_arrival };
     Kind kind = Kind::load;
     std::size_t role = 0;
     ir::OpId op;
-    std::uint32_t time = 0;                          ///< of its queue
-    std::map<ir::ValueId, execute::Value> operands;  ///< as they were when it began
-    std::vector<execute::View> barriers;             ///< it arrives at
-    Visit visit;                                     ///< there
-    std::int64_t amount = 0;                         ///< bytes, or arrivals
-    Knowledge known;                                 ///< of who began it
+    std::uint32_t time = 0;                          ///< time in its queue
+    std::map<ir::ValueId, execute::Value> operands;  ///< values of the operands when the work began
+    std::vector<execute::View> barriers;             ///< mbarriers at which the work arrives
+    Visit visit;                                     ///< the visit at these mbarriers
+    std::int64_t amount = 0;                         ///< bytes, or number of arrivals
+    Knowledge known;                                 ///< knowledge of the role that began the work
   };
-  /// Work of a queue, whose number in the queue it takes.
+  /// Creates work of a queue, with the next number of the queue.
   static Work next_in(Queue& queue, Work::Kind kind, std::size_t role, ir::OpId op);
   enum class Progress : unsigned char { goes_on, waits };
 
-  // machine.cpp: who goes next
+  // machine.cpp: choice of the next role
   Result<void> check_alone(ir::OpId function) const;
   Result<void> run_roles();
   std::optional<std::size_t> next_role();
@@ -111,7 +112,7 @@ class Machine {
   std::string plight(const Role& role) const;
   void check_exit();
 
-  // guided.cpp: what is not known is asked
+  // guided.cpp: questions about unknown quantities
   std::optional<std::size_t> next_guided_role();
   std::optional<Question> question_of(const Role& role);
   std::optional<Question> asks(std::size_t quantity, std::int64_t threshold, ir::OpId op);
@@ -146,7 +147,7 @@ class Machine {
   std::optional<Number> stored_number(const Role& role, ir::ValueId value);
   std::set<std::size_t> draws_in_use() const;
 
-  // state.cpp: states that are alike
+  // state.cpp: texts of states
   friend class StateText;
   void shift_counters(const std::vector<std::vector<ir::ValueId>>& live);
   void forget_quantities();
@@ -168,7 +169,7 @@ class Machine {
   void enter(Role& role, Frame frame);
   void count_trip(ir::OpId loop, std::int64_t trips);
 
-  // synchronize.cpp: what orders roles
+  // synchronize.cpp: ops that order roles
   Result<bool> synchronize(std::size_t role, ir::OpId op);
   Result<bool> may_pass(const Role& role, ir::OpId op) const;
   Result<void> init_barrier(Role& role, ir::OpId op);
@@ -188,7 +189,7 @@ class Machine {
   Barrier& named_barrier(const Role& role, ir::OpId op, std::int64_t number, std::int64_t threads);
   const Barrier& named_barrier(std::int64_t number) const;
 
-  // transfers.cpp: what reads and writes memory
+  // transfers.cpp: accesses to memory
   Result<bool> transfer(std::size_t role, ir::OpId op);
   Result<void> allocate(Role& role, ir::OpId op);
   Result<void> view(Role& role, ir::OpId op);
@@ -225,22 +226,22 @@ class Machine {
   Findings& findings_;
   Ledger ledger_;
   Barriers barriers_;
-  execute::Interpreter scratch_;  ///< does work when it lands
+  execute::Interpreter scratch_;  ///< computes results of work when it lands
   std::deque<Role> roles_;
   std::deque<Work> work_;
-  std::vector<std::pair<Visit, std::string>> loads_;  ///< that landed: their agents and buffers
+  std::vector<std::pair<Visit, std::string>> loads_;  ///< landed loads: their agents and buffers
   std::map<std::int64_t, std::shared_ptr<execute::TileMemory>>
       named_;  ///< named barriers, by number
   std::map<ir::OpId, std::int64_t> trips_;
   std::mt19937_64 draw_;
   std::size_t agents_ = 0;
   std::size_t next_draw_ = 0;
-  std::set<std::size_t> in_use_;  ///< draws, in the last state
+  std::set<std::size_t> in_use_;  ///< draws in the last state
   std::int64_t steps_ = 0;
-  std::int64_t behind_finding_ = 0;  ///< of them
+  std::int64_t behind_finding_ = 0;  ///< steps since the first finding
   Quantities quantities_;
   bool divided_by_zero_ = false;
-  bool stopped_ = false;  ///< nothing that follows means anything
+  bool stopped_ = false;  ///< later results are meaningless
 };
 
 }  // namespace twill::concurrent

@@ -2,7 +2,7 @@
 #include "twill/concurrent/machine.h"
 #include "twill/execute/evaluate.h"
 
-/// Inline assembly: named barriers and fences of its threads.
+/// Inline assembly: named barriers and fences of a role's threads.
 namespace twill::concurrent {
 namespace {
 
@@ -14,7 +14,7 @@ const Barrier& Machine::named_barrier(std::int64_t number) const {
   return barriers_.all().at({named_.at(number).get(), 0});
 }
 
-/// The barrier, which is there from its first use on.
+/// The named barrier, created at its first use.
 Barrier& Machine::named_barrier(const Role& role, ir::OpId op, std::int64_t number,
                                 std::int64_t threads) {
   if (threads == 0) {
@@ -35,8 +35,8 @@ Barrier& Machine::named_barrier(const Role& role, ir::OpId op, std::int64_t numb
   return barrier;
 }
 
-/// Does what roles notice of inline assembly; false: it only computes. Fails for instructions of
-/// which nothing is known.
+/// Executes the steps of inline assembly that other roles can notice; false: it only computes.
+/// Fails for unknown instructions.
 Result<bool> Machine::assemble(std::size_t index, ir::OpId id) {
   Role& role = roles_[index];
   const ir::Op& op = program_.op(id);

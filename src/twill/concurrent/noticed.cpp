@@ -11,7 +11,7 @@ namespace {
 
 using ir::OpKind;
 
-/// Whether roles notice that the op was done.
+/// Whether other roles can notice the op.
 bool is_noticed(OpKind kind) {
   switch (ir::class_of(kind)) {
     case ir::OpClass::synchronization:
@@ -44,7 +44,7 @@ bool is_noticed(OpKind kind) {
   }
 }
 
-/// The op of a value in front of roles, through captures.
+/// The op that defines a value in front of the roles, through captures.
 const ir::Op* source_of(const ir::Program& program, ir::ValueId value) {
   while (const auto from = ir::captured(program, value)) value = *from;
   return ir::defining_op(program, value);
@@ -118,7 +118,7 @@ bool is_read_from_changing(const ir::Program& program, ir::ValueId value) {
   return std::ranges::any_of(behind, [&](ir::ValueId it) { return reads_changing(program, it); });
 }
 
-/// Whether the loop makes k * m iterations, and carries a counter that is 0 behind k - 1.
+/// Whether the loop makes k * m iterations, and carries a counter that restarts at 0 after k - 1.
 std::optional<TileCounter> tile_counter(const ir::Program& program, Forms& forms, ir::OpId id) {
   const auto loop = ir::as_loop(program, id);
   if (known_integer(program, *loop->lower) != 0) return std::nullopt;

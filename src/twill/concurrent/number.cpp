@@ -16,7 +16,7 @@ bool is_one_integer(ir::Type type) {
   return element->kind == ir::TypeKind::integer && ir::element_count(type) == 1;
 }
 
-/// Whether a reduction of equal numbers is that number.
+/// Whether a reduction of equal numbers gives the same number.
 bool keeps_equal(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
   if (op.operands.size() != 1) return false;
@@ -69,7 +69,7 @@ std::optional<Number> Machine::number_in(const Role& role, ir::ValueId value) co
   return Number{std::nullopt, (*tile)->integers()[0]};
 }
 
-/// A new number that is not known. `counted`: it is not negative.
+/// Draws a new number, whose value is unknown. `counted`: the number is at least 0.
 Number Machine::draw_number(bool counted) {
   const Guide& guide = *options_.guide;
   const std::size_t draw = next_draw_++;
@@ -82,7 +82,7 @@ Number Machine::draw_number(bool counted) {
   return {draw, 0};
 }
 
-/// Says which number the result of an op is that was not computed.
+/// Notes the number of an op's result that the run did not compute.
 void Machine::follow_number(Role& role, ir::OpId id) {
   const ir::Op& op = program_.op(id);
   if (op.results.size() != 1) return;
@@ -121,8 +121,7 @@ void Machine::follow_load(Role& role, ir::ValueId result, const execute::View& v
   if (const auto number = ledger_.number_in(view)) role.numbers[result] = *number;
 }
 
-/// The number that a tile has as it is stored; a new one where one element is stored of which
-/// nothing is known.
+/// The number in a stored tile; a new draw for a single element of unknown value.
 std::optional<Number> Machine::stored_number(const Role& role, ir::ValueId value) {
   if (options_.guide == nullptr || !options_.guide->handed_on.is_followed(value)) {
     return std::nullopt;
@@ -133,7 +132,7 @@ std::optional<Number> Machine::stored_number(const Role& role, ir::ValueId value
   return draw_number(false);
 }
 
-/// Draws that a role has, or may still read.
+/// Draws that a role holds, or may still read.
 std::set<std::size_t> Machine::draws_in_use() const {
   std::set<std::size_t> draws;
   for (const Role& role : roles_) {

@@ -2,10 +2,10 @@
 
 #include "twill/concurrent/machine.h"
 
-/// Iterations that all roles have left behind, and will not ask about; counters that go on.
+/// Iterations that all roles have left behind without open questions, and counters that go on.
 namespace twill::concurrent {
 
-/// Whether a role cannot come to that scope any more.
+/// Whether a role can no longer reach that scope.
 bool Machine::is_past(std::size_t index, const Scope& scope) {
   if (scope && scope->first == kDrawn) {
     return !in_use_.contains(static_cast<std::size_t>(scope->second));
@@ -25,7 +25,7 @@ bool Machine::is_past(std::size_t index, const Scope& scope) {
   return quantity->scope && is_past(index, quantity->scope);
 }
 
-/// Forgets quantities of iterations that all roles are past.
+/// Forgets quantities of iterations that all roles have left.
 void Machine::forget_quantities() {
   auto& all = quantities_.all();
   for (bool changed = true; changed;) {
@@ -48,7 +48,7 @@ void Machine::forget_quantities() {
   }
 }
 
-/// Shifts counters down to where all that follows is the same.
+/// Shifts counters down as far as the continuation stays the same.
 void Machine::shift_counters(const std::vector<std::vector<ir::ValueId>>& all_live) {
   std::size_t index = 0;
   for (Role& role : roles_) {

@@ -4,7 +4,7 @@
 #include "twill/execute/evaluate.h"
 #include "twill/ir/operands.h"
 
-/// Products, and what goes to tensor memory in order with them.
+/// Products, and copies to tensor memory in order with products.
 namespace twill::concurrent {
 namespace {
 
@@ -13,7 +13,8 @@ using ir::OpKind;
 
 }  // namespace
 
-/// Results of products that were not waited for may be added to, waited for and handed on only.
+/// Checks that results of products in flight are only added to, waited for, or passed to other
+/// blocks.
 void Machine::check_in_flight(const Role& role, ir::OpId id) {
   const ir::Op& op = program_.op(id);
   if (role.in_flight.empty()) return;
@@ -32,7 +33,8 @@ void Machine::check_in_flight(const Role& role, ir::OpId id) {
   }
 }
 
-/// A product of wgmma. What it reads in shared memory is in use until it is waited for.
+/// Begins a product of wgmma. Its operands in shared memory stay in use until a wait for the
+/// product.
 Result<void> Machine::multiply(Role& role, ir::OpId id) {
   const ir::Op& op = program_.op(id);
   const auto operands = ir::mma_operands(op);
@@ -61,7 +63,8 @@ Result<void> Machine::await_products(Role& role, ir::OpId id) {
   return {};
 }
 
-/// A product of tcgen05: operands are in use, and the sum is not there, until an mbarrier says so.
+/// Begins a product of tcgen05. Its operands stay in use, and its sum is incomplete, until an
+/// mbarrier completes.
 Result<void> Machine::begin_product(std::size_t index, ir::OpId id) {
   Role& role = roles_[index];
   const ir::Op& op = program_.op(id);
@@ -106,7 +109,7 @@ Result<void> Machine::begin_product(std::size_t index, ir::OpId id) {
   return drain_queue(index, Work::Kind::product, role.tensor, role.tensor.issued);
 }
 
-/// A copy from shared to tensor memory, in order with the role's products.
+/// Begins a copy from shared to tensor memory, in order with the role's products.
 Result<void> Machine::begin_tensor_copy(std::size_t index, ir::OpId id) {
   Role& role = roles_[index];
   const ir::Op& op = program_.op(id);

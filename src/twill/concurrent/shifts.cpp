@@ -5,13 +5,13 @@
 #include "twill/concurrent/guide.h"
 #include "twill/ir/operands.h"
 
-/// Counters of which only remainders matter: found, and checked op by op.
+/// Counters of which only remainders matter: the search, and a check of each op.
 namespace twill::concurrent {
 namespace {
 
 using ir::OpKind;
 
-constexpr std::int64_t kLongestPeriod = 128;  ///< of a counter within a period
+constexpr std::int64_t kLongestPeriod = 128;  ///< longest period of a counter
 
 bool counts(ir::Type type) {
   return (type->kind == ir::TypeKind::integer && type->bits > 8) ||
@@ -28,7 +28,7 @@ std::optional<std::int64_t> power_of_two(std::optional<std::int64_t> exponent) {
   return std::int64_t{1} << *exponent;
 }
 
-/// All that a period must leave alike.
+/// Shift of one period, and the check that every op keeps its result.
 class Shifting {
  public:
   Shifting(const ir::Program& program, const std::vector<ir::OpId>& ops, const Guide& guide,
@@ -40,7 +40,7 @@ class Shifting {
         period_(period),
         given_(given) {}
 
-  /// Empty if states that differ by the period are not alike.
+  /// Makes the shift; empty if states that differ by the period are not alike.
   std::optional<Shift> make() {
     for (const ir::OpId id : ops_) {
       if (!visit(id)) return std::nullopt;
@@ -60,8 +60,8 @@ class Shifting {
  private:
   bool needed(ir::ValueId value) const { return guide_.needed[value.index()]; }
 
-  /// How far the value is shifted; nothing if that cannot be said. Values that loops and blocks
-  /// hand on are taken for not shifted, unless they are counters: `visit` checks that.
+  /// Shift of the value; nullopt if it cannot be determined. Values that loops and blocks pass on
+  /// count as not shifted, unless they are counters: `visit` checks that.
   std::optional<std::int64_t> of(ir::ValueId value) {
     if (counters_.contains(value)) return by_[value] = period_;
     if (!needed(value)) return 0;
@@ -164,8 +164,8 @@ class Shifting {
     }
   }
 
-  /// A comparison of what goes on with what stays turns out one way in the end; one that is asked
-  /// does not look at the values.
+  /// Shift of a comparison's result. A comparison of a shifted with a constant value has one
+  /// outcome in the end. A comparison that is asked does not read the values.
   std::optional<std::int64_t> of_comparison(ir::OpId id, std::int64_t x, std::int64_t y) {
     if (x == y) return 0;
     for (const ir::ValueId operand : program_.op(id).operands) {
@@ -185,13 +185,13 @@ class Shifting {
       if (!given_ && counters_.contains(op.results[i]) && result(id, i) != period_) return false;
     }
     const bool counted = op.kind == OpKind::yield || op.kind == OpKind::combined;
-    if (counted) return true;  // of loops and branches, which look at what they are handed
+    if (counted) return true;  // loops and branches, which check the values passed to them
     if (op.kind == OpKind::condition) {
       const ir::ValueId holds = op.operands[0];
       return !needed(holds) || of(holds) == 0;
     }
     if (ir::class_of(op.kind) == ir::OpClass::elementwise) return true;
-    // All that is handed on to blocks, captured, or decides who does what stays.
+    // Values that pass into blocks, are captured, or decide steps of roles must not shift.
     const bool hands_on = ir::class_of(op.kind) == ir::OpClass::structure;
     const std::vector<ir::ValueId> noticed =
         hands_on ? op.operands : deciding_operands(program_, id, guide_);
@@ -215,7 +215,7 @@ class Shifting {
       if (*inside == 0 && *in != 0) return false;
       if (carried.result && of(*carried.result) != inside) return false;
       if (*in == *inside) continue;
-      // It starts anew: nothing of an earlier start may be left then.
+      // The counter starts anew: the value of an earlier start must then be unused.
       const bool left = carried.result && !program_.value(*carried.result).uses.empty();
       if (again && (left || is_left(loop))) return false;
     }
@@ -226,14 +226,14 @@ class Shifting {
     });
   }
 
-  /// Whether anything reads a counter behind the while loop that carries it.
+  /// Whether an op behind the while loop reads a counter that the loop carries.
   bool is_left(const ir::Loop& loop) const {
     return std::ranges::any_of(loop.forwarded, [&](const ir::Forwarded& it) {
       return counters_.contains(it.result) && !program_.value(it.result).uses.empty();
     });
   }
 
-  /// A counter goes on by whole periods of its own, and it alone.
+  /// Whether a counter grows by whole periods of its own, and no other value changes with it.
   bool is_absorbed(const ir::Loop& loop, const ir::Carried& carried, std::int64_t by) const {
     return std::any_of(guide_.shifts.begin(), guide_.shifts.end(), [&](const Shift& shift) {
       const auto members =
@@ -249,14 +249,14 @@ class Shifting {
   const Guide& guide_;
   const std::set<ir::ValueId>& counters_;
   std::int64_t period_;
-  bool given_;  ///< the counters are quantities, which are not computed
+  bool given_;  ///< the counters are quantities, which no op computes
   std::int64_t least_ = 0;
   std::map<ir::ValueId, std::optional<std::int64_t>> by_;
   std::set<ir::OpId> told_apart_;
   std::set<ir::OpId> loops_;
 };
 
-/// Values that loops carry to each other and only add constants to.
+/// Values that loops carry to each other, with additions of constants only.
 class Counters {
  public:
   Counters(const ir::Program& program, const std::vector<ir::OpId>& ops, const Guide& guide)
@@ -273,7 +273,7 @@ class Counters {
 
   struct Group {
     std::set<ir::ValueId> values;
-    std::int64_t step = 0;  ///< greatest common divisor of what is added
+    std::int64_t step = 0;  ///< greatest common divisor of the added constants
   };
   std::vector<Group> groups() {
     std::map<ir::ValueId, Group> by_root;
@@ -313,7 +313,7 @@ class Counters {
     steps_.emplace_back(*loop.induction, *step);
   }
 
-  /// A constant, or 1 for a quantity, which may be any number.
+  /// The added constant, or 1 for a quantity, which may be any number.
   std::optional<std::int64_t> added(ir::ValueId value) const {
     if (guide_.valued.contains(value)) return 1;
     return known_integer(program_, value);
@@ -355,7 +355,7 @@ class Counters {
     if (sum > 0) steps_.emplace_back(base, sum);
   }
 
-  /// Counters that branches hand on are counters.
+  /// Joins a counter that is a branch's result with the counters that its sides yield.
   void add_branch(ir::OpId id) {
     const ir::Op& op = program_.op(id);
     if (op.kind != OpKind::branch) return;
@@ -378,8 +378,8 @@ class Counters {
   std::vector<std::pair<ir::ValueId, std::int64_t>> steps_;
 };
 
-/// The least quantity that shifts each counter to which it is added, whatever constants are
-/// subtracted on the way. All larger ones are alike but for remainders.
+/// The smallest quantity that shifts each counter to which it is added, after all subtracted
+/// constants. Larger quantities are alike except for remainders.
 std::int64_t first_of_remainders(const ir::Program& program, const std::vector<ir::OpId>& ops,
                                  const Guide& guide) {
   std::int64_t below = 0;
@@ -399,8 +399,8 @@ std::int64_t first_of_remainders(const ir::Program& program, const std::vector<i
   return guide.common_period + least + below;
 }
 
-/// Quantities of which values are computed: whole periods of them must make no difference either,
-/// but to counters. Others are not looked at.
+/// Adds quantities from which values are computed. Whole periods of these quantities must have no
+/// effect except on counters. Other quantities are not checked.
 void add_quantities(const ir::Program& program, const std::vector<ir::OpId>& ops, Guide& guide) {
   for (const std::size_t form : std::set<std::size_t>(guide.valued_forms)) {
     std::set<ir::ValueId> values;

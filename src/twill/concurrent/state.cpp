@@ -3,25 +3,25 @@
 
 #include "twill/concurrent/machine.h"
 
-/// States that are alike: from which the same follows, whatever the numbers of iterations are that
-/// lead to them. Why this is enough: docs/decisions/0012-verify-ttgir.md.
+/// Texts of states. Alike states have the same continuations, whatever trip counts led to them. Why
+/// this is enough: docs/decisions/0012-verify-ttgir.md.
 namespace twill::concurrent {
 namespace {
 constexpr std::int64_t kWithoutEnd = INT64_MAX;
 
-/// Whether a value can still be read that the block of `frame` defines. The block has `ops` ops.
-/// Its end reads the results of the last one.
+/// Whether an op can still read a value that the block of `frame` defines. The block has `ops` ops.
+/// Its end reads the results of the last op.
 bool is_live(const Reads& reads, const Frame& frame, std::size_t ops, bool innermost) {
   if (reads.elsewhere || reads.last > std::min(frame.next, ops - 1)) return true;
   return !innermost && frame.next > 0 && reads.within.contains(frame.next - 1);
 }
 }  // namespace
 
-/// Writes one state. Times are written as ranks among those that may still be compared. Agents and
-/// buffers are numbered in the order in which the state comes to them.
+/// Writer of one state. Times are written as ranks among the times that may still be compared.
+/// Agents and buffers are numbered in the order in which the state reaches them.
 class StateText {
  public:
-  /// `live`: of each role, what it may still read.
+  /// `live`: the values that each role may still read.
   StateText(Machine& machine, std::vector<std::vector<ir::ValueId>> live)
       : machine_(machine), guide_(*machine.options_.guide), live_(std::move(live)) {}
 
@@ -44,14 +44,14 @@ class StateText {
     return std::move(text_);
   }
 
-  /// The values of a role that it may still read, in order.
+  /// Values that a role may still read, in order.
   static std::vector<ir::ValueId> live_values(const ir::Program& program, const Guide& guide,
                                               const Role& role) {
     std::vector<ir::ValueId> live;
     for (std::size_t f = 0; f < role.frames.size(); ++f) {
       const Frame& frame = role.frames[f];
       const bool innermost = f + 1 == role.frames.size();
-      // The next iteration's number is computed of this one's.
+      // The next iteration's number is computed from the present number.
       const auto loop = ir::as_loop(program, frame.op);
       if (loop && loop->induction && frame.kind == Frame::Kind::loop) {
         live.push_back(*loop->induction);
@@ -78,7 +78,7 @@ class StateText {
   }
 
  private:
-  // --- what may still matter
+  // --- parts of the state that may still matter
 
   void find_buffers(const Role& role, const std::vector<ir::ValueId>& live) {
     for (const ir::ValueId value : live) {
@@ -93,7 +93,8 @@ class StateText {
     return place->second;
   }
 
-  /// Copies that a role knows to have landed are known to have landed at the end.
+  /// Forgets landed copies that a role knows of: these copies are also known to have landed at the
+  /// end.
   void forget_loads() {
     std::erase_if(machine_.loads_, [&](const auto& load) {
       return std::any_of(machine_.roles_.begin(), machine_.roles_.end(), [&](const Role& role) {
@@ -115,7 +116,7 @@ class StateText {
     }
   }
 
-  /// Accesses of live buffers; all others are forgotten.
+  /// Finds accesses of live buffers; all other accesses are forgotten.
   void find_accesses() {
     Ledger& ledger = machine_.ledger_;
     std::erase_if(ledger.buffers_,
@@ -158,7 +159,7 @@ class StateText {
     }
   }
 
-  /// Times of agents that knowledge may still be compared with.
+  /// Finds times of agents with which knowledge may still be compared.
   void find_times() {
     for (const Access& access : machine_.ledger_.accesses_) note(access.agent, access.time);
     for (const Barrier* barrier : barriers_) {
@@ -205,7 +206,7 @@ class StateText {
     }
   }
 
-  /// The groups that a wait may still be about.
+  /// Groups that a wait may still cover.
   std::vector<std::uint32_t> tail(const std::vector<std::uint32_t>& groups) const {
     const auto most = static_cast<std::size_t>(guide_.most_open) + 1;
     const std::size_t from = groups.size() > most ? groups.size() - most : 0;
@@ -272,7 +273,8 @@ class StateText {
     }
   }
 
-  /// Remainder of a quantity that values are computed of; small ones are left as they are.
+  /// Writes the remainder of a quantity from which values are computed; small quantities are
+  /// written unchanged.
   void write_value_of(const OpenNumber& it) {
     const std::int64_t first = guide_.only_remainders;
     const auto left = [&](std::optional<std::int64_t> bound) {
@@ -285,8 +287,8 @@ class StateText {
 
   // --- text
 
-  /// Numbers are written so that none begins like another: seven bits a byte, those of a number but
-  /// the last with the eighth bit.
+  /// Writes a number so that no number is a prefix of another. A byte has seven bits; all bytes but
+  /// the last have the eighth bit set.
   void put_number(std::int64_t number) {
     auto bits = static_cast<std::uint64_t>(number) << 1U;
     if (number < 0) bits = ~bits;
@@ -327,12 +329,12 @@ class StateText {
     write_time(visit.agent, visit.time);
     put('o', visit.op.index());
   }
-  /// Written last, when all agents have their numbers.
+  /// Postpones a clock to the end of the text, when all agents have their numbers.
   void write_clock_later(const Knowledge& known) { clocks_.push_back(&known); }
   void order_agents() {
     for (const auto& [its_agent, number] : agents_) {
       const auto found = times_.find(its_agent);
-      if (found == times_.end()) continue;  // whatever is known of it, nothing asks
+      if (found == times_.end()) continue;  // no later comparison reads this agent's time
       ordered_.push_back({number, its_agent, &found->second});
     }
     std::sort(ordered_.begin(), ordered_.end(),
@@ -416,7 +418,7 @@ class StateText {
     }
   }
 
-  /// Reads in an order that does not depend on when they were made.
+  /// Sorts reads in an order that does not depend on the time of their recording.
   std::vector<std::uint32_t> sorted(std::vector<std::uint32_t> reads) const {
     const auto& accesses = machine_.ledger_.accesses_;
     std::ranges::sort(reads, {}, [&](std::uint32_t read) { return accesses[read].agent; });
@@ -463,7 +465,7 @@ class StateText {
     std::size_t agent = 0;
     const std::vector<std::uint32_t>* times = nullptr;
   };
-  std::vector<Ordered> ordered_;  ///< agents with times, by number
+  std::vector<Ordered> ordered_;  ///< agents with times, in order of their numbers
   std::map<const execute::Tile*, std::size_t> buffers_;
   std::vector<const execute::Tile*> storages_;
   std::vector<const Barrier*> barriers_;

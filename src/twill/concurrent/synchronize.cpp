@@ -4,7 +4,7 @@
 #include "twill/execute/evaluate.h"
 #include "twill/ir/operands.h"
 
-/// Mbarriers, fences, and waits for what a role began itself.
+/// Mbarriers, fences, and waits of a role for work that it began.
 namespace twill::concurrent {
 namespace {
 
@@ -20,7 +20,7 @@ Visit Machine::visit_of(const Role& role, ir::OpId op) const {
   return {role.agent, role.time, op, role.whereabouts()};
 }
 
-/// Where an op says that there is an mbarrier.
+/// View of the memory where an op expects an mbarrier.
 Result<execute::View> Machine::mbarrier_at(const Role& role, ir::OpId op, ir::ValueId value) const {
   TWILL_TRY(execute::View view, view_of(role, op, value));
   if (view.as) {
@@ -30,7 +30,7 @@ Result<execute::View> Machine::mbarrier_at(const Role& role, ir::OpId op, ir::Va
   return view;
 }
 
-/// Null, with a finding, if there is no mbarrier: the run ends there.
+/// Finds the mbarrier; null, with a finding, if there is none: the run ends there.
 Result<Barrier*> Machine::barrier_of(const Role& role, ir::OpId op, ir::ValueId value) {
   TWILL_TRY(const execute::View view, mbarrier_at(role, op, value));
   Barrier* barrier = barriers_.find(view);
@@ -49,7 +49,7 @@ Result<Barrier*> Machine::barrier_of(const Role& role, ir::OpId op, ir::ValueId 
   return nullptr;
 }
 
-/// False only for a wait whose phase is not complete.
+/// Whether the op may go on: false only for a wait whose phase is not complete.
 Result<bool> Machine::may_pass(const Role& role, ir::OpId id) const {
   const ir::Op& op = program_.op(id);
   if (role.synchronizes) {
@@ -126,15 +126,16 @@ Result<void> Machine::init_barrier(Role& role, ir::OpId id) {
   return {};
 }
 
-/// Whether some role does not know that the barrier has been initialized.
+/// Whether some role has no knowledge of the barrier's initialization.
 bool Machine::is_new(const Barrier& barrier) const {
   return std::any_of(roles_.begin(), roles_.end(), [&](const Role& role) {
     return !role.ended() && !role.known.done.covers(barrier.made.agent, barrier.made.time);
   });
 }
 
-/// Invalidates a barrier, to which no copy may come any more. Products in tensor memory may: Triton
-/// itself invalidates before it waits for the last of them, and puts nothing else there till then.
+/// Invalidates a barrier, at which no copy may land any more. Products in tensor memory may still
+/// arrive: Triton itself invalidates before its wait for the last of them. Triton does not reuse
+/// the place before that wait.
 Result<void> Machine::end_barrier(Role& role, ir::OpId id) {
   const auto value = ir::operand_in(program_.op(id), ir::Role::barrier);
   if (!value) return execute::cannot(program_, id, "is not known");
@@ -173,8 +174,8 @@ Result<void> Machine::visit_barrier(Role& role, ir::OpId id) {
   return {};
 }
 
-/// Arrives when what the role began so far has ended: copies by threads, of which each thread
-/// arrives, or products in tensor memory.
+/// Arrives when the work that the role began so far has ended. For copies by threads each thread
+/// arrives; products in tensor memory arrive once.
 Result<void> Machine::arrive_later(std::size_t index, ir::OpId id) {
   Role& role = roles_[index];
   const ir::Op& op = program_.op(id);
@@ -201,7 +202,7 @@ Result<void> Machine::arrive_later(std::size_t index, ir::OpId id) {
   return {};
 }
 
-/// Waits until no more than `count` groups of what the role began are in flight.
+/// Waits until at most `count` groups of the role's work are in flight.
 Result<void> Machine::drain(std::size_t index, ir::OpId id) {
   Role& role = roles_[index];
   const std::int64_t open = program_.op(id).count.value_or(0);
@@ -213,7 +214,7 @@ Result<void> Machine::drain(std::size_t index, ir::OpId id) {
   return drain_queue(index, copies ? Work::Kind::copy : Work::Kind::store, queue, until);
 }
 
-/// Lets the role's work of that kind land, up to that time.
+/// Lets the role's work of one kind land, up to a time.
 Result<void> Machine::drain_queue(std::size_t index, Work::Kind kind, const Queue& queue,
                                   std::uint32_t until) {
   for (std::size_t i = 0; i < work_.size();) {

@@ -5,14 +5,15 @@
 #include "twill/execute/slices.h"
 #include "twill/ir/operands.h"
 
-/// Accesses to memory, at once or later.
+/// Accesses to memory, at once or asynchronously.
 namespace twill::concurrent {
 namespace {
 
 using execute::View;
 using ir::OpKind;
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 22;  ///< of a buffer on the chip
+constexpr std::int64_t kMostElements = std::int64_t{1}
+                                       << 22;  ///< most elements of a buffer on the chip
 
 bool is_unknown(const execute::Value& value) {
   return std::holds_alternative<std::monostate>(value);
@@ -24,7 +25,7 @@ bool orders_or_touches(ir::OpClass of) {
          of == ir::OpClass::allocation || of == ir::OpClass::other;
 }
 
-/// Whether an op may touch memory or order roles in a way that is not modelled.
+/// Whether an op may touch memory or order roles in a way outside of the model.
 bool is_foreign(const ir::Program& program, ir::OpId id) {
   const ir::Op& op = program.op(id);
   if (op.kind == OpKind::other || op.kind == OpKind::call) return true;
@@ -39,7 +40,8 @@ bool is_foreign(const ir::Program& program, ir::OpId id) {
          });
 }
 
-/// A quotient or a remainder of which the hardware makes any number.
+/// Whether a quotient or a remainder has divisor 0, for which the hardware gives an arbitrary
+/// number.
 bool divides_by_zero(const Role& role, ir::OpId id) {
   const ir::Op& op = role.values.program().op(id);
   const bool divides = op.kind == OpKind::sdiv || op.kind == OpKind::udiv ||
@@ -160,7 +162,7 @@ Result<void> Machine::allocate(Role& role, ir::OpId id) {
   return {};
 }
 
-/// A part of a buffer, which it must lie in.
+/// Makes a view of a part of a buffer; the part must lie within the buffer.
 Result<void> Machine::view(Role& role, ir::OpId id) {
   const ir::Op& op = program_.op(id);
   if (op.operands.empty() || op.results.empty()) {
@@ -191,7 +193,7 @@ Result<void> Machine::view(Role& role, ir::OpId id) {
   return {};
 }
 
-/// The same memory with another type or shape.
+/// Makes a view of the same memory with another type or shape.
 Result<void> Machine::look_otherwise(Role& role, ir::OpId id) {
   const ir::Op& op = program_.op(id);
   if (op.operands.empty() || op.results.empty()) {
@@ -220,7 +222,7 @@ Result<void> Machine::look_otherwise(Role& role, ir::OpId id) {
   return {};
 }
 
-/// Loads and stores of tiles by threads.
+/// Executes loads and stores of tiles by threads.
 Result<void> Machine::access(Role& role, ir::OpId id) {
   const ir::Op& op = program_.op(id);
   TWILL_TRY(const bool skip, skipped(role, id));
@@ -258,7 +260,7 @@ void Machine::add_work(Work work) {
   work_.push_back(std::move(work));
 }
 
-/// A bulk load: its bytes land at an mbarrier.
+/// Begins a bulk load, whose bytes are counted at an mbarrier.
 Result<void> Machine::begin_load(std::size_t index, ir::OpId id) {
   Role& role = roles_[index];
   const auto access = ir::memory_access(program_.op(id));
@@ -290,7 +292,7 @@ Result<void> Machine::begin_load(std::size_t index, ir::OpId id) {
   return {};
 }
 
-/// A copy by threads (cp.async).
+/// Begins a copy by threads (cp.async).
 Result<void> Machine::begin_copy(std::size_t index, ir::OpId id) {
   Role& role = roles_[index];
   const auto access = ir::memory_access(program_.op(id));
@@ -306,7 +308,8 @@ Result<void> Machine::begin_copy(std::size_t index, ir::OpId id) {
   return {};
 }
 
-/// A bulk store, or a reducing one: it reads shared memory until it is waited for.
+/// Begins a bulk store, also one that reduces. Its source in shared memory stays in use until a
+/// wait for the store.
 Result<void> Machine::begin_store(std::size_t index, ir::OpId id) {
   Role& role = roles_[index];
   const auto access = ir::memory_access(program_.op(id));
@@ -320,7 +323,8 @@ Result<void> Machine::begin_store(std::size_t index, ir::OpId id) {
   return {};
 }
 
-/// Bulk loads land in any order, all else after what the role began before of its kind.
+/// Whether the work may land. Bulk loads land in any order; other work lands after earlier work of
+/// its kind by the same role.
 bool Machine::may_land(std::size_t index) const {
   const Work& work = work_[index];
   using Kind = Work::Kind;
@@ -336,7 +340,7 @@ bool Machine::may_land(std::size_t index) const {
   return true;
 }
 
-/// The work is done, and arrives where it has to.
+/// Lets the work land, and arrive at its mbarriers.
 Result<void> Machine::land(std::size_t index) {
   const Work work = std::move(work_[index]);
   work_.erase(work_.begin() + static_cast<std::ptrdiff_t>(index));
@@ -358,7 +362,7 @@ Result<void> Machine::land(std::size_t index) {
   return {};
 }
 
-/// All other ops: arithmetic, and accesses to global memory.
+/// Executes all other ops: arithmetic, and accesses to global memory.
 Result<void> Machine::compute(Role& role, ir::OpId id) {
   if (is_foreign(program_, id)) return execute::cannot(program_, id, "is not known");
   if (has_tiles(id)) return role.values.step(id);

@@ -4,8 +4,8 @@
 #include "twill/extract/copied.h"
 #include "twill/ir/effects.h"
 
-/// Loops behind the planned one that work on tiles. They run in the same roles, one step after the
-/// other; what they load comes through the rings of the planned loop, which go on.
+/// Loops behind the planned loop that work on tiles. They run in the same roles, one step after the
+/// other. Their loads use the rings of the planned loop, which go on.
 namespace twill::device {
 
 using ir::OpKind;
@@ -54,7 +54,7 @@ std::set<ir::ValueId> Sketch::made_for_others(const ir::Loop& loop) const {
   return extract::made_in(*program_, loop, std::move(wanted), given_);
 }
 
-/// Finds the loads of other loops that the plan has come through rings.
+/// Finds loads of other loops for which the plan uses rings.
 Result<void> Sketch::find_beside() {
   for (const plan::PerTileOp& loop : plan_->kernel->per_tile_ops) {
     for (const plan::RingLoad& load : loop.loads) {

@@ -16,10 +16,10 @@
 namespace twill::device {
 namespace {
 
-/// Registers per thread of a warp that does nothing.
+/// Registers per thread of an idle warp.
 constexpr int kIdleRegisters = 24;
 
-/// Roles in the order of a kernel: the launch's own, then those with most warps.
+/// Roles in the order of a kernel: the launch's own role, then the roles with most warps.
 Result<std::vector<const plan::Role*>> order_of_roles(const Sketch& sketch) {
   const plan::Plan& plan = sketch.plan();
   if (!plan.kernel->launch_role) {
@@ -36,7 +36,7 @@ Result<std::vector<const plan::Role*>> order_of_roles(const Sketch& sketch) {
   return order;
 }
 
-/// Turns what each role uses of the kernel into arguments, the same for all roles.
+/// Turns the values of the kernel that each role uses into arguments, the same for all roles.
 void pass_captures(Kernel& kernel, const std::vector<std::map<ValueId, ValueId>>& used) {
   std::set<ValueId> all;
   for (std::size_t i = 1; i < used.size(); ++i) {
@@ -56,8 +56,8 @@ void pass_captures(Kernel& kernel, const std::vector<std::map<ValueId, ValueId>>
   }
 }
 
-/// An op that makes a tile with an extent that is no power of two, as kernels of tasks may have
-/// them.
+/// An op that makes a tile with an extent that is no power of two; kernels of tasks may have such
+/// tiles.
 std::optional<std::pair<ir::OpId, std::int64_t>> odd_extent(const ir::Program& program) {
   for (const ir::OpId op : ir::walk(program, program.module())) {
     for (const ir::ValueId result : program.op(op).results) {
@@ -71,7 +71,7 @@ std::optional<std::pair<ir::OpId, std::int64_t>> odd_extent(const ir::Program& p
   return std::nullopt;
 }
 
-/// Whether each value that a block reads is among `made`, or made in the block before.
+/// Whether each value that a block reads is among `made`, or made earlier in the block.
 bool is_in_order(const Block& block, std::set<ValueId>& made) {
   const auto define = [&](const std::vector<ValueId>& values) {
     made.insert(values.begin(), values.end());
@@ -90,7 +90,7 @@ bool is_in_order(const Block& block, std::set<ValueId>& made) {
   return are_made(block.yields);
 }
 
-/// Refuses roles in whose order of steps a value would be read before it is made.
+/// Refuses roles in whose order of steps a value would be read before its definition.
 Result<void> check_definitions(const Sketch& sketch, ir::OpId loop, const Kernel& kernel) {
   std::set<ValueId> of_launch(kernel.arguments.begin(), kernel.arguments.end());
   for (const Node& node : kernel.setup) of_launch.insert(node.results.begin(), node.results.end());
@@ -105,7 +105,7 @@ Result<void> check_definitions(const Sketch& sketch, ir::OpId loop, const Kernel
   return {};
 }
 
-/// Refuses kernels and plans that Triton's text has no words for.
+/// Refuses kernels and plans that Triton's text cannot express.
 Result<void> check_printable(const Sketch& sketch) {
   const ir::Program& program = sketch.program();
   const ir::OpId loop = sketch.loop().op;
@@ -140,7 +140,8 @@ Result<void> check_printable(const Sketch& sketch) {
   return {};
 }
 
-/// The plan with a role that stores boxes for all that fill them, if the kernel has such stores.
+/// The plan with a role that stores the boxes of all other roles, if the kernel has stores of
+/// boxes.
 Result<plan::ProvenPlan> with_stores(const Parts& parts) {
   TWILL_TRY(const Sketch sketch, Sketch::of(parts));
   TWILL_TRY_VOID(check_printable(sketch));
@@ -185,7 +186,7 @@ Result<Kernel> build(const Parts& given) {
     kernel.roles.push_back({role->name, role->warps, registers, std::move(body)});
     used.push_back(builder.captures());
   }
-  if (kernel.roles.size() == 1) {  // a plan of one role: Triton wants a second
+  if (kernel.roles.size() == 1) {  // a plan of one role: Triton requires a second
     kernel.roles.push_back({"IDLE", 1, kIdleRegisters, {}});
     used.emplace_back();
   }

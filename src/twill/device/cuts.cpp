@@ -6,7 +6,7 @@
 #include "twill/ir/operands.h"
 #include "twill/ir/passing.h"
 
-/// Which dimension of a value is cut into the parts that the plan gives to its roles.
+/// Cuts of values: the dimension that is divided into the parts of the plan's roles.
 namespace twill::device {
 namespace {
 
@@ -35,13 +35,14 @@ int rank_of(ir::Type type) {
   return shaped ? static_cast<int>(type->shape.size()) : 0;
 }
 
-/// Number of elements in front of dimension `dimension`.
+/// Product of the extents in front of dimension `dimension`.
 std::int64_t before(const std::vector<std::int64_t>& shape, int dimension) {
   return std::accumulate(shape.begin(), shape.begin() + dimension, std::int64_t{1},
                          std::multiplies<>());
 }
 
-/// The dimension of `from` that is dimension `cut` of `to`, the same elements in order.
+/// The dimension of `from` that matches dimension `cut` of `to`, where both shapes have the same
+/// elements in order.
 int same_dimension(const std::vector<std::int64_t>& from, const std::vector<std::int64_t>& to,
                    int cut) {
   const std::int64_t extent = to[static_cast<std::size_t>(cut)];
@@ -147,7 +148,7 @@ Result<void> Sketch::find_cuts() {
   return {};
 }
 
-/// Finds values of the loop that are whole and yet made once for each part.
+/// Finds values of the loop that are not cut, and yet made once for each part.
 void Sketch::find_made_by_part() {
   const auto makers_differ = [&](ir::ValueId value) {
     std::set<int> parts;

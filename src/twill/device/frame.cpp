@@ -5,7 +5,7 @@
 #include "twill/extract/effects.h"
 #include "twill/ir/operands.h"
 
-/// The function around the roles: where it may end early, and effects that no role has.
+/// The function around the roles: its early ends, and effects that no role has.
 namespace twill::device {
 
 using ir::OpKind;
@@ -19,8 +19,8 @@ std::optional<std::size_t> Sketch::level_of(ir::OpId op) const {
   return std::nullopt;
 }
 
-/// Finds the ops around the loop: perhaps loops over tiles, and around them branches. A tile for
-/// which a branch is not taken ends in front of the roles.
+/// Finds the ops around the loop: loops over tiles, if any, and branches around these. A tile that
+/// does not take a branch ends in front of the roles.
 Result<void> Sketch::find_around() {
   ir::OpId inner = loop_.op;
   for (auto around = ir::parent(*program_, inner); around && *around != function_;
@@ -44,7 +44,8 @@ Result<void> Sketch::find_around() {
   return {};
 }
 
-/// A branch around all that the kernel does is an early end of the function where it is not taken.
+/// Finds an early end. A branch around all work of the kernel is an early end of the function where
+/// the branch is not taken.
 Result<void> Sketch::find_guard(ir::OpId branch, ir::OpId inner) {
   const ir::Op& op = program_->op(branch);
   const ir::BlockId block = program_->op(inner).block;
@@ -84,8 +85,9 @@ std::vector<ir::OpId> Sketch::descriptors() const {
   return found;
 }
 
-/// TTGIR waits until stores by TMA have read their boxes, not until they have written. So ops
-/// outside of the loop may not touch memory that the loop stores so.
+/// Refuses memory conflicts with stores. TTGIR waits until stores by TMA have read their boxes, not
+/// until they have written. So ops outside of the loop may not access memory that the loop stores
+/// by TMA.
 Result<void> Sketch::check_stores() const {
   for (std::size_t i = 0; i < origins_.size(); ++i) {
     if (plan_->mechanisms[i] != plan::Mechanism::bulk_store) continue;
@@ -101,7 +103,7 @@ Result<void> Sketch::check_stores() const {
   return {};
 }
 
-/// Effects that the plan gives to the launch's own warps.
+/// Finds effects that the plan gives to the launch's own warps.
 Result<void> Sketch::find_effects() {
   for (const plan::Whole& whole : plan_->kernel->wholes) {
     TWILL_TRY(const ir::OpId op, at_place(whole.place));

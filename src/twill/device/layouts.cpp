@@ -24,7 +24,7 @@ bool Sketch::put_layout(ir::ValueId value, ir::Attribute layout) {
   return true;
 }
 
-/// Gives a result the layout that an operand has of a product.
+/// Gives a result the layout of an operand that has a product's layout.
 bool Sketch::spread_layout(ir::OpId id) {
   const ir::Op& op = program_->op(id);
   if (op.results.size() != 1 || !is_pure(*program_, id)) return false;
@@ -46,7 +46,7 @@ bool Sketch::spread_layout(ir::OpId id) {
   return changed;
 }
 
-/// A tile that is read out of shared memory comes in the layout that all its readers change it to.
+/// Gives a tile that is read from shared memory the layout to which all its readers convert it.
 void Sketch::read_as_wanted() {
   for (const auto& [value, op] : copied_) {
     std::set<ir::Attribute> wanted;
@@ -60,8 +60,8 @@ void Sketch::read_as_wanted() {
   }
 }
 
-/// Results computed from products in a loop stay in the layout of products, also where the text has
-/// another layout. Each change of layout costs time and memory.
+/// Finds layouts. Results computed from products in a loop keep the layout of products, even where
+/// the text has another layout. Each change of layout costs time and memory.
 void Sketch::find_layouts() {
   read_as_wanted();
   const std::vector<ir::Loop> loops = ir::loops(*program_, function_);
@@ -138,7 +138,7 @@ Result<ir::Type> Sketch::box_type(ir::OpId op) const {
   return buffer(tile->shape, tile->element, layout);
 }
 
-/// That of the buffer that the loaded tile is put into, or else the box's.
+/// Type of the buffer into which the loaded tile is put, or else of the box.
 Result<ir::Type> Sketch::memory_type(ir::OpId load) const {
   const ir::Type tile = ir::type_of(*program_, program_->op(load).results.front());
   const auto layout = extract::layout_in_memory(*program_, load);

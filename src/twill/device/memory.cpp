@@ -29,7 +29,7 @@ class Layout {
     return std::move(memory_);
   }
 
-  /// The stores that take boxes.
+  /// Finds stores that need boxes.
   Result<std::vector<plan::WholeStore>> stores(const Parts& parts) {
     TWILL_TRY_VOID(rings());
     std::vector<plan::WholeStore> found;
@@ -93,7 +93,7 @@ class Layout {
     return {};
   }
 
-  /// Lays out buffers for loads before the loop, which stay.
+  /// Lays out buffers for loads before the loop, which stay through the loop.
   Result<void> invariant_buffers() {
     for (std::size_t i = 0; i < around().size(); ++i) {
       if (!plan::is_copy(around()[i].mechanism)) continue;
@@ -107,7 +107,7 @@ class Layout {
     return {};
   }
 
-  /// The load itself, of the entry that allocates what is loaded.
+  /// The load of the entry that allocates the loaded tile.
   Result<ir::OpId> loaded_by(ir::OpId id) {
     const ir::Op& op = sketch_.program().op(id);
     if (ir::class_of(op.kind) == ir::OpClass::load) return id;
@@ -125,7 +125,7 @@ class Layout {
     return home && plan()[*home].residence == plan::Residence::shared;
   }
 
-  /// Tiles that roles write in the loop: operands of products, and values for other roles.
+  /// Lays out tiles that roles write in the loop: operands of products, and values for other roles.
   Result<void> written() {
     for (std::size_t i = 0; i < plan().values.size(); ++i) {
       const OpId op(i);
@@ -168,15 +168,15 @@ class Layout {
 
   ir::Type tile_type(ir::ValueId value) { return ir::type_of(sketch_.program(), value); }
 
-  /// A tile as threads write and read it in shared memory.
+  /// Type of a tile in shared memory that threads write and read.
   ir::Type staging(ir::Type type) {
     const ir::Attribute layout =
         dialect::staging_layout(sketch_.types(), type->shape.size(), ir::element_bits(type));
     return sketch_.buffer(type->shape, type->element, layout);
   }
 
-  /// A tile whose parts several ops of the plan write, so that it can be read whole: by all, or by
-  /// one store.
+  /// A tile whose parts several ops of the plan write into one buffer. All roles, or one store, can
+  /// then read the whole tile.
   using Joint = std::pair<ir::ValueId, ir::OpId>;
   Result<void> add_joint(plan::BufferId id, Joint what, ir::Type one) {
     const auto known = joint_.find(what);
@@ -195,13 +195,13 @@ class Layout {
     return {};
   }
 
-  /// The rows of a value that an op of the plan makes.
+  /// Type of the rows of a value that an op of the plan makes.
   Result<ir::Type> piece_of(OpId op, ir::ValueId value) {
     const int cut = sketch_.origin(op).part < 0 ? -1 : sketch_.cut_of(value);
     return sketch_.type_of(value, cut, 4);
   }
 
-  /// A tile that the tensor core reads, laid out as the text has it.
+  /// Type of a tile that the tensor core reads, with the layout of the text.
   Result<ir::Type> operand_type(OpId op, ir::OpId allocation) {
     const ir::ValueId memory = sketch_.program().op(allocation).results.front();
     TWILL_TRY(const ir::Type type, piece_of(op, memory));
@@ -232,8 +232,8 @@ class Layout {
     return numbers_[value] = made;
   }
 
-  /// Arrivals at full barriers: of the role that expects the bytes or commits, or for each copy by
-  /// threads of each thread; of the role where the copy goes through registers.
+  /// Arrivals at full barriers. A role that expects the bytes or commits arrives once. For each
+  /// copy by threads every thread arrives, or the role where the copy goes through registers.
   Result<std::int64_t> full_arrivals(plan::ChannelId id) {
     const plan::Role& producer = plan()[plan()[id].producer];
     std::int64_t arrivals = 0;
@@ -264,7 +264,8 @@ class Layout {
     return count;
   }
 
-  /// A role arrives as one: Triton puts a barrier of its warps in front.
+  /// Lays out the barriers of a channel. A role arrives as one: Triton puts a barrier of its warps
+  /// in front.
   Result<void> channel(plan::ChannelId id) {
     const plan::Channel& channel = plan()[id];
     if (channel.kind == plan::ChannelKind::token || is_to_sender(id)) return {};
@@ -279,8 +280,8 @@ class Layout {
     memory_.empty[id] = barriers(plan()[id].name + "_empty", plan()[id].depth, releases_of(id));
   }
 
-  /// Invariant buffers with a tile of that type: free once all roles have released it. Nothing
-  /// where the next tile takes its place.
+  /// Invariant buffers with a tile of that type, which are free once all roles have released the
+  /// tile. Empty where the next tile takes its place.
   std::optional<plan::BufferId> invariant_buffer_like(ir::Type type) {
     for (std::size_t i = 0; i < plan().channels.size() && !sketch_.walks(); ++i) {
       const plan::ChannelId id(i);
@@ -293,8 +294,8 @@ class Layout {
     return std::nullopt;
   }
 
-  /// Rings with room for a box that lie empty by then. A loop behind the store may load through
-  /// rings, too.
+  /// Rings with room for a box that are empty at the store. A loop behind the store may also load
+  /// through rings.
   std::vector<plan::BufferId> rings_below(std::size_t index, ir::Type box, const Parts& parts) {
     std::vector<plan::BufferId> found;
     for (std::size_t i = index + 1; i < around().size(); ++i) {
@@ -306,7 +307,7 @@ class Layout {
     return found;
   }
 
-  /// Whether a ring has room for a box, and is aligned for its swizzle.
+  /// Whether a ring has room for a box, and the alignment for its swizzle.
   bool fits(ir::Type box, const Ring& ring, const Parts& parts) const {
     const auto wanted = ir::nvmma_shared_encoding(box->encoding);
     const auto given = ir::nvmma_shared_encoding(ring.one->encoding);
@@ -315,7 +316,7 @@ class Layout {
            (parts.parts_of_rings ? ir::byte_size(box) <= room : ir::byte_size(box) == room);
   }
 
-  /// Whether a channel is from a role that fills a box.
+  /// Whether the channel leads from a role that fills a box to the role that stores the box.
   bool is_to_sender(plan::ChannelId id) const {
     const auto& buffers = plan()[id].buffers;
     return std::any_of(around().begin(), around().end(), [&](const plan::PerTileOp& it) {
@@ -323,9 +324,10 @@ class Layout {
     });
   }
 
-  /// Lays out boxes where the plan has them, and the barriers between those who fill and store.
+  /// Lays out boxes where the plan has them, and the barriers between roles that fill and roles
+  /// that store.
   Result<void> boxes() {
-    std::map<plan::BufferId, std::pair<ValueId, std::size_t>> known;  // and the last that it is of
+    std::map<plan::BufferId, std::pair<ValueId, std::size_t>> known;  // and its last op
     for (std::size_t i = 0; i < around().size(); ++i) {
       if (!around()[i].sender) continue;
       const plan::BufferId id = around()[i].buffers.front();
@@ -348,7 +350,7 @@ class Layout {
     return {};
   }
 
-  /// A part of a ring, a tile that is done with, or memory of its own.
+  /// Memory of a box: a part of a ring, a tile that is no longer used, or memory of its own.
   ValueId place_of_box(plan::BufferId id, const std::string& name, ir::Type type) {
     for (const auto& [under, ring] : memory_.rings) {
       const plan::Buffer &box = plan()[id], &below = plan()[under];
@@ -367,7 +369,7 @@ class Layout {
     return allocate(name, type);
   }
 
-  /// Gives all channels of those who fill a box the same barrier.
+  /// Gives the channels of all roles that fill a box the same barrier.
   void join(std::size_t i, std::map<plan::ChannelId, Ring>& side, const Ring& ring) {
     bool first = true;
     for (const plan::ChannelId channel : plan::channels_to_sender(plan(), i)) {
@@ -377,15 +379,16 @@ class Layout {
     }
   }
 
-  /// Adds the barrier by which those who fill a box learn that it is free again, if they do.
+  /// Adds the barrier by which roles that fill a box learn that the box is free again, if the plan
+  /// has one.
   void add_free(std::size_t i) {
     const auto channels = plan::channels_to_sender(plan(), i);
     if (plan()[channels.front()].empty_arrivals == 0) return;
     join(i, memory_.empty, barrier("store" + std::to_string(i) + "_free", 1));
   }
 
-  /// Buffers for the results of effects that one role has for all. The warp that stores boxes of
-  /// several tiles reads them, too.
+  /// Lays out buffers for the results of effects that one role has for all roles. The warp that
+  /// stores boxes of several tiles reads these buffers, too.
   void briefs() {
     for (std::size_t i = 0; i < plan().kernel->per_tile_ops.size(); ++i) {
       const auto told = plan().kernel->per_tile_ops[i].told;
@@ -406,7 +409,7 @@ class Layout {
            is_in_parts(sketch_.per_tile_op(i));
   }
 
-  /// Whether several groups have the rows of a box, which threads were to store.
+  /// Whether several groups have rows of a box that the text stores by threads.
   bool is_in_parts(ir::OpId id) const {
     const ir::Op& op = sketch_.program().op(id);
     const auto access = ir::memory_access(op);

@@ -9,7 +9,7 @@
 #include "twill/device/sketch.h"
 #include "twill/plan/stores.h"
 
-/// Internal to the room: what lies in shared memory, and who waits for whom.
+/// Internal to the room: contents of shared memory, and barriers between roles.
 namespace twill::device {
 
 /// A buffer of the plan, or the barriers of one direction of a channel.
@@ -17,39 +17,39 @@ struct Ring {
   ValueId value;           ///< all copies
   ir::Type one = nullptr;  ///< the type of a copy
   int depth = 1;
-  bool single = false;  ///< no ring: `value` is the copy
+  bool single = false;  ///< no ring: `value` is the only copy
   bool joint = false;   ///< several buffers of the plan, each with the rows of a part
 };
 
-/// A box that one role stores and others fill.
+/// A box that one role stores and other roles fill.
 struct Box {
-  ir::OpId store;  ///< of the Program
+  ir::OpId store;  ///< op of the Program
   ValueId value;   ///< the buffer
 };
 
-/// A scalar that a role brings to others with a channel.
+/// A scalar that a role sends to other roles with a channel.
 struct Brief {
   ir::ValueId what;
-  ValueId value;  ///< the buffer, of one element
+  ValueId value;  ///< the buffer of one element
 };
 
-/// All of that, and the nodes that make it.
+/// Memory of the kernel, and the nodes that make it.
 struct Memory {
   std::map<plan::BufferId, Ring> rings;
   std::map<plan::ChannelId, Ring> full, empty;           ///< barriers
-  std::map<plan::ChannelId, std::vector<Brief>> briefs;  ///< what such a channel brings
+  std::map<plan::ChannelId, std::vector<Brief>> briefs;  ///< scalars that each channel brings
   std::map<std::size_t, Box> boxes;                      ///< by per-tile op
-  std::set<plan::ChannelId> to_sender;                   ///< from roles that fill boxes
-  std::set<plan::ChannelId> joined;  ///< of these: with the barriers of another such channel
-  std::map<std::size_t, ir::ValueId> invariant_buffers;  ///< by per-tile op: what it loads
-  std::map<ir::ValueId, ValueId> kept;  ///< made in front of the roles, and not made again
+  std::set<plan::ChannelId> to_sender;                   ///< channels from roles that fill boxes
+  std::set<plan::ChannelId> joined;  ///< channels of `to_sender` with a barrier of another
+  std::map<std::size_t, ir::ValueId> invariant_buffers;  ///< loaded value by per-tile op
+  std::map<ir::ValueId, ValueId> kept;  ///< values made in front of the roles, and not made again
   std::vector<Node> setup;
 };
 
 /// Lays out buffers, barriers and boxes; adds their values to `kernel`.
 Result<Memory> lay_out(const Sketch& sketch, Kernel& kernel);
 
-/// The stores behind the loop that take a box of all roles, with the places that it may have.
+/// The stores behind the loop for which all roles share a box, with possible places of the box.
 Result<std::vector<plan::WholeStore>> whole_stores(const Sketch& sketch, const Parts& parts);
 
 }  // namespace twill::device

@@ -15,30 +15,31 @@
 /// Internal to the room: one role of a kernel, from its steps.
 ///
 /// There is one mechanism: `want` gives the value of an operation of the Program in an iteration,
-/// for some of its rows. If there is none yet, `want` adds the nodes that make the value. A window
-/// that wants a value of an earlier window makes the loop carry it; what follows the loop makes it
-/// a result. A role is built again and again until nothing new is wanted. Prologue, drain, short
-/// trip counts, values in several copies, and slots and phases of rings all follow from that.
+/// for some of its rows. If there is no such value yet, `want` adds the nodes that make the value.
+/// A window that wants a value of an earlier window makes the loop carry the value; ops behind the
+/// loop make it a result. A role is built again and again until no pass wants a new value.
+/// Prologue, drain, short trip counts, values in several copies, and slots and phases of rings all
+/// follow from this mechanism.
 namespace twill::device {
 
-/// A point in the life of a role: an iteration, relative to where a section stands.
+/// A point in the life of a role: an iteration, relative to a section.
 struct At {
   enum class From : unsigned char {
-    invariant,  ///< of no iteration
+    invariant,  ///< of no iteration: invariant values
     tile,       ///< of the tile
-    start,      ///< of rings that go on from tile to tile: where they stand when the tile begins
+    start,      ///< position, at the start of a tile, of rings that go on from tile to tile
     first,      ///< iteration `offset`
     window,     ///< window + offset, in the steady state
-    last,       ///< trips + offset, behind it
-    beside,     ///< the iteration at hand of another loop
-    region,     ///< of the open regions
+    last,       ///< trips + offset, behind the steady state
+    beside,     ///< the present iteration of another loop
+    region,     ///< the present iteration of the open regions
   };
   From from = From::invariant;
   int offset = 0;
   friend auto operator<=>(const At&, const At&) = default;
 };
 
-/// Whether that is an iteration whose values an earlier window may have made.
+/// Whether an earlier window may have made values of that iteration.
 constexpr bool is_past(At at) {
   return at.from == At::From::last || (at.from == At::From::window && at.offset < 0);
 }
@@ -46,7 +47,7 @@ constexpr bool is_past(At at) {
 inline constexpr At kBeside{At::From::beside, 0};
 inline constexpr At kRegion{At::From::region, 0};
 
-/// Something that may be carried from window to window: rows of a value, or the slot or phase of
+/// A quantity that a loop may carry from window to window: rows of a value, or the slot or phase of
 /// rings of a depth.
 struct Thing {
   enum class Kind : unsigned char { value, slot, phase };
@@ -68,7 +69,7 @@ struct Carry {
   friend auto operator<=>(const Carry&, const Carry&) = default;
 };
 
-/// A Thing at a point, in a type other than its own (or null).
+/// A Thing at a point, in a type other than its own type, or null for its own.
 struct Key {
   Thing thing;
   At at = {};
@@ -76,7 +77,7 @@ struct Key {
   friend auto operator<=>(const Key&, const Key&) = default;
 };
 
-/// Where a ring stands: the copy, and the parity of its phase.
+/// Position of a ring: the copy, and the parity of its phase.
 struct Position {
   ValueId slot;
   ValueId phase;
@@ -84,40 +85,40 @@ struct Position {
 
 using Nodes = std::vector<Node>;
 
-/// Values that nodes made, as far as the block at hand may use them.
+/// Values that nodes made, as far as the present block may use them.
 struct Known {
   std::map<Key, ValueId> made_;
-  std::set<Key> written_;  ///< of these, what the role has put into shared memory, too
-  /// In that block: copies of rings, and tiles in another layout.
+  std::set<Key> written_;  ///< keys whose rows the role has also put into shared memory
+  /// Derived values of that block: copies of rings, and tiles in another layout.
   std::map<std::tuple<ValueId, At, ir::Type, const Nodes*>, ValueId> derived_;
 };
 
 /// State of a pass over a role's steps: each pass builds it anew.
 struct Pass : Known {
-  bool grew_ = false;  ///< it wants what the passes before did not
+  bool grew_ = false;  ///< the pass wants a value that no earlier pass did
   Nodes head_, before_, middle_, behind_;
-  std::vector<Nodes> around_;  ///< by the level of what stands there (`Sketch::level_of`)
+  std::vector<Nodes> around_;  ///< by `Sketch::level_of` of their ops
   Nodes* now_ = nullptr;
   std::map<ValueId, ValueId> captures_;
   std::map<std::pair<std::int64_t, ir::Type>, ValueId> constants_;
-  std::vector<Key> in_flight_;       ///< products that are not waited for
-  std::vector<Key> left_in_flight_;  ///< results of the sections that are not there at their end
-  std::set<Key> consumed_;           ///< products whose result another adds to
+  std::vector<Key> in_flight_;       ///< products without a wait so far
+  std::vector<Key> left_in_flight_;  ///< results still in flight at the end of the sections
+  std::set<Key> consumed_;           ///< products to whose result another product adds
   At::From section_ = At::From::tile;
-  int part_ = -1;  ///< of the step at hand; -1: of none
+  int part_ = -1;  ///< part of the present step; -1: none
   bool behind_loop_ = false;
   int short_trips_ = 0;
   ValueId window_;  ///< the loop's counter
   ValueId trips_;
   std::vector<ValueId> result_values_;
-  std::vector<ir::OpId> regions_;     ///< that are open, outermost first
-  std::optional<ir::OpId> ringed_;    ///< the other loop at hand whose loads come through rings
-  Nodes* front_ = nullptr;            ///< in front of the other loop at hand; null: there is none
-  std::set<ir::ValueId> wanted_;      ///< the role's share of what is computed in that loop
-  std::set<plan::ChannelId> waited_;  ///< in its iteration at hand
+  std::vector<ir::OpId> regions_;     ///< open regions, outermost first
+  std::optional<ir::OpId> ringed_;    ///< the present other loop, whose loads use rings
+  Nodes* front_ = nullptr;            ///< in front of the present other loop; null: there is none
+  std::set<ir::ValueId> wanted_;      ///< the role's share of the values that this loop computes
+  std::set<plan::ChannelId> waited_;  ///< channels awaited in its present iteration
   std::vector<const plan::Step*>
-      for_box_;            ///< waits until a box is free, for when its tile is made
-  std::set<OpId> fenced_;  ///< of these, copies that are known to the tensor core
+      for_box_;            ///< postponed waits for a free box, until its tile is made
+  std::set<OpId> fenced_;  ///< copies that are visible to the tensor core
 };
 
 class RoleBuilder : Pass {
@@ -137,9 +138,9 @@ class RoleBuilder : Pass {
   /// Builds the body of a role of the plan.
   Result<Block> build(const plan::Role& role);
   /// Builds the part of the launch's own warps before the roles begin: the text's early ends and
-  /// effects. `kept` gets what must not be done again.
+  /// effects. `kept` gets values that must not be made again.
   Result<std::vector<Node>> build_front(std::map<ir::ValueId, ValueId>& kept);
-  /// Builds the part of these warps once all roles are done.
+  /// Builds the part of these warps after the end of all roles.
   Result<std::vector<Node>> build_back();
 
   /// Values of the kernel that the role uses, with its own value for each.
@@ -248,7 +249,8 @@ class RoleBuilder : Pass {
   Result<void> branch_again(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
 
   // --- Values (role_values.cpp) ----------------------------------------------------------------
-  /// Rows of the value of an iteration, in `type` or else in the role's own type for the value.
+  /// Gives rows of the value of an iteration, in `type` or else in the role's own type for the
+  /// value.
   Want want(ir::ValueId value, Rows rows, At at, ir::Type type = nullptr);
   Want want_scalar(ir::ValueId value) { return want(value, {}, {}); }
   Want in_loop(ir::ValueId value, ir::OpId op, Rows rows, At at, ir::Type type);
@@ -265,7 +267,7 @@ class RoleBuilder : Pass {
   Want taken(ir::ValueId value, Rows rows, At at, ir::Type type);
   Result<ir::Type> own_type(ir::ValueId value, Rows rows) const;
   bool is_remade(ir::OpId op, ir::ValueId value, Rows rows, ir::Type type) const;
-  /// Does an operation again, for some rows, its first result in `type` if that is given.
+  /// Repeats an operation for some rows, with its first result in `type` if given.
   Want clone(ir::OpId op, Rows rows, At at, ir::Type type = nullptr);
   Result<ir::Attribute> stored_layout(const ir::Op& store, Rows rows) const;
   Result<ir::Type> operand_type(ir::OpId op, std::size_t index, Rows rows, ir::Type result) const;
@@ -333,17 +335,17 @@ class RoleBuilder : Pass {
   const plan::Role* role_ = nullptr;
   std::set<OpId> mine_;
 
-  // Values wanted so far: they grow from pass to pass.
+  // Values wanted so far, which grow from pass to pass.
   std::vector<Carry> carried_;
   std::vector<Carry> results_;
   std::vector<Key> over_back_edge_;             ///< products in flight where a window begins
   std::set<int> ring_depths_;                   ///< of rings that go on from tile to tile
-  std::set<int> tile_depths_;                   ///< of rings with a copy per tile
+  std::set<int> tile_depths_;                   ///< depths of rings with a copy per tile
   std::set<ir::ValueId> by_tiles_;              ///< scalars that loops over tiles carry
   std::map<ir::OpId, std::set<Rows>> ordered_;  ///< loads of per-tile ops, done at their step
 };
 
-/// Nodes of a region's block, and knowledge that holds in this block only.
+/// Nodes of a region's block, and values that are known in this block only.
 class RoleBuilder::Inside {
  public:
   Inside(RoleBuilder& role, ir::OpId region, Nodes& nodes)

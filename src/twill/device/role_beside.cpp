@@ -4,11 +4,11 @@
 #include "twill/ir/operands.h"
 #include "twill/plan/rings.h"
 
-/// Loops beside the planned one, and the rings that go on in them.
+/// Loops beside the planned loop, and the rings that go on in these loops.
 namespace twill::device {
 
-/// The copy of a ring that the iteration at hand reads, once it is there. What threads copied is
-/// made known to the tensor core.
+/// The copy of a ring that the present iteration reads, after a wait. Makes copies by threads
+/// visible to the tensor core.
 Result<ValueId> RoleBuilder::brought(OpId copy) {
   const plan::ChannelId channel = *plan::ring_of(plan_, copy);
   if (waited_.insert(channel).second) wait(memory_.full.at(channel), kBeside, false, "full");
@@ -18,7 +18,7 @@ Result<ValueId> RoleBuilder::brought(OpId copy) {
   return this->copy(memory_.rings.at(home), kBeside, plan_.problem[copy].name);
 }
 
-/// Waits for all that the loop at hand loads through rings.
+/// Waits for all loads of the present loop through rings.
 Result<void> RoleBuilder::await_all() {
   for (const ir::OpId load : sketch_.loads_of(*ringed_)) {
     TWILL_TRY_VOID(brought(*sketch_.ring_of(program_.op(load).results.front())));
@@ -26,7 +26,8 @@ Result<void> RoleBuilder::await_all() {
   return {};
 }
 
-/// Values that the loop carries, in the rows that the role holds; only those `wanted`, if given.
+/// Values that the loop carries, in the rows that the role holds; only the values in `wanted`, if
+/// given.
 Result<std::vector<RoleBuilder::Passed>> RoleBuilder::passed_by(
     ir::OpId id, const std::vector<int>& parts, const std::set<ir::ValueId>* wanted) {
   std::vector<Passed> passed;
@@ -60,7 +61,7 @@ Result<void> RoleBuilder::bring(ir::OpId loop) {
   return {};
 }
 
-/// Finds where rings that the loop at hand goes on with were left.
+/// Finds the positions of the rings with which the present loop goes on.
 Result<void> RoleBuilder::find_positions(const std::set<int>& depths) {
   for (const int depth : depths) {
     if (standing(depth, kBeside)) continue;
@@ -80,7 +81,7 @@ void RoleBuilder::release_brought() {
   }
 }
 
-/// Depths of the rings that bring what a loop loads.
+/// Depths of the rings that bring a loop's loads.
 std::set<int> RoleBuilder::rings_of(ir::OpId loop) const {
   std::set<int> depths;
   for (const ir::OpId load : sketch_.loads_of(loop)) {

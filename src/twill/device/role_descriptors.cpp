@@ -19,7 +19,7 @@ std::int64_t swizzle_mode(int bytes) {
 
 }  // namespace
 
-/// Makes a map for TMA in global memory, which is as the host would make it.
+/// Makes a map for TMA in global memory, with the same contents as a map by the host.
 Result<void> RoleBuilder::make_descriptor(ir::OpId id) {
   const ir::Op& op = program_.op(id);
   const ir::Type descriptor = ir::type_of(program_, op.results.front());

@@ -61,8 +61,8 @@ RoleBuilder::Want RoleBuilder::relayout(ValueId value, ir::Type type) {
              make(NodeKind::relayout, {value}, kernel_[value].name, type);
 }
 
-/// Has a loop carry a value, from `first` on. Gives it in the body, which is the last block; what
-/// it is behind the loop is the last result.
+/// Makes a loop carry a value, beginning with `first`. Returns the value in the body, which is the
+/// last block. The value behind the loop is the last result.
 ValueId RoleBuilder::carry(Node& node, const std::string& name, ir::Type type, ValueId first) {
   node.operands.push_back(first);
   node.results.push_back(add_value(name, type));
@@ -80,7 +80,7 @@ bool RoleBuilder::keeps_memory_order() const {
   return orders_memory([&](const problem::Dependence& it) { return is_mine(it.to); });
 }
 
-/// Lets the async proxy see what the role's threads have written.
+/// Makes writes of the role's threads visible to the async proxy.
 void RoleBuilder::fence() {
   if (writes_for_copies()) {
     make(NodeKind::global_fence, {}, "fenced", sketch_.i32());
@@ -95,14 +95,14 @@ void RoleBuilder::wait_stores(std::int64_t pending) {
   if (sends_to_readers()) make(NodeKind::end_stores, {}, "stored", sketch_.i32(), {pending});
 }
 
-/// Whether others have to see in global memory what bulk stores of the role write.
+/// Whether other roles read global memory that bulk stores of the role write.
 bool RoleBuilder::sends_to_readers() const {
   return orders_memory([&](const problem::Dependence& it) {
     return is_mine(it.from) && plan_.mechanisms[it.from.index()] == plan::Mechanism::bulk_store;
   });
 }
 
-/// Whether bulk copies have to see in global memory what threads of the role write.
+/// Whether bulk copies read global memory that threads of the role write.
 bool RoleBuilder::writes_for_copies() const {
   return orders_memory([&](const problem::Dependence& it) {
     const plan::Mechanism how = plan_.mechanisms[it.to.index()];
@@ -111,7 +111,7 @@ bool RoleBuilder::writes_for_copies() const {
   });
 }
 
-/// Whether a dependence through global memory is of that kind.
+/// Whether some dependence through global memory satisfies `is_such`.
 bool RoleBuilder::orders_memory(
     const std::function<bool(const problem::Dependence&)>& is_such) const {
   const auto& edges = plan_.problem.dependences();

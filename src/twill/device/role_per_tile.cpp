@@ -27,14 +27,14 @@ Result<void> RoleBuilder::compute_per_tile(std::size_t index) {
   const auto& roles = per_tile_op.roles;
   const bool leads = &plan_[roles.front()] == role_;
   const bool acts = is_region(op) ? !only_reads(program_, id) : is_effect(program_, id);
-  if (!acts) return {};  // done where it is wanted
+  if (!acts) return {};  // done where its value is wanted
   if (ir::is_loop(op.kind)) return run_beside(id, leads);
   TWILL_TRY(const std::vector<int> parts, parts_held(id));
   return is_region(op) ? region_again(id, parts, {}, leads) : act(id, parts, {}, leads);
 }
 
-/// Does an effect that the role has for all. Its warps are done with what comes before, and none
-/// begins what comes later; the channels around it say the same of other roles.
+/// Does an effect once for all roles. Its warps have finished all earlier steps, and begin no later
+/// step; the channels around the effect order the other roles.
 Result<void> RoleBuilder::act_alone(ir::OpId id) {
   const ir::Op& op = program_.op(id);
   if (warps_ > 1) emit(NodeKind::meet);
@@ -44,8 +44,8 @@ Result<void> RoleBuilder::act_alone(ir::OpId id) {
   return {};
 }
 
-/// The parts of which the role has the rows that an operation works on. Each part must be some
-/// group's: no other role could do it.
+/// The parts of an operation whose rows the role holds. Some group must hold each part: no other
+/// role could do that part.
 Result<std::vector<int>> RoleBuilder::parts_held(ir::OpId op) const {
   std::set<ir::ValueId> seen;
   std::vector<ir::ValueId> todo;
@@ -98,7 +98,7 @@ ir::Type RoleBuilder::brief_type(const Brief& one) const {
                                 dialect::single_layout(sketch_.types(), warps_));
 }
 
-/// Lets others know that something is done, and brings them the scalars that came of it.
+/// Tells other roles that a step is done, and sends them its scalars.
 Result<void> RoleBuilder::commit(plan::ChannelId channel, At at) {
   const auto found = memory_.briefs.find(channel);
   if (found != memory_.briefs.end()) {
@@ -113,8 +113,8 @@ Result<void> RoleBuilder::commit(plan::ChannelId channel, At at) {
   return {};
 }
 
-/// Waits until what a channel guards is free. In a tile's only use of a place it always is; and a
-/// box is waited for once the tile is made that it is for.
+/// Waits until the place that a channel guards is free. In a tile's only use of a place it is
+/// always free. The wait for a box comes once its tile is made.
 void RoleBuilder::acquire(const plan::Step& step, At at) {
   const bool tile = at.from == At::From::tile;
   if (tile && (at.offset == 1 || memory_.to_sender.contains(*step.channel))) {
@@ -135,7 +135,7 @@ void RoleBuilder::learn(plan::ChannelId channel) {
   }
 }
 
-/// Puts the rows that the role holds into the box that they are stored from.
+/// Puts the rows that the role holds into the box from which they are stored.
 Result<void> RoleBuilder::stage_per_tile(std::size_t index) {
   const Box& box = memory_.boxes.at(index);
   const auto access = *ir::memory_access(program_.op(box.store));
@@ -194,8 +194,8 @@ std::vector<Node> RoleBuilder::all_nodes() {
   return all;
 }
 
-/// The kernel ends early, perhaps after effects. Nodes behind stand in another block, which what is
-/// in front dominates.
+/// Ends the kernel early, perhaps after effects. Later nodes stand in another block, which the
+/// present block dominates.
 Result<void> RoleBuilder::leave_early(const ir::Exit& exit) {
   Node node{NodeKind::leave, {}, {}, {exit.when ? 1 : 0}};
   TWILL_TRY(node.operands.emplace_back(), want_scalar(exit.condition));
@@ -209,7 +209,7 @@ Result<void> RoleBuilder::leave_early(const ir::Exit& exit) {
       }
       if (!is_effect(program_, op)) continue;
       Nodes* const outer = now_;
-      now_ = &node.blocks[0].nodes;  // operands, which are pure, stand in front
+      now_ = &node.blocks[0].nodes;  // operands are pure, and stand in front
       TWILL_TRY_VOID(act(op, {0}, {}, true));
       now_ = outer;
     }

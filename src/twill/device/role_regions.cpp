@@ -2,8 +2,9 @@
 
 #include "twill/device/role.h"
 
-/// Operations with regions, done again with all that is in them: branches, and loops beside the
-/// planned one. In them a role goes by the order of the program, and waits for products at once.
+/// Operations with regions, repeated with all their contents: branches, and loops beside the
+/// planned loop. In regions a role follows the order of the program, and waits for products at
+/// once.
 namespace twill::device {
 
 using ir::OpKind;
@@ -15,7 +16,7 @@ bool RoleBuilder::in_open_region(ir::OpId op) const {
   return false;
 }
 
-/// A value that is computed in an open region.
+/// A value that an open region computes.
 RoleBuilder::Want RoleBuilder::in_region(ir::ValueId value, ir::OpId id, Rows rows, At at,
                                          ir::Type type) {
   if (const auto ring = sketch_.ring_of(value)) {
@@ -29,7 +30,7 @@ RoleBuilder::Want RoleBuilder::in_region(ir::ValueId value, ir::OpId id, Rows ro
   return relayout(made_.at({{value, rows}, kRegion}), type);
 }
 
-/// Does an operation again, and waits until it is done. Its results are entered.
+/// Repeats an operation, and waits until it is done. Enters its results.
 Result<void> RoleBuilder::again(ir::OpId id, Rows rows, At at) {
   const ir::Op& op = program_.op(id);
   if (op.kind == OpKind::wgmma) return product_again(id, rows, at);
@@ -41,7 +42,7 @@ Result<void> RoleBuilder::again(ir::OpId id, Rows rows, At at) {
   return {};
 }
 
-/// A product that is begun and waited for.
+/// Begins a product, and waits for it.
 Result<void> RoleBuilder::product_again(ir::OpId id, Rows rows, At at) {
   const auto operands = *ir::mma_operands(program_.op(id));
   const ir::ValueId result = *operands.result;
@@ -61,7 +62,7 @@ Result<void> RoleBuilder::product_again(ir::OpId id, Rows rows, At at) {
   return {};
 }
 
-/// Loads a box whole, and waits for it: what no ring brings.
+/// Loads a whole box that no ring brings, and waits for it.
 Result<void> RoleBuilder::fetch(ir::OpId id, Rows rows, At at) {
   TWILL_TRY(const ir::Type type, sketch_.memory_type(id));
   const ir::ValueId value = program_.op(id).results.front();
@@ -82,7 +83,7 @@ Result<void> RoleBuilder::fetch(ir::OpId id, Rows rows, At at) {
   return {};
 }
 
-/// Puts a tile into shared memory of the role's own.
+/// Puts a tile into shared memory of the role.
 RoleBuilder::Want RoleBuilder::put_down(ir::OpId allocation, Rows rows, At at) {
   const ir::Op& op = program_.op(allocation);
   TWILL_TRY(const ValueId tile, want(op.operands.front(), rows, at));
@@ -94,8 +95,8 @@ RoleBuilder::Want RoleBuilder::put_down(ir::OpId allocation, Rows rows, At at) {
   return buffer;
 }
 
-/// The same once for all iterations, in front of the loop. Behind the loop it is done there, if the
-/// loop has not wanted it.
+/// Puts a tile into shared memory once for all iterations, in front of the loop. Behind the loop
+/// the tile is put there, unless the loop has already done so.
 RoleBuilder::Want RoleBuilder::put_in_front(ir::OpId allocation, Rows rows) {
   const Key key{{program_.op(allocation).results.front(), rows}, {}};
   const auto known = made_.find(key);
@@ -111,7 +112,7 @@ RoleBuilder::Want RoleBuilder::put_in_front(ir::OpId allocation, Rows rows) {
 }
 
 /// Whether the ops of the plan that write a tile stand for parts of a branch. A branch is done as a
-/// whole: at their own steps these ops do nothing.
+/// whole: at their own steps these ops have no effect.
 bool RoleBuilder::is_of_branch(ir::ValueId value) const {
   for (const auto& [op, buffer] : sketch_.places_of(value)) {
     for (const extract::Source& source : sketch_.origin(op).sources) {
@@ -122,7 +123,7 @@ bool RoleBuilder::is_of_branch(ir::ValueId value) const {
   return false;
 }
 
-/// Puts a tile of a branch that is done as a whole where the plan has it, for the product behind.
+/// Puts a tile of a branch that is done as a whole at its place in the plan, for a later product.
 Result<void> RoleBuilder::put_in_place(ir::OpId allocation, ValueId buffer, Rows rows, At at) {
   const ir::Op& op = program_.op(allocation);
   if (sketch_.parts() > 1 && rows.part < 0) {
@@ -135,7 +136,7 @@ Result<void> RoleBuilder::put_in_place(ir::OpId allocation, ValueId buffer, Rows
   return {};
 }
 
-/// Stores a box at once, from shared memory of the role's own.
+/// Stores a box at once, from shared memory of the role.
 Result<void> RoleBuilder::store_again(ir::OpId id, At at) {
   const auto access = *ir::memory_access(program_.op(id));
   TWILL_TRY(const ir::Type type, sketch_.box_type(id));
@@ -148,8 +149,8 @@ Result<void> RoleBuilder::store_again(ir::OpId id, At at) {
   return {};
 }
 
-/// Does something that others can see: what is cut for the rows of `parts`, what is whole in the
-/// role that leads.
+/// Does an effect that others can see. An effect on a cut value is done for the rows of `parts`; an
+/// effect on a whole value only in the role that leads.
 Result<void> RoleBuilder::act(ir::OpId id, const std::vector<int>& parts, At at, bool leads) {
   const ir::Op& op = program_.op(id);
   const int cut = cut_of_operands(id);
@@ -173,7 +174,7 @@ Result<void> RoleBuilder::act(ir::OpId id, const std::vector<int>& parts, At at,
   return {};
 }
 
-/// Does what stands in a block, in the order of the program.
+/// Does the operations of a block, in the order of the program.
 Result<void> RoleBuilder::in_order(ir::BlockId block, const std::vector<int>& parts, At at,
                                    bool leads) {
   for (const ir::OpId id : program_.block(block).ops) {
@@ -206,7 +207,7 @@ Result<void> RoleBuilder::in_order(ir::BlockId block, const std::vector<int>& pa
 Result<void> RoleBuilder::region_again(ir::OpId id, const std::vector<int>& parts, At at,
                                        bool leads) {
   const ir::Op& op = program_.op(id);
-  if (ringed_) {  // what is waited for in a region is there for all
+  if (ringed_) {  // a wait in a region holds for all loads
     TWILL_TRY_VOID(await_all());
   }
   if (op.kind == OpKind::branch) return branch_again(id, parts, at, leads);
@@ -252,7 +253,7 @@ Result<void> RoleBuilder::branch_again(ir::OpId id, const std::vector<int>& part
   return {};
 }
 
-/// Does a loop on scalars again that goes on until it finds something.
+/// Repeats a loop on scalars that ends by a condition.
 Result<void> RoleBuilder::repeat_again(const ir::Loop& loop, At at, bool leads) {
   const bool is_of_scalars =
       std::none_of(loop.carried.begin(), loop.carried.end(), [&](const ir::Carried& carried) {
@@ -299,8 +300,8 @@ Result<void> RoleBuilder::repeat_again(const ir::Loop& loop, At at, bool leads) 
   return {};
 }
 
-/// Does a loop again. Of a loop whose loads come through rings (`rings`), without parts, only the
-/// loads are begun.
+/// Repeats a loop. For a loop with loads through rings (`rings`), and without parts, only begins
+/// the loads.
 Result<void> RoleBuilder::loop_again(ir::OpId id, const std::vector<int>& parts, At at, bool leads,
                                      const std::set<int>& rings) {
   const ir::Loop loop = *ir::as_loop(program_, id);

@@ -1,6 +1,6 @@
 #include "twill/device/role.h"
 
-/// Slots and phases: constants in the prologue, carried along by the loop.
+/// Slots and phases: constants in the prologue, carried by the loop.
 namespace twill::device {
 
 using plan::Instance;
@@ -40,7 +40,7 @@ ValueId RoleBuilder::parity(int depth, At at, bool inverse) {
   return inverse ? integer(NodeKind::exclusive_or, phase, number(1), "parity") : phase;
 }
 
-/// Where a ring stands, but for the steady state and the drain, which carry that along.
+/// Position of a ring outside of the steady state and the drain, which carry their positions.
 Position RoleBuilder::position(int depth, At at) {
   const bool first = at.from == At::From::first, beside = at.from == At::From::beside;
   const int iteration = first ? at.offset : 0;
@@ -50,7 +50,7 @@ Position RoleBuilder::position(int depth, At at) {
   if (!beside) {
     grew_ |= (first ? ring_depths_ : tile_depths_).insert(depth).second;
     const At begin{first ? At::From::start : At::From::tile};
-    if (!standing(depth, begin)) return {number(0), number(0)};  // of a pass that is done again
+    if (!standing(depth, begin)) return {number(0), number(0)};  // this pass will be repeated
     if (iteration == 0) at = begin;
   }
   if (!standing(depth, at))
@@ -58,7 +58,7 @@ Position RoleBuilder::position(int depth, At at) {
   return *standing(depth, at);
 }
 
-/// Where a ring is known to stand.
+/// Position of a ring, if known.
 std::optional<Position> RoleBuilder::standing(int depth, At at) const {
   const auto slot = made_.find({{Thing::Kind::slot, depth}, at});
   const auto phase = made_.find({{Thing::Kind::phase, depth}, at});
@@ -66,7 +66,7 @@ std::optional<Position> RoleBuilder::standing(int depth, At at) const {
   return Position{slot->second, phase->second};
 }
 
-/// Where a ring stands one copy behind `now`.
+/// Position of a ring one copy after `now`.
 Position RoleBuilder::advanced(int depth, Position now) {
   const auto [slot, phase] = now;
   if (depth == 1) return {slot, integer(NodeKind::exclusive_or, phase, number(1), "phase")};
@@ -77,13 +77,14 @@ Position RoleBuilder::advanced(int depth, Position now) {
   return {next, integer(NodeKind::exclusive_or, phase, lap, "phase")};
 }
 
-/// From here on, a ring stands there at that point.
+/// Notes the position of a ring at that point.
 void RoleBuilder::stand(int depth, At at, Position position) {
   made_[{{Thing::Kind::slot, depth}, at}] = position.slot;
   made_[{{Thing::Kind::phase, depth}, at}] = position.phase;
 }
 
-/// Has a loop carry where rings stand: at that point in its body. Gives where they stand behind it.
+/// Makes a loop carry the positions of rings, at that point in its body. Returns the positions
+/// behind the loop.
 std::map<int, Position> RoleBuilder::carry_positions(const std::set<int>& depths, At at,
                                                      const std::string& of, Node& node) {
   std::map<int, Position> behind;
@@ -107,7 +108,7 @@ void RoleBuilder::yield_position(int depth, Position position, Block& block) con
   block.yields.push_back(position.phase);
 }
 
-/// A copy of a ring; the same one while nodes are added to the same block.
+/// A copy of a ring; the same value for all uses in one block.
 ValueId RoleBuilder::copy(const Ring& ring, At at, const std::string& name) {
   const ValueId all = capture(ring.value);
   if (ring.single) return all;
@@ -144,8 +145,7 @@ void RoleBuilder::expect(plan::ChannelId channel, At at) {
        {}, {plan_[channel].bytes});
 }
 
-/// Rows of a loaded tile where another role that read them into registers has staged them for this
-/// one. Nothing if the role reads the copy itself.
+/// Rows of a loaded tile that another role staged here; nullopt if the role reads the copy itself.
 std::optional<ValueId> RoleBuilder::passed_on(ir::ValueId value, Rows rows, At at) {
   for (std::size_t i = 0; i < plan_.values.size() && sketch_.copy_of(value); ++i) {
     const OpId op(i);

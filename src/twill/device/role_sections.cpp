@@ -8,7 +8,7 @@ namespace twill::device {
 
 namespace {
 
-/// Passes after which something is wrong with the kernel or with us.
+/// Limit of passes; more passes show a fault in the kernel or in this room.
 constexpr int kMostPasses = 40;
 
 }  // namespace
@@ -24,7 +24,7 @@ Result<Block> RoleBuilder::build(const plan::Role& role) {
   return in_passes([&] { return once(role); });
 }
 
-/// Builds again until a pass wants nothing new.
+/// Builds again until a pass wants no new value.
 Result<Block> RoleBuilder::in_passes(const std::function<Result<void>()>& pass) {
   const std::size_t values = kernel_.values.size();
   for (int count = 0; count < kMostPasses; ++count) {
@@ -74,7 +74,7 @@ Result<void> RoleBuilder::steps(const std::vector<plan::Step>& steps) {
   return {};
 }
 
-/// Iterations of the loop, rounded up; at most zero if there are none.
+/// Iterations of the loop, rounded up; at most zero for an empty loop.
 Result<ValueId> RoleBuilder::trip_count() {
   now_ = &before_;
   const ir::Loop& loop = sketch_.loop();
@@ -100,7 +100,8 @@ Result<ir::Type> RoleBuilder::type_of(const Thing& thing) const {
   return own_type(thing.value, thing.rows);
 }
 
-/// With `trips` iterations the role takes a short way; with more it goes on.
+/// Builds a branch: with at most `trips` iterations the role takes a short way; with more the role
+/// goes on.
 Result<std::vector<ValueId>> RoleBuilder::branch(int trips, ValueId count) {
   std::vector<ir::Type> types;
   for (const Carry& carry : results_) {
@@ -140,7 +141,7 @@ Result<std::vector<ValueId>> RoleBuilder::branch(int trips, ValueId count) {
   return results;
 }
 
-/// Values for what follows the sections, as they are at their end.
+/// Values that later ops need, as they are at the end of the sections.
 Result<std::vector<ValueId>> RoleBuilder::leave(At at, const std::vector<ir::Type>& types) {
   std::vector<ValueId> left;
   leave_in_flight(at);
@@ -167,7 +168,7 @@ Result<ValueId> RoleBuilder::initial(const Thing& thing, int iteration, ir::Type
   return want(thing.value, thing.rows, {At::From::first, iteration}, type);
 }
 
-/// Value that the next window finds of a thing that this one has.
+/// Value of a thing in the next window, from the values of this window.
 Result<ValueId> RoleBuilder::next(const Carry& carry, ir::Type type) {
   const auto& [thing, offset] = carry;
   if (thing.kind == Thing::Kind::value) {
@@ -184,7 +185,7 @@ Result<ValueId> RoleBuilder::next(const Carry& carry, ir::Type type) {
   return made_.at({thing, after});
 }
 
-/// A value that comes from the window before: an argument of the loop, or behind it a result.
+/// A value from the window before: an argument of the loop, or a result behind the loop.
 ValueId RoleBuilder::carried(const Carry& carry, ir::Type type) {
   if (std::find(carried_.begin(), carried_.end(), carry) == carried_.end()) {
     carried_.push_back(carry);
@@ -192,11 +193,11 @@ ValueId RoleBuilder::carried(const Carry& carry, ir::Type type) {
   }
   const bool inside = section_ == At::From::window;
   const Key key{carry.thing, {inside ? At::From::window : At::From::last, carry.offset}};
-  if (!is_known(key)) made_[key] = add_value("new", type);  // of a pass that will be done again
+  if (!is_known(key)) made_[key] = add_value("new", type);  // this pass will be repeated
   return made_.at(key);
 }
 
-/// Begins a section, in which no value is known that was made in another one.
+/// Begins a section, which knows no value of another section.
 void RoleBuilder::begin_section(At::From section) {
   const auto is_of_sections = [](At::From from) {
     return from == At::From::first || from == At::From::window || from == At::From::last;
@@ -206,8 +207,8 @@ void RoleBuilder::begin_section(At::From section) {
   std::erase_if(written_, [&](const Key& it) { return is_of_sections(it.at.from); });
 }
 
-/// Enters a section from another one, `later` windows on: products in flight, and those consumed,
-/// are of another place in time now.
+/// Enters a section from another section, `later` windows on. Products in flight, and consumed
+/// products, get their points in the new section.
 void RoleBuilder::enter_section(At::From section, int later) {
   const auto moved = [&](Key key) {
     if (key.at.from == section_) key.at = {section, key.at.offset - later};
@@ -220,7 +221,7 @@ void RoleBuilder::enter_section(At::From section, int later) {
   begin_section(section);
 }
 
-/// Carried values that products in flight at `end` make, in the order of their issue.
+/// Carried values whose products are in flight at `end`, in the order of their issue.
 std::vector<Thing> RoleBuilder::carried_in_flight(At end) const {
   std::vector<Thing> found;
   for (const Key& key : in_flight_) {
@@ -233,8 +234,8 @@ std::vector<Thing> RoleBuilder::carried_in_flight(At end) const {
   return found;
 }
 
-/// Keeps results of the loop that have to be waited for behind it. Their products are in flight
-/// when the sections end, by the loop or by a short trip count. To wait for more is harmless.
+/// Keeps results of the loop for which a later wait is needed. Their products are in flight when
+/// the sections end, by the loop or by a short trip count. A wait for more products is harmless.
 void RoleBuilder::leave_in_flight(At end) {
   for (const Thing& thing : carried_in_flight(end)) {
     auto& left = left_in_flight_;
@@ -242,7 +243,7 @@ void RoleBuilder::leave_in_flight(At end) {
   }
 }
 
-/// Products in flight where a window ends are in flight where the next one begins.
+/// Passes products in flight at the end of a window to the begin of the next window.
 void RoleBuilder::go_on_in_flight() {
   std::vector<Key> over;
   for (const Thing& thing : carried_in_flight({At::From::window, 1})) {

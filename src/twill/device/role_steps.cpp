@@ -6,7 +6,7 @@
 #include "twill/device/thread_copies.h"
 #include "twill/dialect/register_layouts.h"
 
-/// One step of the plan after the other.
+/// Steps of a role, one after the other.
 namespace twill::device {
 
 using plan::StepKind;
@@ -68,7 +68,7 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       }
       return {};
     case StepKind::wait:
-      if (memory_.joined.contains(*step.channel)) return {};  // waited for with another
+      if (memory_.joined.contains(*step.channel)) return {};  // another wait covers it
       wait(memory_.full.at(*step.channel), where, false, "full");
       learn(*step.channel);
       return {};
@@ -93,10 +93,10 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       return {};
     case StepKind::pass:
     case StepKind::take:
-      // Turns at the tensor core cost more as barriers of Triton than they gain.
+      // Turns at the tensor core cost more as barriers of Triton than they save.
       return {};
     case StepKind::rendezvous:
-      // Triton puts barriers where warps share a buffer, and none for global memory.
+      // Triton puts barriers where warps share a buffer, but none for global memory.
       if (keeps_memory_order()) emit(NodeKind::meet);
       return {};
     case StepKind::peek:
@@ -106,7 +106,7 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
   return {};
 }
 
-/// Does a branch of the loop, or an effect there, as a whole.
+/// Does a branch of the loop, or an effect in the loop, as a whole.
 Result<void> RoleBuilder::do_unit(ir::OpId unit, int part, At at) {
   std::vector<int> parts;
   for (int i = std::max(part, 0); i < (part < 0 ? sketch_.parts() : part + 1); ++i) {
@@ -116,8 +116,8 @@ Result<void> RoleBuilder::do_unit(ir::OpId unit, int part, At at) {
   return region_again(unit, parts, at, part <= 0);
 }
 
-/// Whether an op of the plan stands for something in a branch, which is done as a whole; then it is
-/// done with the last such op.
+/// Whether an op of the plan stands for a part of a branch, which is done as a whole. If so, does
+/// the branch at the last such op.
 Result<bool> RoleBuilder::compute_unit(OpId id, At at) {
   const extract::OpOrigin& origin = sketch_.origin(id);
   bool found = false;
@@ -162,7 +162,7 @@ Result<void> RoleBuilder::compute(OpId id, At at) {
       if (sketch_.copy_of(result)) {
         TWILL_TRY_VOID(taken(result, rows, at, nullptr));
       } else if (ir::type_of(program_, result)->kind == ir::TypeKind::memdesc) {
-        if (op.kind != ir::OpKind::shared_alloc) continue;  // a view, made where it is wanted
+        if (op.kind != ir::OpKind::shared_alloc) continue;  // a view, made at its use
         TWILL_TRY_VOID(write_part(id, sketch_.behind_relayouts(op.operands.front()),
                                   plan_.values[id.index()].home, at));
       } else {
@@ -174,8 +174,8 @@ Result<void> RoleBuilder::compute(OpId id, At at) {
   return moved ? write_part(id, *moved, *plan_.values[id.index()].home, at) : Result<void>();
 }
 
-/// Moves what other ops made to where a product or a store by TMA takes it; false: the op of the
-/// plan does no such thing.
+/// Moves values of other ops to a product or a store by TMA. False: the op of the plan moves no
+/// value.
 Result<bool> RoleBuilder::forward(OpId id, At at) {
   if (!sketch_.origin(id).forwards) return false;
   const auto home = plan_.values[id.index()].home;
@@ -222,7 +222,7 @@ bool RoleBuilder::stores_boxes() const {
   return std::any_of(mine_.begin(), mine_.end(), is_store);
 }
 
-/// Writes the rows of a value that an op of the plan has into its ring.
+/// Writes the rows that an op of the plan makes of a value into the op's ring.
 Result<void> RoleBuilder::write_part(OpId id, ir::ValueId value,
                                      std::optional<plan::BufferId> buffer, At at) {
   if (!buffer || !memory_.rings.contains(*buffer)) {
@@ -237,7 +237,7 @@ Result<void> RoleBuilder::write_part(OpId id, ir::ValueId value,
   return {};
 }
 
-/// The dimension in which the rows are cut that an effect is of; -1: all rows.
+/// The dimension in which the rows of an effect are cut; -1: all rows.
 int RoleBuilder::cut_of_operands(ir::OpId id) const {
   int cut = -1;
   for (const ir::ValueId operand : program_.op(id).operands) {
@@ -246,7 +246,7 @@ int RoleBuilder::cut_of_operands(ir::OpId id) const {
   return cut;
 }
 
-/// Writes a value where other roles read it.
+/// Writes a value into the buffer that other roles read.
 Result<void> RoleBuilder::stage(OpId id, At at) {
   if (const auto value = sketch_.value_of(id)) {
     return write_part(id, *value, plan_.values[id.index()].staged, at);
@@ -281,7 +281,7 @@ Result<void> RoleBuilder::issue(const plan::Step& step, At at) {
   }
 }
 
-/// A descriptor, and the coordinates of the box there that an operation accesses.
+/// The descriptor and the coordinates of the box that an operation accesses.
 Result<std::vector<ValueId>> RoleBuilder::place_of(ir::OpId op, At at) {
   const auto access = ir::memory_access(program_.op(op));
   if (!access || !access->by_descriptor) return sketch_.refuse(op, "accesses no box");
@@ -293,7 +293,7 @@ Result<std::vector<ValueId>> RoleBuilder::place_of(ir::OpId op, At at) {
   return place;
 }
 
-/// Begins to store what lies in `buffer`.
+/// Begins the store of the box in `buffer`.
 Result<void> RoleBuilder::send_box(ir::OpId store, ValueId buffer, At at) {
   TWILL_TRY(std::vector<ValueId> operands, place_of(store, at));
   operands.push_back(buffer);
@@ -310,7 +310,7 @@ Result<void> RoleBuilder::load_box(ir::OpId load, const Ring& ring, const Ring& 
   return {};
 }
 
-/// The condition under which an operation of the loop is done; nullopt if it is done always.
+/// The condition of an operation in the loop; nullopt if the operation is always done.
 Result<std::optional<ValueId>> RoleBuilder::condition_of(ir::OpId op, At at) {
   std::optional<ValueId> condition;
   if (sketch_.where(op) != Where::loop) return condition;
@@ -332,7 +332,8 @@ Result<std::optional<ValueId>> RoleBuilder::condition_of(ir::OpId op, At at) {
   return condition;
 }
 
-/// Lets a copy of pointers, and perhaps mask and other, be done under a condition only.
+/// Adds a condition to the mask of a copy. The operands are pointers, and perhaps a mask and other
+/// values.
 void RoleBuilder::add_mask(ValueId condition, std::vector<ValueId>& operands) {
   const ir::Type pointers = type_of(operands.front());
   const ir::Type type = sketch_.types().tensor(pointers->shape, sketch_.i1(), pointers->encoding);
@@ -369,7 +370,7 @@ Result<void> RoleBuilder::copy_by_threads(ir::OpId load, const Ring& ring, const
   return {};
 }
 
-/// The value that a product adds to; nothing if that is zero.
+/// The value to which a product adds; nullopt if that value is zero.
 std::optional<Key> RoleBuilder::accumulator(ir::ValueId value, Rows rows, At at) const {
   value = sketch_.behind_relayouts(value);
   if (const ir::Carried* carried = sketch_.carried_argument(value)) {
@@ -383,7 +384,7 @@ std::optional<Key> RoleBuilder::accumulator(ir::ValueId value, Rows rows, At at)
   return Key{{value, rows}, at};
 }
 
-/// Begins a product of rows: of both factors, and what it adds to if `adds` says so.
+/// Begins a product of rows of both factors. The product adds to its accumulator if `adds` says so.
 RoleBuilder::Want RoleBuilder::begin_product(ir::OpId id, Rows rows, At at, const std::string& name,
                                              const std::function<Want()>& adds) {
   const auto operands = *ir::mma_operands(program_.op(id));
@@ -413,7 +414,7 @@ Result<void> RoleBuilder::product(OpId id, At at) {
   for (const extract::Source& source : origin.sources) {
     const ir::OpKind kind = program_.op(source.op).kind;
     if (kind == ir::OpKind::mma) {
-      constexpr std::int64_t kRows = 64;  // of a warpgroup's product
+      constexpr std::int64_t kRows = 64;  // rows of a warpgroup's product
       const ir::Type type = ir::type_of(program_, program_.op(source.op).results.front());
       const bool low = type->shape.size() < 2 || type->shape[type->shape.size() - 2] < kRows;
       return sketch_.refuse(source.op,
@@ -443,11 +444,11 @@ Result<void> RoleBuilder::product(OpId id, At at) {
   return {};
 }
 
-/// Waits for all products but `pending`. What becomes ready is a new value; what a later product
-/// adds to has no reader. If nothing else becomes ready, the last product in flight stands for it,
-/// as the wait needs an operand.
+/// Waits for all products but `pending`. A ready result is a new value; the result to which a later
+/// product adds has no reader. If no other result becomes ready, the last product in flight is the
+/// operand of the wait.
 Result<void> RoleBuilder::drain(int pending) {
-  // Behind the loop, those in flight are of the loop or of a short trip count.
+  // Behind the loop, products in flight are of the loop or of a short trip count.
   if (section_ == At::From::tile && pending > 0 && !in_flight_.empty()) {
     return sketch_.refuse(sketch_.loop().op,
                           "has products in flight behind it, not all waited for");

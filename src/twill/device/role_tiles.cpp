@@ -7,7 +7,7 @@
 /// loads runs ahead into the next tile while others are at the end of this one.
 namespace twill::device {
 
-/// A scalar that a loop over tiles counts, carries or leaves.
+/// A scalar that a loop over tiles counts, carries or returns.
 RoleBuilder::Want RoleBuilder::of_tiles(ir::ValueId value, const ir::Loop& outer) {
   const auto known = made_.find({value});
   if (known != made_.end()) return known->second;
@@ -24,8 +24,8 @@ RoleBuilder::Want RoleBuilder::of_tiles(ir::ValueId value, const ir::Loop& outer
   return add_value("new", ir::type_of(program_, value));
 }
 
-/// The part of a `while` loop over tiles that says whether it goes on. All that such a loop carries
-/// are scalars, which every role has.
+/// Builds the condition of a `while` loop over tiles. Such a loop carries only scalars, which every
+/// role has.
 Result<void> RoleBuilder::test_tile(const ir::Loop& outer, Node& node) {
   Block& test = node.blocks.front();
   for (const ir::Carried& carried : outer.carried) {
@@ -48,13 +48,13 @@ Result<void> RoleBuilder::test_tile(const ir::Loop& outer, Node& node) {
   return {};
 }
 
-/// Does all tiles: one, or those of loops of the text's own.
+/// Does all tiles: one tile, or the tiles of the text's own loops.
 Result<void> RoleBuilder::tiles(const std::function<Result<void>()>& tile) {
   return sketch_.walks() ? tiles_of(0, tile) : tile();
 }
 
-/// Does all tiles of the loop at that level, with what it carries and with slots and phases of the
-/// rings.
+/// Does all tiles of the loop at that level. The loop carries its own values, and slots and phases
+/// of the rings.
 Result<void> RoleBuilder::tiles_of(std::size_t level, const std::function<Result<void>()>& tile) {
   const ir::Loop& outer = sketch_.around()[level];
   const bool innermost = level + 1 == sketch_.around().size();
@@ -67,7 +67,7 @@ Result<void> RoleBuilder::tiles_of(std::size_t level, const std::function<Result
   Node node{counts ? NodeKind::loop : NodeKind::repeat};
   node.blocks.resize(counts ? 1 : 2);
   Block& body = node.blocks.back();
-  std::vector<std::pair<ir::ValueId, ValueId>> left;  // what the loop leaves
+  std::vector<std::pair<ir::ValueId, ValueId>> left;  // results of the loop
   if (counts) {
     for (const ir::ValueId bound : {*outer.lower, *outer.upper, *outer.step}) {
       TWILL_TRY(node.operands.emplace_back(), want_scalar(bound));

@@ -62,7 +62,7 @@ RoleBuilder::Want RoleBuilder::want(ir::ValueId value, Rows rows, At at, ir::Typ
   return in_loop(value, *op, rows, at, type);
 }
 
-/// Whether an operation that costs next to nothing is better done again than converted.
+/// Whether repeating a cheap operation is better than converting its value.
 bool RoleBuilder::is_remade(ir::OpId id, ir::ValueId value, Rows rows, ir::Type type) const {
   const ir::Op& op = program_.op(id);
   if (type == nullptr || op.results.size() != 1) return false;
@@ -77,7 +77,7 @@ bool RoleBuilder::is_remade(ir::OpId id, ir::ValueId value, Rows rows, ir::Type 
   return !own || *own != type;
 }
 
-/// The rows of parts of a value; once all, if it is whole.
+/// The rows of parts of a value; a single entry with all rows if the value is not cut.
 std::vector<Rows> RoleBuilder::rows_in(ir::ValueId value, const std::vector<int>& parts) const {
   const int cut = sketch_.cut_of(value);
   if (cut < 0) return {Rows{}};
@@ -86,9 +86,8 @@ std::vector<Rows> RoleBuilder::rows_in(ir::ValueId value, const std::vector<int>
   return rows;
 }
 
-/// The rows as the role keeps them. A whole value that is made once for each part is kept for the
-/// part that wants it. What another group hands over comes at its own time; what the role makes
-/// itself is one.
+/// Rows under which the role keeps a value. If each part makes the whole value, copies of other
+/// groups differ in time, and are kept apart; the role's own are one.
 Rows RoleBuilder::own_rows(ir::ValueId value, Rows rows) const {
   if (rows.cut >= 0) return rows;
   if (!sketch_.is_made_by_part(value)) return {};
@@ -115,7 +114,6 @@ Rows RoleBuilder::rows_of(OpId op, ir::ValueId value) const {
   return part < 0 ? Rows{} : own_rows(value, {sketch_.cut_of(value), part});
 }
 
-/// Whether the role makes these rows of what the ops make.
 bool RoleBuilder::makes(const std::vector<OpId>& makers, Rows rows) const {
   return std::any_of(makers.begin(), makers.end(), [&](OpId maker) {
     const int part = sketch_.origin(maker).part;
@@ -123,7 +121,7 @@ bool RoleBuilder::makes(const std::vector<OpId>& makers, Rows rows) const {
   });
 }
 
-/// Whether an op of the role reads what that op of the plan leaves.
+/// Whether an op of the role reads the result of that op of the plan.
 bool RoleBuilder::reads(OpId op) const {
   const auto& edges = plan_.problem.dependences();
   return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
@@ -138,7 +136,7 @@ bool RoleBuilder::receives(ir::ValueId value, Rows rows) const {
   });
 }
 
-/// A value as a window before has left it in registers.
+/// A value that an earlier window has left in registers.
 RoleBuilder::Want RoleBuilder::from_past(const Key& key, ir::Type type) {
   TWILL_TRY(const ir::Type own, own_type(key.thing.value, key.thing.rows));
   return relayout(carried({key.thing, key.at.offset}, own), type);
@@ -149,7 +147,7 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
   const Key key{{value, rows}, at};
   const auto known = made_.find(key);
   if (known != made_.end()) {
-    // A change of layout through shared memory, where the tile lies there already.
+    // A change of layout through shared memory, if the tile is there already.
     const bool is_operand = type != nullptr && dialect::is_of_operand(type->encoding);
     const bool moves = is_operand && !dialect::is_of_product(type_of(known->second)->encoding);
     const auto lies = moves && written_.contains(key) ? placed(value, rows, at) : std::nullopt;
@@ -158,7 +156,7 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
   const std::vector<OpId>& makers = sketch_.makers_of(value);
   const bool is_moved = std::any_of(makers.begin(), makers.end(),
                                     [&](OpId maker) { return sketch_.moved_by(maker) == value; });
-  // A role that makes one part of a moved value takes the other parts from where they lie.
+  // A role that makes one part of a moved value reads the other parts from shared memory.
   const bool is_made =
       (makes(makers, rows) && !(is_moved && rows.part < 0)) || receives(value, rows);
   const auto copy = sketch_.copy_of(value);
@@ -175,7 +173,7 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
     }
     return from_past(key, type);
   }
-  // A ring's slot may be free again by then, a step's registers are not.
+  // A ring's slot may be free again by then, but a step's registers are not.
   if (copy && is_past(at) && receives(value, rows)) return from_past(key, type);
   if (copy) return taken(value, rows, at, type);
   const ir::Op& source = program_.op(op);
@@ -200,8 +198,7 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
   return relayout(made_.at(key), type);
 }
 
-/// Per-tile ops are computed before the loop, or after it where its results are needed. Loads stay
-/// in the order of the plan's steps.
+/// Computes a per-tile op before the loop, or after if it needs results. Loads keep their order.
 RoleBuilder::Want RoleBuilder::per_tile_op(ir::ValueId value, ir::OpId op, Rows rows,
                                            ir::Type type) {
   const bool remade = is_remade(op, value, rows, type);
@@ -233,7 +230,7 @@ RoleBuilder::Want RoleBuilder::per_tile_op(ir::ValueId value, ir::OpId op, Rows 
   return relayout(made_.at(key), type);
 }
 
-/// The loop's counter as the text counts: from its lower bound, by its step.
+/// The loop's counter in the units of the text: from its lower bound, by its step.
 RoleBuilder::Want RoleBuilder::counter(At at) {
   const ir::Loop& loop = sketch_.loop();
   const auto known = made_.find({*loop.induction, at});
@@ -293,7 +290,7 @@ RoleBuilder::Want RoleBuilder::result(const ir::Carried& carried_value, Rows row
   return relayout(value, type);
 }
 
-/// The same of anything that the sections carry.
+/// A result of the sections for any thing that they carry.
 RoleBuilder::Want RoleBuilder::left(const Thing& thing, ir::Type type) {
   const Carry carry{thing, 0};
   std::vector<Carry>& list = role_->sections.spread == 0 ? carried_ : results_;
@@ -306,8 +303,7 @@ RoleBuilder::Want RoleBuilder::left(const Thing& thing, ir::Type type) {
   return index < result_values_.size() ? result_values_[index] : add_value("new", type);
 }
 
-/// Rows of a value where the plan has it in shared memory, in that layout (null: any); nullopt if
-/// it has none there.
+/// Rows of a value in shared memory, in that layout (null: any); nullopt if the plan has no place.
 std::optional<ValueId> RoleBuilder::placed(ir::ValueId value, Rows rows, At at,
                                            ir::Attribute layout) {
   const auto fits = [&](const Ring& ring) {
@@ -333,7 +329,7 @@ std::optional<ValueId> RoleBuilder::placed(ir::ValueId value, Rows rows, At at,
   return std::nullopt;
 }
 
-/// A tile in shared memory: where the plan has it, or a view of that.
+/// A tile in shared memory: at its place in the plan, or a view of that place.
 RoleBuilder::Want RoleBuilder::memory(ir::ValueId value, ir::OpId id, Rows rows, At at) {
   const ir::Op& op = program_.op(id);
   const ir::Attribute layout = ir::type_of(program_, value)->encoding;
@@ -383,7 +379,7 @@ RoleBuilder::Want RoleBuilder::read(ir::ValueId value, ValueId buffer, Rows rows
   return make(NodeKind::read, {buffer}, program_.value(value).name, type);
 }
 
-/// A value of the loop out of shared memory: loaded there, or staged by another role.
+/// A value of the loop from shared memory: loaded there, or staged by another role.
 RoleBuilder::Want RoleBuilder::taken(ir::ValueId value, Rows rows, At at, ir::Type type) {
   auto buffer = passed_on(value, rows, at);
   if (!buffer) buffer = placed(value, rows, at);
@@ -397,11 +393,10 @@ RoleBuilder::Want RoleBuilder::taken(ir::ValueId value, Rows rows, At at, ir::Ty
   return tile;
 }
 
-/// The layout in which threads store rows of a product without shared memory; null where the text's
-/// own is better or needs none. That takes neighbours in a row that lie together, and addresses
-/// that cost next to nothing to compute again.
+/// Layout in which threads store rows of a product without shared memory; null where the text's is
+/// better or needs none. Needs neighbours adjacent in memory, and addresses cheap to repeat.
 Result<ir::Attribute> RoleBuilder::stored_layout(const ir::Op& store, Rows rows) const {
-  constexpr std::int64_t kLeastBits = 64;  // of neighbours, for stores of whole sectors
+  constexpr std::int64_t kLeastBits = 64;  // least size of neighbours, for stores of whole sectors
   const auto access = ir::memory_access(store);
   if (!access || !access->source) return nullptr;
   const ir::ValueId tile = sketch_.behind_relayouts(*access->source);
@@ -416,7 +411,7 @@ Result<ir::Attribute> RoleBuilder::stored_layout(const ir::Op& store, Rows rows)
   return in_row ? dialect::in_rows(sketch_.types(), made) : nullptr;
 }
 
-/// The type in which an operation wants an operand, so that its result comes out in `result`.
+/// The type in which an operation wants an operand, so that its result has type `result`.
 Result<ir::Type> RoleBuilder::operand_type(ir::OpId id, std::size_t index, Rows rows,
                                            ir::Type result) const {
   const ir::Op& op = program_.op(id);
@@ -424,7 +419,7 @@ Result<ir::Type> RoleBuilder::operand_type(ir::OpId id, std::size_t index, Rows 
   const auto access = ir::memory_access(op);
   if (access && !access->by_descriptor && access->space == ir::AccessSpace::global &&
       is_tile(own)) {
-    // Places, values and masks lie alike, whatever layout their own ops give them.
+    // Addresses, values and masks share a layout, whatever layout their own ops give them.
     TWILL_TRY(const ir::Type places, own_type(access->address, rows));
     ir::Attribute layout = places->encoding;
     if (op.kind == OpKind::store) {

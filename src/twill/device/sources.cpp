@@ -7,7 +7,7 @@
 #include "twill/ir/operands.h"
 #include "twill/ir/passing.h"
 
-/// Operations of the Program that the plan's ops and its per-tile ops stand for.
+/// Operations of the Program for which the plan's ops and its per-tile ops stand.
 namespace twill::device {
 
 using ir::OpClass;
@@ -169,7 +169,7 @@ std::optional<ir::OpId> Sketch::allocation_of(OpId op) const {
   return std::nullopt;
 }
 
-/// The operation of the function at a place that the plan names.
+/// The operation of the function at a place in the plan.
 Result<ir::OpId> Sketch::at_place(const plan::Place& place) const {
   const auto found = by_place_.find({place.line, place.column});
   if (found != by_place_.end()) return found->second;
@@ -206,8 +206,8 @@ void Sketch::find_sources() {
   find_forwarded();
 }
 
-/// Operands in registers of one product alone, which reach it through shared memory: rows that
-/// other groups have, or that lie in another order.
+/// Finds operands in registers of a single product that reach it through shared memory: other
+/// groups have the rows, or the rows have another order.
 void Sketch::find_forwarded() {
   const auto is_read_by = [&](ir::ValueId value, ir::OpId product) {
     std::vector<ir::ValueId> todo = {value};
@@ -237,10 +237,10 @@ void Sketch::find_forwarded() {
   for (const auto& [op, value] : forwarded_) made_[value].push_back(op);
 }
 
-/// Tiles of indices, addresses and conditions that a few ops make of loaded rows.
+/// Finds tiles of indices, addresses and conditions that a few ops compute from loaded rows.
 void Sketch::find_light() {
   constexpr int kMostOps = 16;
-  std::map<ir::ValueId, int> ops;  // of those found, each counted as often as it is read
+  std::map<ir::ValueId, int> ops;  // of light values, each counted as often as it is read
   for (const ir::OpId id : ir::walk(*program_, function_)) {
     const ir::Op& op = program_->op(id);
     if (op.results.size() != 1 || !depends(op.results.front())) continue;

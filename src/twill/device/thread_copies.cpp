@@ -22,7 +22,7 @@ bool fits_cp_async(const ir::Program& program, ir::OpId load) {
   const auto layout = extract::layout_in_memory(program, load);
   if (!near || !access || near->count < elements || !layout) return false;
   const std::size_t rank = tile->shape.size();
-  // Without a reader that asks for a layout, tiles lie row by row.
+  // Without a reader that requires a layout, tiles lie row by row.
   const auto fastest = *layout != nullptr ? ir::fastest_dimension(*layout, rank) : rank - 1;
   return fastest == near->dimension &&
          ir::in_one_piece(program, *access, near->dimension, elements);

@@ -1,11 +1,12 @@
 #include "twill/device/sketch.h"
 #include "twill/extract/effects.h"
 
-/// Parts of the loop that are done as a whole beside the plan's ops, or in place of several. These
-/// are branches, and effects that no op of the plan stands for.
+/// Parts of the loop that are done as a whole, beside the plan's ops or in place of several ops.
+/// These are branches, and effects that no op of the plan stands for.
 namespace twill::device {
 
-/// The operation in the loop's body that holds an operation; itself where that stands elsewhere.
+/// The operation in the loop's body that holds an operation; the operation itself outside of the
+/// loop.
 ir::OpId Sketch::in_body(ir::OpId op) const {
   const bool inside = op != loop_.op && ir::is_inside(*program_, op, loop_.op);
   return inside ? extract::in_body(*program_, loop_.op, op) : op;

@@ -10,7 +10,7 @@
 #include "twill/execute/interpreter.h"
 #include "twill/plan/plan.h"
 
-/// Internal to the room: memory of a module, and what of the plan lies there.
+/// Internal to the room: memory of a module, and the plan's rings and channels that lie there.
 namespace twill::run {
 
 /// A slot of a ring, or a buffer without slots.
@@ -20,19 +20,22 @@ struct Spot {
   std::int64_t depth = 1;  ///< slots that the storage has
 };
 
-/// The module's storages, and what of the plan each turned out to be where it was met first.
+/// The module's storages, each with the object of the plan that it stood for where it was met
+/// first.
 class Bindings {
  public:
   enum class Kind : unsigned char { buffer, full, empty };
 
-  /// Whether the spot is copy number `instance` of a ring of that depth; binds what is not bound.
+  /// Whether the spot is copy number `instance` of a ring of that depth. Binds a ring or a spot
+  /// that is not bound yet.
   bool agree(Kind kind, std::size_t index, int depth, std::int64_t instance, const Spot& spot);
   void arrive(const execute::Tile* barriers, std::int64_t instance, std::int64_t count);
-  /// Mbarriers that count `counts` arrivals, and get another number; null: all is well.
+  /// The first mbarriers in `counts` whose number of arrivals differs from the plan's; null: all
+  /// numbers agree.
   const execute::Tile* miscounted(const std::map<const execute::Tile*, std::int64_t>& counts) const;
-  /// The channel whose full or empty mbarriers lie there.
+  /// The channel whose full or empty mbarriers lie in the storage.
   std::optional<std::pair<Kind, plan::ChannelId>> channel_of(const execute::Tile* barriers) const;
-  /// The plan's buffers that turned out to lie there.
+  /// The plan's buffers that lie in the storage.
   std::vector<plan::BufferId> buffers_at(const execute::Tile* storage) const;
 
  private:

@@ -35,7 +35,7 @@ std::vector<std::string> complaints_in(std::string_view log) {
   return lines;
 }
 
-/// The words of a command, at its spaces: CXX may be "ccache g++".
+/// Words of a command, separated by spaces: CXX may be "ccache g++".
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   while (!text.empty()) {
@@ -46,7 +46,8 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// Failure of a compiler that says nothing about the kernel: the kernel stays unknown.
+/// Failure of the compiler for a reason other than the kernel. The run gives no verdict on the
+/// kernel.
 tl::unexpected<Diagnostic> broken(const std::string& compiler, const gate::Finished& finished) {
   std::string how = "ends with status " + std::to_string(finished.status);
   if (finished.status > kSignalled) {
@@ -56,7 +57,7 @@ tl::unexpected<Diagnostic> broken(const std::string& compiler, const gate::Finis
               "try it by hand, or name another by the variable CXX");
 }
 
-/// A file's name between the quotes of a line directive.
+/// A file's name, escaped for the quotes of a line directive.
 std::string in_directive(const fs::path& file) {
   std::string escaped;
   for (const char c : file.string()) {
@@ -100,7 +101,7 @@ Result<void> write_bytes(const fs::path& path, std::string_view bytes) {
 Result<fs::path> Builder::executor() {
   if (!executor_.empty()) return executor_;
   const fs::path source = runtime_ / "host" / "caller.cpp", made = scratch_ / "executor.o";
-  // With -O2 the compiler takes a second longer, and a run takes as long.
+  // With -O2 the compiler takes a second longer, and a run is no faster.
   std::vector<std::string> command = compiler_;
   for (const std::string& word : {std::string("-std=c++20"), std::string("-O1"), std::string("-w"),
                                   std::string("-ffp-contract=off"), std::string("-c"),

@@ -10,24 +10,24 @@
 
 namespace twill::run {
 
-/// Exit statuses above it are of programs that a signal ended: this plus its number.
+/// Base of the exit status of a program that a signal ended: this number plus the signal's number.
 inline constexpr int kSignalled = 128;
 
-/// A compiler for the host: $CXX, or else the first of c++, g++ and clang++ on PATH. Fails if there
-/// is none, and if $CXX names a program that is not there.
+/// Finds a compiler for the host: $CXX, or else the first of c++, g++ and clang++ on PATH. Fails if
+/// none exists, or if the program in $CXX does not exist.
 Result<std::vector<std::string>> host_compiler();
 
 /// A program that was built, or the compiler's first complaints.
 struct Built {
-  std::filesystem::path program;        ///< empty: it does not compile
+  std::filesystem::path program;        ///< empty: the text does not compile
   std::vector<std::string> complaints;  ///< lines
 };
 
 /// Builds programs that call emitted kernels by the executor in runtime/host.
 class Builder {
  public:
-  /// `runtime`: the folder with host/. `scratch` exists, and gets the files common to all kernels.
-  /// `go_on`: asked while the compiler runs; false stops it.
+  /// `runtime`: the folder with host/. `scratch`: an existing folder, for files common to all
+  /// kernels. `go_on`: called while the compiler runs; false stops the compiler.
   Builder(std::filesystem::path runtime, std::filesystem::path scratch,
           std::vector<std::string> compiler, gate::GoOn go_on = {})
       : runtime_(std::move(runtime)),
@@ -37,8 +37,8 @@ class Builder {
 
   /// Writes main.cpp into `folder`, which exists, beside a copy of `source`, the text of the
   /// kernel.cu in `home`. Compiles both with the headers of runtime/ in `home`. Fails if the
-  /// compiler cannot be run or fails without a word, or if a file cannot be written. Fails if the
-  /// executor does not compile, or `go_on` stops it. Cost: some seconds.
+  /// compiler cannot be run or fails without a message, or if a file cannot be written. Fails if
+  /// the executor does not compile, or `go_on` stops the compiler. Cost: some seconds.
   Result<Built> build(const emit::Description& description, const std::string& source,
                       const std::filesystem::path& home, const std::filesystem::path& folder);
 
@@ -49,7 +49,7 @@ class Builder {
   std::filesystem::path scratch_;
   std::vector<std::string> compiler_;
   gate::GoOn go_on_;
-  std::filesystem::path executor_;  ///< compiled; empty: not yet
+  std::filesystem::path executor_;  ///< compiled; empty: not compiled yet
 };
 
 /// A folder that the destructor removes, with its contents.
@@ -60,7 +60,7 @@ class Scratch {
   Scratch(Scratch&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
   Scratch& operator=(Scratch&&) = delete;
   const std::filesystem::path& path() const { return path_; }
-  /// Keeps the folder.
+  /// Keeps the folder when the object ends.
   void keep() { path_.clear(); }
 
  private:
@@ -68,7 +68,7 @@ class Scratch {
   std::filesystem::path path_;
 };
 
-/// Writes a file. Fails with the reason.
+/// Writes a file. Fails with the system's reason.
 Result<void> write_bytes(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace twill::run

@@ -50,7 +50,7 @@ std::string last_words(const gate::Finished& finished) {
   return said.empty() ? how : how + ": " + said;
 }
 
-/// Reads a result; false if it breaks off.
+/// Reads a result; false if the text is incomplete.
 bool read_result(std::string_view text, const Case& call, Called& called) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());

@@ -13,7 +13,7 @@ namespace twill::run {
 /// A fault of the kernel, in the executor's words.
 struct Finding {
   std::string kind;  ///< "race", "deadlock", ...
-  int line = 0;      ///< of kernel.cu; 0: not known
+  int line = 0;      ///< line of kernel.cu; 0: unknown
   int times = 1;
   std::string thread;
   std::string message;
@@ -22,9 +22,9 @@ struct Finding {
 /// Results of a call.
 struct Called {
   std::string refusal;  ///< the launch function's refusal; empty: it launched
-  std::string fault;    ///< why there is no memory: the program ended early; empty: it ended well
+  std::string fault;    ///< reason why there is no memory: an early end; empty: a normal end
   std::vector<Finding> findings;
-  std::vector<std::string> memory;  ///< by buffer: its bytes; empty after a fault
+  std::vector<std::string> memory;  ///< bytes of each buffer; empty after a fault
 };
 
 /// Runs a program that `build` made. Fails if it cannot be started or its files cannot be written.

@@ -11,7 +11,8 @@
 namespace twill::run {
 namespace {
 
-/// An eighth of the largest difference that is let pass: the root mean square of many.
+/// Largest root mean square of the differences within the tolerance, as a share of the largest
+/// allowed difference.
 constexpr double kShareOfAll = 1.0 / 8;
 
 std::string name_of(int mantissa) {
@@ -89,12 +90,12 @@ class Comparing {
  private:
   ir::Type element_;
   Tolerance tolerance_;
-  double size_ = 0;     // root mean square of what is expected
-  double squares_ = 0;  // of the differences within the tolerance
+  double size_ = 0;     // root mean square of the expected elements
+  double squares_ = 0;  // sum of squares of the differences within the tolerance
   Output output_;
 };
 
-/// The array `buffer` of a call that left `found` there.
+/// Compares the array `buffer` of a call with its contents `found` after the call.
 Output compared(const Buffer& buffer, const std::string& found, ir::Type element,
                 const execute::Memory::Written& expected, const Tolerance& tolerance) {
   Comparing comparing(buffer.name, element, tolerance, root_mean_square(expected));

@@ -12,17 +12,18 @@ namespace twill::run {
 
 /// Allowed difference between the printed arithmetic and the text's, in one array. Where a kernel
 /// only multiplies and adds in the text's order, every bit is equal. Another order of additions, or
-/// the hardware's exponentials (docs/reference/cuda.md, "Numerics"), round otherwise. The unit is
-/// that of f32, or of the narrowest type to which such a number is rounded before it is written.
+/// the hardware's exponentials (docs/reference/cuda.md, "Numerics"), round otherwise. The unit
+/// belongs to f32, or to the narrowest type to which a differing number is rounded before its
+/// store.
 struct Tolerance {
   bool exact = true;
   std::string type = "f32";
   double unit = 0;   ///< 2^-11 for f16: half the distance of neighbours, relative
-  double units = 0;  ///< that an element may differ by, relative to the larger of its size and
+  double units = 0;  ///< allowed difference of an element, relative to the larger of its size and
                      ///< the array's root mean square
 };
-/// Other roundings of f32 add up over the loop; a number that is rounded to a narrower type is a
-/// neighbour of the text's, at most.
+/// Most units of difference. Different roundings of f32 add up over the loop. A number that is
+/// rounded to a narrower type is at most a neighbour of the text's number.
 inline constexpr double kUnitsOfF32 = 64;
 inline constexpr double kUnitsOfNarrower = 8;
 
@@ -40,13 +41,13 @@ struct Output {
   std::int64_t rounded = 0;    ///< elements with other bits, within the tolerance
   std::int64_t differing = 0;  ///< elements beyond the tolerance
   std::int64_t stray = 0;      ///< elements that only the kernel changed
-  double largest = 0;          ///< difference of two numbers
-  double spread = 0;  ///< root mean square of the differences within the tolerance, relative to
-                      ///< that of the array
-  bool scattered = false;  ///< `spread` is more than an eighth of the tolerance: roundings do not
-                           ///< add up to so much
+  double largest = 0;          ///< largest difference of two numbers
+  double spread = 0;  ///< root mean square of the differences within the tolerance, relative to the
+                      ///< array's root mean square
+  bool scattered = false;  ///< `spread` is more than an eighth of the tolerance, which is more than
+                           ///< roundings add up to
   Tolerance allowed;
-  /// The first that differs.
+  /// The first element that differs.
   struct Example {
     std::int64_t index = 0;
     double expected = 0;
@@ -56,10 +57,10 @@ struct Output {
 };
 bool agrees(const Output& output);
 
-/// Compares every array that the call or the text writes. Precondition: the call left its memory.
+/// Compares every array that the call or the text writes. Precondition: the call has memory.
 std::vector<Output> compare(const Case& call, const Called& called, const Tolerances& tolerances);
 
-/// The same for two memories with the same arrays, which held their first contents alone.
+/// Compares two memories with the same arrays and the same first contents.
 std::vector<Output> compare(const execute::Memory& expected, const execute::Memory& found,
                             const Tolerances& tolerances);
 

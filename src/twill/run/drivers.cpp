@@ -7,7 +7,7 @@
 namespace twill::run {
 namespace {
 
-/// The integer arguments that decide on any of `values`.
+/// The integer arguments from which any of `values` is computed.
 std::set<std::string> integers_behind(const Kernel& kernel,
                                       const std::vector<ir::ValueId>& values) {
   const ir::Program& program = kernel.planned;

@@ -10,14 +10,14 @@ namespace twill::run {
 
 /// Integer arguments by name, ascending.
 struct Drivers {
-  std::set<std::string> bounds;  ///< on which the first or the last index of the loop depends
-  std::set<std::string> steps;   ///< on which nothing but its step depends: 0 runs no loop
+  std::set<std::string> bounds;  ///< drive the first or the last index of the loop
+  std::set<std::string> steps;   ///< drive the step only: with 0 the loop does not run
 };
 
-/// Those of the main loop. Cost: linear in the ops that the bounds come from.
+/// Drivers of the main loop. Cost: linear in the ops from which the bounds are computed.
 Drivers drivers_of(const Kernel& kernel);
 
-/// The axes of the grid that the kernel's text asks for, as bits: 1 x, 2 y, 4 z.
+/// Axes of the grid whose program ids the kernel's text reads, as bits: 1 x, 2 y, 4 z.
 unsigned axes_of(const Kernel& kernel);
 
 }  // namespace twill::run

@@ -13,7 +13,7 @@ namespace {
 
 using ir::OpKind;
 
-/// Ops that are printed with other roundings than the text's, if they make numbers.
+/// Whether the printed kernel may round the op's numbers in another way than the text.
 bool rounds_otherwise(const ir::Op& op) {
   switch (op.kind) {
     case OpKind::reduce:
@@ -67,7 +67,7 @@ class Precisions {
     changed_ = true;
   }
 
-  /// Numbers of a lower precision are rounded to the type of the value.
+  /// Notes the precision of a value. Numbers of a lower precision are rounded to the value's type.
   void give(ir::ValueId value, int precision) {
     if (precision == kExact) return;
     const ir::TypeNode* type = scalar_of(ir::type_of(program_, value));
@@ -99,7 +99,8 @@ class Precisions {
            std::any_of(op.results.begin(), op.results.end(), floats);
   }
 
-  /// Writing lowers the place's precision; reading gives it to the result.
+  /// Notes an access. A write lowers the precision of its place; a read gives that precision to the
+  /// result.
   int visit_access(const ir::MemoryAccess& access, int precision) {
     const bool global = access.space == ir::AccessSpace::global;
     const auto place = global ? ir::array_of(program_, access.address)
@@ -117,7 +118,7 @@ class Precisions {
     return precision;
   }
 
-  /// Through an address of unknown origin any array may be written.
+  /// Notes a write. A write through an address of unknown origin may change any array.
   void note_written(std::optional<ir::ValueId> array, int precision) {
     if (!array) {
       for (auto& [known, lowest] : arrays_) lower_array(lowest, precision);
@@ -164,7 +165,7 @@ class Precisions {
 
   const ir::Program& program_;
   std::map<ir::ValueId, int> values_;
-  std::map<ir::ValueId, int> arrays_;  ///< by argument
+  std::map<ir::ValueId, int> arrays_;  ///< precision by argument
   int everywhere_ = kExact;
   bool changed_ = false;
 };

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostFindings = 10;  ///< of a trial, in text
+constexpr std::size_t kMostFindings = 10;  ///< most findings of a trial in the text
 
 std::string setting_of(const Trial& trial) {
   const auto& grid = trial.launch.programs;

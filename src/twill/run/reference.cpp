@@ -17,7 +17,7 @@ namespace {
 
 using Ids = std::array<std::int64_t, 3>;
 
-constexpr int kMostRuns = 8;  ///< of a loop in another, whose lengths are looked at
+constexpr int kMostRuns = 8;  ///< most runs of a loop in another loop whose lengths are compared
 
 /// All CTAs of a grid, x fastest.
 template <class Visit>
@@ -67,7 +67,7 @@ Result<std::optional<std::int64_t>> most_trips(const Kernel& kernel, const execu
   execute::Memory memory(seed);
   TWILL_TRY(const auto arguments, execute::arguments_of(program, *function, launch, memory));
   std::optional<std::int64_t> most;
-  // Where no integer argument says how long the loop is, each of its runs may have another length.
+  // Where no integer argument drives the loop, each of its runs may have another length.
   const int most_runs = drivers_of(kernel).bounds.empty() ? kMostRuns : 1;
   TWILL_TRY_VOID(for_each_program(launch.programs, [&](const Ids& id) -> Result<void> {
     execute::Interpreter interpreter(program, memory, launch, id);
@@ -82,7 +82,7 @@ Result<std::optional<std::int64_t>> most_trips(const Kernel& kernel, const execu
       const std::uint64_t trips = std::min(execute::trips_of(lower, upper, step), kMost);
       most = std::max(most.value_or(0), static_cast<std::int64_t>(trips));
       came = true;
-      if (++runs == most_runs) return fail({}, "enough");  // nothing behind it is of interest
+      if (++runs == most_runs) return fail({}, "enough");  // later ops have no effect on the answer
       for (const ir::Carried& carried : loop.carried) {
         if (carried.result) interpreter.set(*carried.result, interpreter.value(carried.init));
       }

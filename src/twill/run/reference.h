@@ -21,18 +21,19 @@ struct Reference {
   execute::Accesses accesses;
 };
 
-/// It ends early, with the conflict, if the order of the CTAs matters.
-/// Fails, at the op's line, for what cannot be executed, and if the arguments do not fit.
-/// Cost: the kernel's arithmetic on one core, and some 50 ns for each element that is moved.
+/// Executes the kernel's text for a launch. Ends early, with the conflict, if the order of the CTAs
+/// matters. Fails, at the op's line, for ops that cannot be executed, and if the arguments do not
+/// fit. Cost: the kernel's arithmetic on one core, and some 50 ns for each element that is moved.
 Result<std::unique_ptr<Reference>> refer(const Kernel& kernel, const execute::Launch& launch,
                                          std::uint64_t seed);
 
-/// Fails if the function has no such argument, or one of another type.
+/// Checks the arguments. Fails if the function has no argument of a given name, or has another type
+/// for the argument.
 Result<void> check_arguments(const Kernel& kernel, const execute::Launch& launch);
 
-/// The most iterations that any CTA makes of the main loop in one run of it: the first run of each
-/// CTA counts. Nothing: no CTA comes to it. Fails as `refer` does.
-/// Cost: what stands before the loop.
+/// The largest trip count of the main loop over all CTAs, in the first run of the loop in each CTA.
+/// Empty: no CTA reaches the loop. Fails as `refer` does.
+/// Cost: the ops in front of the loop.
 Result<std::optional<std::int64_t>> most_trips(const Kernel& kernel, const execute::Launch& launch,
                                                std::uint64_t seed);
 

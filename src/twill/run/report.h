@@ -11,29 +11,30 @@ namespace twill::run {
 /// One call and its results.
 struct Trial {
   std::int64_t wanted = 0;            ///< iterations of the main loop
-  std::optional<std::int64_t> trips;  ///< made by the call; nothing: no CTA comes to the loop
+  std::optional<std::int64_t> trips;  ///< iterations in the call; empty: no CTA reaches the loop
   Machine machine;
   execute::Launch launch;
   Called called;
   std::vector<Output> outputs;
-  double seconds = 0;  ///< of the call
+  double seconds = 0;  ///< time of the call
 };
-/// Launched, nothing was found, and every output agrees.
+/// Whether the call launched without findings, and every output agrees.
 bool agrees(const Trial& trial);
 
 struct Report {
   emit::Description description;
   Tolerances tolerances;
-  std::vector<std::string> notes;       ///< remarks about the folder
-  std::vector<std::string> complaints;  ///< of the compiler: kernel.cu does not compile
-  std::vector<std::int64_t> left_out;   ///< iterations for which no arguments were found
+  std::vector<std::string> notes;  ///< remarks about the folder
+  std::vector<std::string>
+      complaints;  ///< first messages of the compiler: kernel.cu does not compile
+  std::vector<std::int64_t> left_out;  ///< trip counts without arguments
   std::vector<Trial> trials;
 };
-/// It was compiled and called, and all trials agree.
+/// Whether the kernel was compiled and called, and all trials agree.
 bool agrees(const Report& report);
 
-/// For people: a line per trial, what was found with the lines of kernel.cu, and the verdict.
-/// `folder`: of the kernel.
+/// Text for people: a line per trial, the findings with the lines of kernel.cu, and the verdict.
+/// `folder`: folder of the kernel.
 std::string to_text(const Report& report, const std::string& folder);
 
 /// "version" of the JSON, which docs/reference/cuda.md describes.

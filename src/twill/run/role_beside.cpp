@@ -4,12 +4,11 @@
 #include "twill/ir/operands.h"
 #include "twill/run/role_steps.h"
 
-/// Loops of a role beside the planned one, and memory that is not of the plan.
+/// Loops of a role beside the planned loop, and memory outside of the plan.
 namespace twill::run {
 
-/// Whether the op may be of a product that stands in no loop, of which the plan has effects only.
-/// The role is in front of the tile's sections, and the first step there is of another kind; or it
-/// is behind all of them.
+/// Whether the op may belong to a product in no loop, for which the plan has effects only. The role
+/// is in front of the tile's sections, with a first step of another kind, or behind all sections.
 bool RoleSteps::is_around(ir::OpKind kind) {
   if (!all_.products_around) return false;
   const auto is_left = [&](const Placed& placed) {
@@ -33,8 +32,8 @@ bool RoleSteps::is_around(ir::OpKind kind) {
   }
 }
 
-/// A role has one for each tile that it loads and waits for at once, which no ring of the plan
-/// brings.
+/// Whether a role makes the op's mbarrier itself. A role makes one for each tile that it loads and
+/// awaits at once, without a ring of the plan.
 bool has_own_barrier(const ir::Program& module, ir::OpId function, ir::OpId op) {
   const auto barrier = ir::operand_in(module.op(op), ir::Role::barrier);
   const auto made = barrier ? module.value(*barrier).op : std::nullopt;
@@ -42,9 +41,9 @@ bool has_own_barrier(const ir::Program& module, ir::OpId function, ir::OpId op) 
          ir::parent(module, *made) != function;
 }
 
-/// Whether it is about a mbarrier of helpers, or threads access a buffer of theirs. A tile that is
-/// done with may lie where a box lies then; copies and products are of the tile. A buffer of one
-/// element brings a scalar with a channel of the plan, and is none of its buffers.
+/// Whether the op uses an mbarrier of helpers, or threads access a buffer of helpers. A box may lie
+/// in the memory of a tile no longer in use; copies and products use the tile. A buffer of one
+/// element brings a scalar with a channel of the plan, and is no buffer of the plan.
 bool RoleSteps::is_of_helpers(const concurrent::Role& state, ir::OpId op) const {
   const ir::OpKind kind = all_.what.module.op(op).kind;
   if (kind == ir::OpKind::block_load_async || kind == ir::OpKind::copy_async ||
@@ -61,8 +60,8 @@ bool RoleSteps::is_of_helpers(const concurrent::Role& state, ir::OpId op) const 
   });
 }
 
-/// Whether threads access memory that the role allocates itself: a box in front of the loop, say.
-/// Buffers of the plan are there before the roles are.
+/// Whether threads access memory that the role allocates itself, such as a box in front of the
+/// loop. Buffers of the plan exist before the roles begin.
 bool RoleSteps::is_of_own_memory(const concurrent::Role& state, ir::OpId id) const {
   const ir::Op& op = all_.what.module.op(id);
   if (op.kind != ir::OpKind::shared_store && op.kind != ir::OpKind::shared_load) return false;
@@ -71,7 +70,7 @@ bool RoleSteps::is_of_own_memory(const concurrent::Role& state, ir::OpId id) con
   return at && own_memory_.contains(at->storage);
 }
 
-/// Remembers memory that the role writes and no step of the plan does.
+/// Notes memory that the role writes without a step of the plan.
 void RoleSteps::note_aside(const concurrent::Role& state, ir::OpId id) {
   const auto access = ir::memory_access(all_.what.module.op(id));
   const auto to = access && access->destination ? access->destination
@@ -101,7 +100,7 @@ bool RoleSteps::is_in_branch(const concurrent::Role& state) const {
                      [&](const auto& frame) { return all_.branches.contains(frame.op); });
 }
 
-/// Whether the step's work stands in a branch with products: the role does all of it in one piece.
+/// Whether the step's work stands in a branch with products: the role does the branch in one piece.
 bool RoleSteps::is_of_branch(const Placed& placed) const {
   if (all_.of_kernel.empty() || !placed.step->op) return false;
   const auto& sources = all_.what.origins[placed.step->op->index()].sources;
@@ -112,7 +111,7 @@ bool RoleSteps::is_of_branch(const Placed& placed) const {
   });
 }
 
-/// A product in a branch reads tiles that the role has waited for and not given back.
+/// Checks a product in a branch: its tiles must be awaited by the role and not yet released.
 std::string RoleSteps::check_in_branch(const concurrent::Role& state, ir::OpId id) const {
   const auto operands = ir::mma_operands(all_.what.module.op(id));
   for (const ir::ValueId operand : {operands->a, operands->b}) {
@@ -136,13 +135,13 @@ std::string RoleSteps::check_in_branch(const concurrent::Role& state, ir::OpId i
   return {};
 }
 
-/// Fillings of a channel that loops beside the planned one used before the tile.
+/// Fillings of a channel that loops beside the planned loop used before the tile.
 std::int64_t RoleSteps::used_beside(plan::ChannelId channel) const {
   const auto found = beside_before_.find(channel);
   return found == beside_before_.end() ? 0 : found->second;
 }
 
-/// Copies of a buffer that loops beside the planned one used before the tile.
+/// Copies of a buffer that loops beside the planned loop used before the tile.
 std::int64_t RoleSteps::used_beside(plan::BufferId buffer) const {
   for (const auto& [channel, used] : beside_before_) {
     const auto& guarded = plan_[channel].buffers;
@@ -151,7 +150,7 @@ std::int64_t RoleSteps::used_beside(plan::BufferId buffer) const {
   return 0;
 }
 
-/// A wait in a loop beside the planned one is for the filling that follows the last one. The ring
+/// Checks a wait in a loop beside the planned loop: the wait must be for the next filling. The ring
 /// goes on from there in the next tile.
 std::string RoleSteps::take_beside(const concurrent::Role& state, ir::OpId id) {
   const ir::Op& op = all_.what.module.op(id);
@@ -175,7 +174,7 @@ std::string RoleSteps::take_beside(const concurrent::Role& state, ir::OpId id) {
     ++used;
     return {};
   }
-  if (used > used_beside(bound->second) && is_for(next - 1)) return {};  // once more
+  if (used > used_beside(bound->second) && is_for(next - 1)) return {};  // a repeated wait
   return "a loop beside the planned one comes to filling " + std::to_string(next) + " of " +
          channel.name + " here";
 }

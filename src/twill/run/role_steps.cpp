@@ -29,9 +29,9 @@ bool is_product(const plan::Plan& plan, const plan::Step& step) {
 }
 
 constexpr std::int64_t kLanes = 32;
-constexpr std::size_t kMostReads = 64;  ///< that are remembered
+constexpr std::size_t kMostReads = 64;  ///< most reads that are remembered
 
-/// Whether roles notice it, or do something in shared memory by it.
+/// Whether other roles notice the op, or the op accesses shared memory.
 bool is_shown(OpKind kind) {
   switch (kind) {
     case OpKind::barrier_wait:
@@ -49,7 +49,7 @@ bool is_shown(OpKind kind) {
   }
 }
 
-/// Whether it is inline assembly with a fence for the async proxy.
+/// Whether the op is inline assembly with a fence for the async proxy.
 bool fences(const ir::Op& op) {
   if (op.kind != OpKind::inline_asm) return false;
   const concurrent::Assembly assembly = concurrent::read_assembly(op.symbol);
@@ -73,7 +73,7 @@ RoleSteps::RoleSteps(Comparison& all, const plan::Role& role)
   add_tile();
 }
 
-/// Whether a channel is about a box that one role stores.
+/// Whether the channel guards a box that one role stores.
 bool RoleSteps::is_of_box(plan::ChannelId channel) const {
   const auto& buffers = plan_[channel].buffers;
   return !buffers.empty() && plan_[buffers.front()].staging &&
@@ -106,8 +106,8 @@ std::string RoleSteps::words(const Placed& placed) const {
   return plan::to_text(plan_, *placed.step) + " of iteration " + std::to_string(placed.iteration);
 }
 
-/// The box that threads write in a step, for another role to store. Beside products in no loop a
-/// role may write memory of its own, and is not asked about boxes.
+/// The box into which threads write in a step, for another role to store. A kernel with products in
+/// no loop has no such box: a role may write memory of its own.
 std::optional<plan::BufferId> RoleSteps::box_of(const plan::Step& step) const {
   if (step.kind != StepKind::stage || !step.per_tile_op || all_.products_around) {
     return std::nullopt;
@@ -116,7 +116,7 @@ std::optional<plan::BufferId> RoleSteps::box_of(const plan::Step& step) const {
   return op.sender ? std::optional(op.buffers.front()) : std::nullopt;
 }
 
-/// The buffer in shared memory that threads write in a step.
+/// The buffer in shared memory into which threads write in a step.
 std::optional<plan::BufferId> RoleSteps::written_by(const plan::Step& step) const {
   if (!step.op) return box_of(step);
   const plan::Value& value = plan_.values[step.op->index()];
@@ -128,14 +128,15 @@ std::optional<plan::BufferId> RoleSteps::written_by(const plan::Step& step) cons
   return plan_[*value.home].residence == plan::Residence::shared ? value.home : std::nullopt;
 }
 
-/// Whether the text has an op of its own for the step, in that place.
+/// Whether the text must have an op of its own for the step, at that place.
 bool RoleSteps::shows(const Placed& placed) const {
   const plan::Step& step = *placed.step;
   const bool once = step.instance.from == plan::Instance::From::tile && all_.walks == 0;
   const bool boxed = step.op && plan_.mechanisms[step.op->index()] == Mechanism::bulk_store;
   if (boxed && step.kind == StepKind::stage) return false;
   const bool waits = step.kind == StepKind::wait || step.kind == StepKind::release;
-  if (waits && barriers_of(*step.channel) != *step.channel) return false;  // with the first of them
+  if (waits && barriers_of(*step.channel) != *step.channel)
+    return false;  // done with the first of these channels
   switch (step.kind) {
     case StepKind::acquire:
       return !once || step.instance.offset == 1;
@@ -153,7 +154,7 @@ bool RoleSteps::shows(const Placed& placed) const {
   }
 }
 
-/// Looks at a step for which there is no op of its own.
+/// Checks a step that has no op of its own.
 std::string RoleSteps::pass(const Placed& placed) {
   const plan::Step& step = *placed.step;
   if (placed.is_per_tile) return {};
@@ -165,7 +166,7 @@ std::string RoleSteps::pass(const Placed& placed) {
   return step.op ? check_computed(placed) : std::string();
 }
 
-/// Goes to the next step that shows.
+/// Goes to the next step that has an op of its own.
 std::string RoleSteps::to_next() {
   while (true) {
     while (next_ < steps_.size() && !shows(steps_[next_])) {
@@ -224,7 +225,8 @@ std::string RoleSteps::take(const concurrent::Role& state, ir::OpId id) {
   const bool around = in_branch || (own && !beside && works && is_around(op.kind));
   if (shown && (!own || (around && !in_branch))) note_aside(state, id);
   if (own && !beside && !around) difference = reads ? take_read(state, id) : match(state, id);
-  if (around && reads) static_cast<void>(take_read(state, id));  // of a tile that the plan has
+  if (around && reads)
+    static_cast<void>(take_read(state, id));  // a read of a tile that the plan has
   if (in_branch && op.kind == OpKind::wgmma) difference = check_in_branch(state, id);
   if (beside && op.kind == OpKind::barrier_wait) difference = take_beside(state, id);
   carry(state, id, around);
@@ -240,7 +242,7 @@ std::string RoleSteps::match(const concurrent::Role& state, ir::OpId id) {
     if (fit) return {};
     return "the copies of \"" + words(placed) + "\" arrive elsewhere";
   }
-  // A role that holds several parts of a tile writes each into the box.
+  // A role with several parts of a tile writes each part into the box.
   const bool filled = op.kind == OpKind::shared_store && next_ > 0 &&
                       box_of(*steps_[next_ - 1].step) && fits(state, id, steps_[next_ - 1]);
   if (filled) return {};
@@ -319,7 +321,7 @@ bool RoleSteps::fits_barrier(const concurrent::Role& state, ir::OpId id, const P
       all_.bindings.arrive(at->storage, instance, kLanes * state.warps);
       return true;
     default: {
-      // Copies in small pieces go through registers: the role itself arrives then.
+      // Copies in small pieces go through registers: the role itself then arrives.
       const bool copied = arrives_next_;
       if (step.kind != StepKind::commit && step.kind != StepKind::release && !copied) return false;
       if (step.kind == StepKind::release) held_[*step.channel].released = instance + 1;
@@ -354,7 +356,7 @@ bool RoleSteps::fits_copy(const concurrent::Role& state, ir::OpId id, const Plac
                                      placed.instance + used_beside(*step.channel), *full);
 }
 
-/// Whether it is this role that writes the buffer.
+/// Whether this role writes the buffer.
 bool RoleSteps::writes(plan::BufferId buffer) const {
   const auto& steps = role_.sections.steady;
   return std::any_of(steps.begin(), steps.end(),
@@ -407,14 +409,14 @@ bool RoleSteps::fits_product(const concurrent::Role& state, ir::OpId id, const P
   const auto known = [&](const Spot& at) {
     return std::ranges::any_of(reads, [&](const Read& it) { return fits_read(it, at); });
   };
-  // Values that the role has written itself may be in its registers still.
+  // Values that the role has written itself may still be in its registers.
   const auto made = made_in_.find(operands->a);
   const auto held = [&](const Read& read) {
     return read.value && writes(read.buffer) && made != made_in_.end() &&
            (made->second == read.iteration ||
             is_made_of(*read.value, read.iteration, made->second));
   };
-  const auto done = [&](const Read& read) {  // by the product, or in front of it
+  const auto done = [&](const Read& read) {  // read by the product, or before the product
     const auto fits_it = [&](const Spot& at) { return fits_read(read, at); };
     return std::any_of(spots.begin(), spots.end(), fits_it) ||
            std::any_of(read_here_.begin(), read_here_.end(), fits_it) || held(read);
@@ -428,7 +430,7 @@ bool RoleSteps::fits_write(const concurrent::Role& state, ir::OpId id, const Pla
   const auto address = ir::operand_in(all_.what.module.op(id), ir::Role::address);
   auto at = address ? spot(state, *address) : std::nullopt;
   std::optional<plan::BufferId> buffer = written_by(*placed.step);
-  if (at && box_of(*placed.step)) *at = {at->storage, 0, 1};  // it may lie in all of a ring
+  if (at && box_of(*placed.step)) *at = {at->storage, 0, 1};  // the box may lie anywhere in a ring
   if (is_copy(plan_, *placed.step) && placed.step->op) {      // in small pieces, through registers
     buffer = plan_.values[placed.step->op->index()].home;
     arrives_next_ = true;
@@ -438,7 +440,7 @@ bool RoleSteps::fits_write(const concurrent::Role& state, ir::OpId id, const Pla
                              placed.instance + used_beside(*buffer), *at);
 }
 
-/// Threads read shared memory for a step that is about to be done.
+/// Checks a read of shared memory by threads for a step that comes next.
 std::string RoleSteps::take_read(const concurrent::Role& state, ir::OpId id) {
   const ir::Op& op = all_.what.module.op(id);
   const auto address = ir::operand_in(op, ir::Role::address);
@@ -457,7 +459,7 @@ std::string RoleSteps::take_read(const concurrent::Role& state, ir::OpId id) {
     if (!drains && shows(placed) && !written_by(*placed.step) && !is_product(plan_, *placed.step))
       break;
   }
-  // A step's reads may be repeated, as long as the slot is not another's.
+  // A step's reads may be repeated until the slot belongs to another step.
   for (auto read = read_.rbegin(); read != read_.rend(); ++read) {
     if (!fits_read(*read, *at)) continue;
     if (read->value) made_in_[op.results.front()] = read->iteration;

@@ -15,24 +15,26 @@
 #include "twill/run/bindings.h"
 #include "twill/run/translation.h"
 
-/// Internal to the room: one role of a module beside the steps of its plan.
+/// Internal to the room: one role of a module, compared with the steps of its plan.
 namespace twill::run {
 
-/// Whether a value is made of indices and constants alone. Roles make such a value where they want
-/// it, with no regard to the plan: it needs nothing that others have to make first.
+/// Whether a value is computed from indices and constants alone. Roles compute such values
+/// anywhere, without a step of the plan: no other role has to come first.
 bool is_of_indices(const ir::Program& program, ir::ValueId value);
 
 /// Facts that all roles of a run share.
 struct Comparison {
   const Translated& what;
-  std::int64_t trips = 0;        ///< of each tile
-  int walks = 0;                 ///< loops over tiles that the roles have around the planned one
-  bool products_around = false;  ///< the kernel has products in no loop, of which no plan has steps
-  std::set<ir::OpId> branches;   ///< of the module: what stands there is done in one piece
+  std::int64_t trips = 0;  ///< iterations of each tile
+  int walks = 0;           ///< loops over tiles that the roles have around the planned loop
+  bool products_around =
+      false;                    ///< the kernel has products in no loop, for which no plan has steps
+  std::set<ir::OpId> branches;  ///< branches of the module that are done in one piece
   std::set<ir::OpId> of_kernel;  ///< the kernel's branches with products
-  /// Memory that is not the plan's: an allocation, or what it is when looked at with another type.
+  /// Memory of helpers, which is outside of the plan: an allocation, or its view with another type.
   std::set<std::pair<const execute::Tile*, std::size_t>> of_helpers;
-  /// Memory that roles write with no step of the plan, and the first op that does: no buffer of it.
+  /// Memory that roles write without a step of the plan, and the first op that writes there. No
+  /// buffer of the plan lies there.
   std::map<const execute::Tile*, ir::OpId> written_aside;
   Bindings bindings;
 };
@@ -43,7 +45,7 @@ std::vector<ir::OpId> around(const ir::Program& program, ir::OpId op);
 /// Branches around an op, within the loop that it stands in.
 std::vector<ir::OpId> branches_around(const ir::Program& program, ir::OpId op);
 
-/// Whether an op is about a mbarrier that a role makes itself: not one of the function's.
+/// Whether an op uses an mbarrier that a role makes itself, and that the function does not make.
 bool has_own_barrier(const ir::Program& module, ir::OpId function, ir::OpId op);
 
 /// Follows a role op by op, and the plan's role step by step.
@@ -51,28 +53,28 @@ class RoleSteps {
  public:
   RoleSteps(Comparison& all, const plan::Role& role);
 
-  /// Takes an op that the role has done. Returns how that differs from the plan; empty: it does
-  /// not.
+  /// Compares an op that the role has done with the plan. Returns the difference; empty: none.
   std::string take(const concurrent::Role& state, ir::OpId op);
-  /// At the end of the role.
+  /// Compares the end of the role with the plan. Returns the difference; empty: none.
   std::string end();
 
  private:
-  /// A step, and the iteration of the tile that it is about; `instance` goes on from tile to tile,
-  /// or counts tiles. What loops beside the planned one use is not in it.
+  /// A step and its iteration in the tile. `instance` goes on from tile to tile, or counts tiles.
+  /// Instances used by loops beside the planned loop are not counted.
   struct Placed {
     const plan::Step* step = nullptr;
     std::int64_t iteration = 0;
     std::int64_t instance = 0;
     bool is_per_tile = false;  ///< before or after the sections
   };
-  /// Arithmetic on a tile, and the latest iteration of what it is made from.
+  /// Arithmetic on a tile, and the latest iteration among the values from which the result is
+  /// computed.
   struct Computed {
     ir::OpKind kind = ir::OpKind::other;
     std::optional<std::int64_t> iteration;
-    std::vector<std::int64_t> shape = {};  ///< of the result
+    std::vector<std::int64_t> shape = {};  ///< shape of the result
   };
-  /// A read of a copy in shared memory: of a value of an iteration, or of an invariant tile.
+  /// A read of a copy in shared memory: a value of an iteration, or an invariant tile.
   struct Read {
     plan::BufferId buffer;
     std::int64_t instance = 0;
@@ -84,7 +86,8 @@ class RoleSteps {
   void place(const std::vector<plan::Step>& steps, std::int64_t window, bool is_per_tile);
   std::optional<plan::BufferId> box_of(const plan::Step& step) const;
   bool is_of_box(plan::ChannelId channel) const;
-  /// The channel whose mbarriers a channel has: those from roles that fill a box have the same.
+  /// The channel whose mbarriers a channel uses. Channels from roles that fill one box share
+  /// mbarriers.
   plan::ChannelId barriers_of(plan::ChannelId channel) const {
     return barriers_of_[channel.index()];
   }
@@ -142,27 +145,27 @@ class RoleSteps {
   std::vector<Placed> steps_;
   std::size_t next_ = 0;
   std::int64_t tiles_ = 0;
-  std::optional<ir::OpId> loop_;  ///< the planned one
-  bool arrives_next_ = false;     ///< a copy by threads is issued, and its arrival stands behind
-  bool fenced_ = false;           ///< since the last step that shows
+  std::optional<ir::OpId> loop_;  ///< the planned loop
+  bool arrives_next_ = false;     ///< a copy by threads is issued, and its arrival comes next
+  bool fenced_ = false;           ///< a fence came since the last step with an op of its own
   std::int64_t open_products_ = 0;
-  std::vector<Computed> computed_;  ///< since the last step that shows
-  /// Ops of the kernel that one part has done on a whole tile, for all parts, and in which
+  std::vector<Computed> computed_;  ///< arithmetic since the last step with an op of its own
+  /// Ops of the kernel that one part has done on a whole tile for all parts, each with the
   /// iteration.
   std::set<std::pair<ir::OpId, std::int64_t>> for_all_parts_;
-  std::vector<Spot> read_here_;  ///< by threads, since then
+  std::vector<Spot> read_here_;  ///< reads by threads since that step
   std::map<ir::ValueId, std::int64_t> made_in_;
-  std::deque<Read> read_;  ///< by steps that are past
-  /// Memory that the role has allocated, and by which op. Of the plan it is a tile of the text that
-  /// the role puts there in front of the loop, or nothing.
+  std::deque<Read> read_;  ///< reads by past steps
+  /// Memory that the role has allocated, with the allocation. In the plan this memory is a tile
+  /// that the role writes in front of the loop, or has no counterpart.
   std::map<const execute::Tile*, ir::OpId> own_memory_;
-  std::map<ir::OpId, plan::BufferId> own_copies_;  ///< such tiles, by op
-  /// Fillings of channels that loops beside the planned one have used: up to now, and before the
+  std::map<ir::OpId, plan::BufferId> own_copies_;  ///< tiles of that kind, by op
+  /// Fillings of channels that loops beside the planned loop have used: up to now, and before the
   /// tile.
   std::map<plan::ChannelId, std::int64_t> beside_;
   std::map<plan::ChannelId, std::int64_t> beside_before_;
   std::map<std::tuple<plan::OpId, std::int64_t, bool>, std::optional<std::int64_t>> latest_;
-  /// Fillings of a channel that the role has released, and those that it has waited for.
+  /// Fillings of a channel that the role has released, and fillings for which it has waited.
   struct Held {
     std::int64_t released = 0;
     std::int64_t waited = 0;

@@ -34,7 +34,7 @@ bool is_made_of_indices(const ir::Program& program, ir::ValueId value,
   }
 }
 
-/// Values among those handed to a step that an op in it is made from, and all on the way to them.
+/// Values given to a step from which an op in the step is computed, and all values in between.
 std::set<ir::ValueId> taken_by(const ir::Program& program, ir::OpId source,
                                const std::map<plan::OpId, std::set<ir::ValueId>>& handed) {
   std::map<ir::ValueId, ir::ValueId> yielded;
@@ -64,8 +64,8 @@ bool is_of_indices(const ir::Program& program, ir::ValueId value) {
   return is_made_of_indices(program, value, seen);
 }
 
-/// Whether a transfer op moves a value that is made of indices alone. Who wants that makes it, so
-/// the text moves nothing.
+/// Whether a transfer op moves a value that is computed from indices alone. Each reader computes
+/// that value itself, so the text moves nothing.
 bool RoleSteps::hands_over_indices(plan::OpId op) const {
   if (!all_.what.origins[op.index()].forwards) return false;
   bool moves = false;
@@ -82,8 +82,8 @@ bool RoleSteps::hands_over_indices(plan::OpId op) const {
   return moves;
 }
 
-/// The latest iteration of what a step's value is made from: products, and tiles in shared memory.
-/// `held`: the role takes what it wrote itself from its registers.
+/// The latest iteration among the products and tiles in shared memory from which a step's value is
+/// computed. `held`: the role still has its own writes in registers.
 std::optional<std::int64_t> RoleSteps::latest_in(plan::OpId op, std::int64_t iteration, bool held) {
   const auto [known, added] = latest_.try_emplace({op, iteration, held}, std::nullopt);
   if (!added) return known->second;
@@ -97,7 +97,7 @@ std::optional<std::int64_t> RoleSteps::latest_in(plan::OpId op, std::int64_t ite
   return latest;
 }
 
-/// The same for what one dependence hands to an iteration.
+/// The latest iteration for the value of one dependence, as read in an iteration.
 std::optional<std::int64_t> RoleSteps::made_by(const problem::Dependence& it,
                                                std::int64_t iteration, bool held) {
   const std::int64_t from = iteration - it.distance;
@@ -114,8 +114,8 @@ bool RoleSteps::is_made_of(plan::OpId op, std::int64_t iteration,
   return made == latest_in(op, iteration, false) || made == latest_in(op, iteration, true);
 }
 
-/// The same for one op of those that a step stands for. An op may take less than all that the step
-/// is handed, and then of earlier iterations.
+/// Whether one op of a step is computed from values of iteration `made`. An op may read fewer
+/// values than the step does, and then values of earlier iterations.
 bool RoleSteps::is_made_of(plan::OpId op, ir::OpId source, std::int64_t iteration,
                            std::optional<std::int64_t> made) {
   if (is_made_of(op, iteration, made)) return true;
@@ -167,7 +167,7 @@ void RoleSteps::forward(std::span<const ir::ValueId> from, std::span<const ir::V
   }
 }
 
-/// Notes from which iteration an op's results are, and that arithmetic was done.
+/// Notes the iteration of an op's results, and the arithmetic.
 void RoleSteps::note_result(ir::OpId id, std::optional<std::int64_t> latest) {
   const ir::Op& op = all_.what.module.op(id);
   if (op.results.empty()) return;
@@ -182,8 +182,8 @@ void RoleSteps::note_result(ir::OpId id, std::optional<std::int64_t> latest) {
   }
 }
 
-/// A branch has the arithmetic of both its sides, and what it makes is of the latest iteration of
-/// what stands there. The side that the role has entered speaks for itself.
+/// Notes a branch. A branch has the arithmetic of both its sides, and its results have the latest
+/// iteration among its ops. Ops of the side that the role has entered are noted one by one.
 void RoleSteps::carry_branch(ir::OpId branch, std::optional<ir::BlockId> entered) {
   const ir::Program& module = all_.what.module;
   std::optional<std::int64_t> latest;
@@ -240,7 +240,7 @@ void RoleSteps::carry(const concurrent::Role& state, ir::OpId id, bool left_asid
   note_result(id, latest);
 }
 
-/// Whether a tile has the shape of a whole one, or of a part of it.
+/// Whether a tile has the shape of a whole tile, or of a part.
 bool RoleSteps::is_of_shape(const std::vector<std::int64_t>& shape,
                             const std::vector<std::int64_t>& whole) const {
   int parts = 1;
@@ -262,7 +262,7 @@ bool RoleSteps::has_own_step(const extract::Source& source) const {
       });
 }
 
-/// The arithmetic that the step stands for has been done, on the step's iteration.
+/// Checks that the role has done the step's arithmetic, for the step's iteration.
 std::string RoleSteps::check_computed(const Placed& placed) {
   const plan::Step& step = *placed.step;
   if (is_of_branch(placed)) return {};

@@ -17,17 +17,17 @@ namespace {
 using Grid = std::array<std::int64_t, 3>;
 using Kind = emit::Parameter::Kind;
 
-constexpr int kMostTries = 150;  ///< runs of the text in search of arguments
+constexpr int kMostTries = 150;  ///< most runs of the text in the search for arguments
 constexpr std::uint64_t kPatterns = 12;
-constexpr std::int64_t kOuterTrips = 4;  ///< of loops around the planned one, where that is free
-constexpr std::int64_t kPlenty = 2'000'000;  ///< elements that are moved: more take longer to run
-                                             ///< than they can show
+constexpr std::int64_t kOuterTrips =
+    4;  ///< trips of loops around the planned loop, where these are free
+constexpr std::int64_t kPlenty = 2'000'000;  ///< moved elements; more take too long to run
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// Grids of the axes that the kernel asks for, those with the most in them first.
+/// Grids of the axes that the kernel reads, the largest grids first.
 std::vector<Grid> grids_of(unsigned axes) {
   const std::vector<Grid> wanted = {{2, 2, 2}, {2, 2, 1}, {4, 1, 1}, {3, 1, 1}, {2, 1, 2},
                                     {2, 1, 1}, {1, 2, 1}, {1, 1, 2}, {1, 1, 1}};
@@ -51,8 +51,8 @@ std::vector<std::int64_t> values_of_drivers() {
   return values;
 }
 
-/// Values of the integers that drive a loop's step alone: numbers of parts that it is cut in, or of
-/// elements that an iteration takes.
+/// Values of the integers that drive a loop's step alone: numbers of parts into which the loop is
+/// cut, or elements in an iteration.
 const std::vector<std::int64_t> kStepsOfEven = {1, 2, 64, 16, 128};
 const std::vector<std::int64_t> kStepsOfOdd = {2, 1, 32, 64, 128};
 
@@ -77,7 +77,7 @@ class Search {
         given_.grid ? std::vector<Grid>{*given_.grid} : grids_of(axes_of(kernel_));
     for (const Sizes& sizes : all_sizes()) {
       auto chosen = with_sizes(sizes, grids);
-      // Other numbers may not fit each other, such as more groups of heads than heads.
+      // Other numbers may contradict each other, such as more groups of heads than heads.
       if (!chosen && sizes.pattern != 0) break;
       if (!chosen || *chosen) return chosen;
     }
@@ -85,8 +85,8 @@ class Search {
   }
 
  private:
-  /// Integers that drive no loop: `number` for all of them with `pattern` 0. Else each has that
-  /// number, a tile's worth less, or next to nothing, as the pattern has it.
+  /// Integers that drive no loop: `number` for all of them with `pattern` 0. Other patterns give
+  /// each integer that number, a tile's worth less, or a very small number.
   struct Sizes {
     std::int64_t number = 0;
     std::uint64_t pattern = 0;
@@ -98,9 +98,9 @@ class Search {
     std::int64_t step = 1;
   };
 
-  /// The first call with these sizes that is quick to run, and in which the order of the CTAs does
-  /// not matter. Fewer CTAs are tried where there is too much to move; what uses nothing is no
-  /// better with them.
+  /// The first call with these sizes that runs quickly and does not depend on the order of the
+  /// CTAs. Tries fewer CTAs where a call moves too much. Fewer CTAs do not help a call that uses
+  /// a tensor without elements.
   Result<std::optional<Chosen>> with_sizes(const Sizes& sizes, const std::vector<Grid>& grids) {
     for (const Grid& grid : grids) {
       TWILL_TRY(const auto drives, drives_for(grid, sizes));
@@ -119,7 +119,7 @@ class Search {
     return std::nullopt;
   }
 
-  /// Where tiles of 64 to 256 rows end in between, and where they do not.
+  /// Sizes at which tiles of 64 to 256 rows end within a tile, and sizes of whole tiles.
   std::vector<Sizes> all_sizes() const {
     if (given_.size) return {{*given_.size, 0}};
     std::vector<std::int64_t> numbers = {208, 528, 144, 400, 256};
@@ -133,7 +133,7 @@ class Search {
     return sizes;
   }
 
-  /// Value that `sizes` gives to parameter number `number`.
+  /// Value of parameter number `number` under `sizes`.
   static std::int64_t number_for(const Sizes& sizes, std::size_t number) {
     if (sizes.pattern == 0) return sizes.number;
     std::mt19937_64 draw(sizes.pattern * 1000 + number);
@@ -165,7 +165,7 @@ class Search {
     return launch;
   }
 
-  /// Whether a parameter is a size or a stride of a descriptor's tensor, and drives nothing.
+  /// Whether a parameter is a size or a stride of a descriptor's tensor, and drives no loop.
   bool describes(std::size_t number) const {
     for (const emit::Parameter& it : kernel_.description.parameters) {
       for (const auto& places : {it.sizes, it.strides}) {
@@ -177,9 +177,9 @@ class Search {
     return false;
   }
 
-  /// The numbers of iterations that values of the drivers make, up to the first that is too many.
-  /// Values by which the kernel divides, or a loop goes on, and cannot, are left out. Fails if
-  /// there are no others.
+  /// Trip counts for values of the drivers, up to the first count that is too large. Values are
+  /// left out that divide by zero in the kernel, or give a loop a step of 0. Fails if no value
+  /// remains.
   Result<std::map<std::int64_t, std::vector<Drive>>> trips_of(const Grid& grid, const Sizes& sizes,
                                                               std::int64_t step) {
     std::map<std::int64_t, std::vector<Drive>> by_trips;
@@ -191,7 +191,7 @@ class Search {
       if (!trips && !wrong) wrong = trips.error();
       return trips ? std::optional(trips->value_or(0)) : std::nullopt;
     };
-    std::int64_t before = 0, after = 0;  // values that make too few and too many
+    std::int64_t before = 0, after = 0;  // values with too few and with too many trips
     for (const std::int64_t value : values_of_drivers()) {
       const auto trips = add(value);
       after = value;
@@ -205,7 +205,7 @@ class Search {
     return by_trips;
   }
 
-  /// Divides whatever the drivers may be.
+  /// A divisor of all values of the drivers.
   std::int64_t divisor_of_drivers() const {
     std::int64_t divisor = 1;
     for (const emit::Parameter& it : kernel_.description.parameters) {
@@ -215,8 +215,8 @@ class Search {
     return divisor;
   }
 
-  /// Those with the iterations wanted, the best first: by seed what fills the last iteration
-  /// least, or most. Without drivers, one value: it does not matter.
+  /// Drives with the wanted trip count, the best first. The seed decides whether the last iteration
+  /// is filled least or most. Without drivers, one value suffices.
   Result<std::vector<Drive>> drives_for(const Grid& grid, const Sizes& sizes) {
     std::vector<std::int64_t> steps = {1};
     if (!steps_.empty()) steps = varied_ % 2 == 0 ? kStepsOfEven : kStepsOfOdd;
@@ -237,8 +237,8 @@ class Search {
                               last_first ? nearest.front() : nearest.back()};
   }
 
-  /// Runs the text with tensors without end, gives them the ends that its tiles suggest, and runs
-  /// it again. Nothing: the order of the CTAs matters.
+  /// Runs the text with tensors without end, gives the tensors ends that fit its tiles, and runs
+  /// the text again. Empty: the order of the CTAs matters.
   Result<std::optional<Chosen>> attempt(execute::Launch launch) const {
     const auto& parameters = kernel_.description.parameters;
     const bool described = std::any_of(parameters.begin(), parameters.end(),
@@ -256,9 +256,10 @@ class Search {
     return chosen;
   }
 
-  /// Sizes and strides of each descriptor's tensor, which ends with the last tile or within it.
+  /// Sets sizes and strides of each descriptor's tensor, which ends with the last tile or within
+  /// that tile.
   void describe(execute::Launch& launch, const execute::Accesses& accesses) const {
-    constexpr std::int64_t kAlignment = 16;  // bytes, of strides
+    constexpr std::int64_t kAlignment = 16;  // of strides, in bytes
     std::int64_t array = 0;
     for (const emit::Parameter& it : kernel_.description.parameters) {
       if (it.kind != Kind::pointer && it.kind != Kind::descriptor) continue;
@@ -296,8 +297,8 @@ class Search {
   std::int64_t wanted_;
   std::uint64_t seed_;
   std::uint64_t varied_;
-  std::vector<std::string> drivers_;  ///< of the loop's bounds
-  std::vector<std::string> steps_;    ///< of its step
+  std::vector<std::string> drivers_;  ///< drivers of the loop's bounds
+  std::vector<std::string> steps_;    ///< drivers of its step
   int tries_ = 0;
   std::optional<Chosen> last_resort_;
 };

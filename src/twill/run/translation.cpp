@@ -22,7 +22,8 @@ using concurrent::Frame;
 using ir::OpKind;
 
 constexpr std::int64_t kLongestPeriod = 256;
-/// Trips of loops other than the planned one: odd, so that no ring is as it was before them.
+/// Trips of loops other than the planned loop: odd, so that these loops change the phase of every
+/// ring.
 constexpr std::int64_t kOtherTrips = 3;
 
 /// Windows after which slots and phases of all rings are the same again.
@@ -45,7 +46,7 @@ std::int64_t longest_spread(const plan::Plan& plan) {
   return spread;
 }
 
-/// Loops around the planned one in the kernel's text. Some op of the plan stands for what is in no
+/// Number of loops around the planned loop in the kernel's text. Some op of the plan stands in no
 /// other loop.
 int loops_over_tiles(const Translated& what) {
   int fewest = std::numeric_limits<int>::max();
@@ -55,7 +56,7 @@ int loops_over_tiles(const Translated& what) {
       const auto loops = std::count_if(ops.begin(), ops.end(), [&](ir::OpId op) {
         return ir::is_loop(what.kernel.op(op).kind);
       });
-      fewest = std::min(fewest, static_cast<int>(loops) - 1);  // without the planned one
+      fewest = std::min(fewest, static_cast<int>(loops) - 1);  // without the planned loop
     }
   }
   return std::max(1, fewest);
@@ -64,7 +65,7 @@ int loops_over_tiles(const Translated& what) {
 /// Places of a kernel's products other than in a loop.
 struct ProductPlaces {
   bool in_no_loop = false;
-  std::set<ir::OpId> branches;  ///< with products, within a loop or in none
+  std::set<ir::OpId> branches;  ///< branches with products, within a loop or in none
 };
 
 ProductPlaces places_of_products(const ir::Program& kernel) {
@@ -82,7 +83,7 @@ ProductPlaces places_of_products(const ir::Program& kernel) {
   return places;
 }
 
-/// Whether an integer is made of what is loaded.
+/// Whether an integer is computed from a loaded value.
 bool is_loaded(const ir::Program& program, ir::ValueId value) {
   std::vector<ir::ValueId> todo{value};
   std::set<ir::ValueId> seen;
@@ -110,12 +111,12 @@ class Comparer {
   Result<TranslationCheck> compare() {
     TranslationCheck made;
     TWILL_TRY(guide_, concurrent::make_guide(program_, what_.function, 0));
-    guide_.more_than.clear();  // numbers of trips, too, that no arguments make
+    guide_.more_than.clear();  // also trip counts that no arguments can make
     TWILL_TRY_VOID(check_ends());
     const std::map<std::size_t, std::int64_t> counted = planned_loops();
     if (counted.empty()) return made;
     const auto known = counted.find(guide_.zero);
-    if (known != counted.end() && counted.size() == 1) {  // the text says how many
+    if (known != counted.end() && counted.size() == 1) {  // the text has a constant trip count
       TWILL_TRY(made.difference, compare_with(counted, known->second));
       made.most = known->second;
       made.every_trip = compared_ && made.difference.empty();
@@ -132,22 +133,22 @@ class Comparer {
   }
 
  private:
-  /// Quantities of the planned loop, and what its trips are more than each. Roles have one, or each
-  /// its own where it loads the number of trips.
+  /// Quantities of the planned loop, each with the number that is added to get the trips. Roles
+  /// share one quantity, or each role has its own where it loads the number of trips.
   using Counted = std::map<std::size_t, std::int64_t>;
 
   /// Integers that a loop carries, by iteration.
   using Rounds = std::vector<std::vector<std::int64_t>>;
 
-  /// The first loop in which a role of the plan waits, and not for what it fetches itself. For
-  /// roles without a loop of so many trips, also their own first one whose bound is loaded. Of a
-  /// role that works alone: its first loop with products.
+  /// Quantities of the first loop in which a role of the plan waits for another role. A role
+  /// without a loop of this quantity adds its own first loop with a loaded bound. Without such
+  /// waits: quantities of the first loop with products.
   Counted planned_loops() const {
     Counted found = loops_with(OpKind::barrier_wait);
     return found.empty() ? loops_with(OpKind::wgmma) : found;
   }
 
-  /// The same of loops that have ops of that kind.
+  /// Quantities of the first loops that have ops of that kind.
   Counted loops_with(OpKind wanted) const {
     Counted found;
     std::map<std::size_t, Counted> by_role;
@@ -178,8 +179,8 @@ class Comparer {
     return found;
   }
 
-  /// Fails where a loop ends by a number that a role draws, and no comparison of that number says
-  /// when.
+  /// Fails where a loop ends by a number that a role draws, and the end follows from no comparison
+  /// of that number.
   Result<void> check_ends() const {
     for (const auto& [op, loop] : guide_.whiles) {
       const auto end = concurrent::condition_of(program_, op);
@@ -192,8 +193,8 @@ class Comparer {
     return {};
   }
 
-  /// The largest number that loops over tiles compare a draw with, where that is asked. With one
-  /// more, all of them go on.
+  /// The largest number with which loops over tiles compare a draw, at the question about `number`.
+  /// All these loops go on with a larger draw.
   std::optional<std::int64_t> least_drawn(const concurrent::OpenNumber& number) const {
     std::optional<std::int64_t> least;
     if (!number.scope || number.scope->first != concurrent::kDrawn) return least;
@@ -203,7 +204,7 @@ class Comparer {
     return least;
   }
 
-  /// Values of buffers and mbarriers that helpers use: the plan knows nothing of them.
+  /// Finds buffers and mbarriers that helpers use, which are outside of the plan.
   void find_helpers() {
     for (const ir::OpId id : ir::walk(program_, what_.function)) {
       const std::size_t role = concurrent::role_of(program_, id);
@@ -221,8 +222,8 @@ class Comparer {
                        [&](ir::OpId inner) { return program_.op(inner).kind == kind; });
   }
 
-  /// Finds branches of the kernel in the module: they have products and no mbarriers. The choice
-  /// between few iterations and the loop has products in a loop.
+  /// Finds branches of the kernel in the module: these have products and no mbarriers. The branch
+  /// between few iterations and the loop is left out: it has products in a loop.
   void find_branches() {
     for (const ir::OpId id : ir::walk(program_, what_.function)) {
       if (program_.op(id).kind != OpKind::branch) continue;
@@ -252,7 +253,7 @@ class Comparer {
     return std::string();
   }
 
-  /// Follows a run in which the planned loop makes so many trips; `others`: the answer to all other
+  /// Follows a run in which the planned loop makes `trips` trips. `others`: the answer to all other
   /// questions, for each loop as often as it makes trips.
   Result<std::string> run(const Counted& counted, std::int64_t trips, bool others) {
     Comparison all{what_, trips, walks_, places_.in_no_loop, branches_, places_.branches,
@@ -260,7 +261,7 @@ class Comparer {
     std::map<std::size_t, RoleSteps> roles;
     std::map<const execute::Tile*, std::int64_t> counts;
     std::string difference;
-    std::set<std::int64_t> draws;  // by which loops go on
+    std::set<std::int64_t> draws;  // draws by which loops go on
     carried_.clear();
     const auto watch = [&](std::size_t number, const concurrent::Role& state, ir::OpId id) {
       if (!difference.empty()) return;
@@ -308,8 +309,8 @@ class Comparer {
     return difference.empty() ? difference_at_end(all, roles, findings, counts) : difference;
   }
 
-  /// The first thing that a run leaves otherwise than the plan; empty if there is none. Looked at
-  /// are missing steps, roles that wait, buffers that no step writes, and arrivals.
+  /// The first difference between the end of a run and the plan; empty: none. Checks missing steps,
+  /// roles that wait, buffers that no step writes, and arrivals.
   std::string difference_at_end(const Comparison& all, std::map<std::size_t, RoleSteps>& roles,
                                 const concurrent::Findings& findings,
                                 const std::map<const execute::Tile*, std::int64_t>& counts) const {
@@ -337,7 +338,7 @@ class Comparer {
     return {};
   }
 
-  /// Remembers what helpers use, and how many arrivals mbarriers count.
+  /// Notes memory that helpers use, and the number of arrivals of mbarriers.
   void note_setup(const concurrent::Role& state, ir::OpId id, Comparison& all,
                   std::map<const execute::Tile*, std::int64_t>& counts) const {
     const ir::Op& op = program_.op(id);
@@ -353,8 +354,7 @@ class Comparer {
     if (view != nullptr) counts[view->storage.get()] = op.count.value_or(0);
   }
 
-  /// Remembers the integers that a loop of the role carries to its next iteration, of those on
-  /// which something depends.
+  /// Notes the needed integers that a loop of the role carries to its next iteration.
   void note_carried(std::size_t number, const concurrent::Role& state, ir::OpId id) {
     const ir::Op& op = program_.op(id);
     if (op.kind == OpKind::for_loop) carried_[{number, id}].emplace_back();
@@ -370,8 +370,8 @@ class Comparer {
     entered.back().push_back(std::move(integers));
   }
 
-  /// True if the text goes on as it began. Integers that loops carry are the same a period later,
-  /// and no condition is about more trips than `most`. Precondition: the last run made `most`.
+  /// Whether the text repeats itself: integers that loops carry are the same a period later, and no
+  /// condition compares with more trips than `most`. Precondition: the last run made `most`.
   bool repeats_itself(std::int64_t most) const {
     if (period_ > kLongestPeriod) return false;
     const auto period = static_cast<std::size_t>(period_);
@@ -400,11 +400,11 @@ class Comparer {
   std::int64_t period_;
   int walks_ = 0;
   ProductPlaces places_;
-  std::set<ir::OpId> branches_;  ///< of the module, with products
+  std::set<ir::OpId> branches_;  ///< branches of the module with products
   std::set<ir::ValueId> of_helpers_;
   concurrent::Guide guide_;
-  bool compared_ = false;  ///< the last run came to roles
-  /// By role and loop: of each time that the role came to it.
+  bool compared_ = false;  ///< the last run reached the roles
+  /// Carried integers by role and loop, for each time that the role reached the loop.
   std::map<std::pair<std::size_t, ir::OpId>, std::vector<Rounds>> carried_;
 };
 

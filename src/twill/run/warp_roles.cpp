@@ -18,7 +18,7 @@ namespace {
 
 using concurrent::Order;
 
-/// Arguments that were chosen, and what the kernel makes of them.
+/// Chosen arguments, and the kernel's results for these.
 struct RolesCall {
   std::int64_t wanted = 0;
   std::optional<std::int64_t> trips;
@@ -44,7 +44,7 @@ execute::Launch renamed(const execute::Launch& launch, const RolesModule& module
   return made;
 }
 
-/// The two are called alike: as many arguments, of the same kinds.
+/// Checks that module and kernel have equally many arguments, of the same kinds.
 Result<void> check_alike(const RolesModule& module) {
   const auto there = parameters_of(module.against->text, module.against->function);
   const auto here = parameters_of(module.program, module.function);
@@ -113,7 +113,8 @@ class RolesRun {
           concurrent::Options options{order, tiles};
           options.checked = checked_;
           if (deciding_) options.deciding = &*deciding_;
-          // Another order takes hardly more steps, but where roles read what is not there yet.
+          // Another order takes hardly more steps, except where roles read memory that is not
+          // written yet.
           if (module_.against == nullptr) options.most_steps = 5 * concurrent::kMostStepsOfTrial;
           concurrent::Machine machine(module_.program, memory, call.launch, {x, y, z}, options,
                                       findings);
@@ -136,7 +137,7 @@ class RolesRun {
   const FixedArguments& given_;
   std::uint64_t seed_;
   std::optional<std::set<ir::OpId>> deciding_;
-  mutable bool checked_ = false;  ///< types fit
+  mutable bool checked_ = false;  ///< types are known to fit
 };
 
 /// Roles of the function: the default warps and all partitions.
@@ -149,8 +150,8 @@ std::size_t count_roles(const RolesModule& module) {
   return count;
 }
 
-/// Every role first while copies are late, all early, and some at random. The first and the random
-/// ones compute tiles.
+/// Orders of a report: every role first while copies are late, all copies early, and some orders at
+/// random. Tiles are computed in the first order and in the random ones.
 std::vector<std::pair<Order, bool>> orders_of(std::size_t roles, std::uint64_t seed, int seeds) {
   std::vector<std::pair<Order, bool>> orders;
   for (std::size_t first = 0; first < roles; ++first) {
@@ -249,7 +250,7 @@ Result<RolesReport> run_roles(const RolesModule& module, const FixedArguments& g
         report.not_computed = to_string(trial.error());
         trial = run.trial(call, order, false, report.tolerances);
       }
-      // A branch may depend on tiles, such as on their sum.
+      // A branch may depend on tiles, for example on their sum.
       if (!trial && !computes) trial = run.trial(call, order, true, report.tolerances);
       if (!trial) return tl::unexpected(trial.error());
       report.trials.push_back(*std::move(trial));

@@ -12,11 +12,12 @@
 #include "twill/run/compare.h"
 #include "twill/run/sizes.h"
 
-/// Modules whose warps have roles, run on the CPU (`concurrent`), and compared with the kernel that
-/// they come from. docs/reference/warp-roles.md describes each step.
+/// Modules whose warps have roles, run on the CPU (`concurrent`), and compared with the kernel from
+/// which they were made. docs/reference/warp-roles.md describes each step.
 namespace twill::run {
 
-/// A module, and the kernel that it must do the work of. Nothing is owned.
+/// A module, and the kernel with the results that the module must have. Members are references
+/// only.
 struct RolesModule {
   const ir::Program& program;
   ir::OpId function;
@@ -26,24 +27,25 @@ struct RolesModule {
 /// All CTAs of a grid under one order.
 struct RolesTrial {
   std::int64_t wanted = 0;            ///< iterations of the main loop
-  std::optional<std::int64_t> trips;  ///< that were made; nothing: no CTA comes to the loop
+  std::optional<std::int64_t> trips;  ///< iterations made; empty: no CTA reaches the loop
   execute::Launch launch;
   concurrent::Order order;
   bool tiles = true;  ///< tiles were computed
   std::vector<concurrent::Finding> findings;
   std::vector<Output> outputs;
-  std::int64_t steps = 0;  ///< ops that roles did: the same on every computer
+  std::int64_t steps = 0;  ///< ops that roles did; equal on every computer
   double seconds = 0;
 };
 bool agrees(const RolesTrial& trial);
 
 struct RolesReport {
   std::string module;   ///< names of the texts
-  std::string against;  ///< empty: nothing
+  std::string against;  ///< empty: no comparison
   std::size_t roles = 0;
   Tolerances tolerances;
-  std::vector<std::int64_t> left_out;  ///< iterations for which no arguments were found
-  std::string not_computed;  ///< why tiles were left out, with the op's place; empty: they were not
+  std::vector<std::int64_t> left_out;  ///< trip counts without arguments
+  std::string
+      not_computed;  ///< why tiles were left out, with the op's place; empty: tiles were computed
   std::vector<RolesTrial> trials;
 };
 bool agrees(const RolesReport& report);
@@ -54,42 +56,42 @@ struct RolesEffort {
   std::uint64_t seed = 1;
   int seeds = 1;          ///< random orders, from `seed` on
   bool tiles = true;      ///< compute tiles, in the first order and the random ones
-  bool to_first = false;  ///< end with the first run in which something is found
+  bool to_first = false;  ///< end with the first run that has a finding
 };
 
 /// Runs the module with arguments for each of `trips`, under several orders: copies late, early and
 /// at random, each role first. Arithmetic that cannot be executed, such as inline assembly, is left
-/// out where nothing is compared and no trip count depends on tiles. Else fails at the line of an
-/// op that cannot be executed. Fails if the two have other arguments, and if there are no arguments
-/// for any of `trips`.
+/// out if there is no comparison and no trip count depends on tiles. Else fails at the line of an
+/// op that cannot be executed. Fails if the arguments of the two differ, and if there are no
+/// arguments for any of `trips`.
 Result<RolesReport> run_roles(const RolesModule& module, const FixedArguments& given,
                               const RolesEffort& effort);
 
-/// For people: what was found, with lines, and the verdict.
+/// Text for people: the findings, with lines, and the verdict.
 std::string to_text(const RolesReport& report, const ir::Program& program);
-/// docs/reference/warp-roles.md describes it.
+/// JSON of the report, which docs/reference/warp-roles.md describes.
 std::string report_json(const RolesReport& report, const ir::Program& program);
 
-/// Conclusion from all runs of a module at once, or why there is none.
+/// Conclusion about all runs of a module at once, or the reason why there is none.
 struct RolesProof {
   std::string module;
   std::size_t roles = 0;
   std::int64_t at_least = 0;  ///< iterations that every loop is taken to make
   Result<concurrent::EveryTrip> every_trip;
   bool from_one = false;  ///< a rule is broken, but not where every loop makes an iteration
-  bool is_seen =
-      true;  ///< what was found happens for some arguments; else it may be that none lead there
+  bool is_seen = true;    ///< some arguments lead to the finding; else perhaps no arguments do
 };
 bool is_proven(const RolesProof& proof);
-/// Whether it is proven, but for launches without an iteration for which no arguments are known.
+/// Whether the module is proven except for launches without an iteration for which no arguments are
+/// known.
 bool is_proven_from_one(const RolesProof& proof);
 /// Whether a rule is known to be broken.
 bool is_broken(const RolesProof& proof);
 RolesProof prove_roles(const RolesModule& module, std::int64_t at_least);
 std::string to_text(const RolesProof& proof, const ir::Program& program);
 
-/// The function's arguments as parameters of a launch. A descriptor that is not followed by its
-/// sizes and strides has none: its tensor has no end.
+/// The function's arguments as parameters of a launch. A descriptor without sizes and strides
+/// behind it gets none: its tensor has no end.
 std::vector<emit::Parameter> parameters_of(const ir::Program& program, ir::OpId function);
 
 }  // namespace twill::run

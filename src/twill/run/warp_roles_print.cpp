@@ -28,15 +28,16 @@ std::string trips_in_words(const RolesTrial& trial) {
   return fmt::format("{} iteration{}", *trial.trips, *trial.trips == 1 ? "" : "s");
 }
 
-/// A finding, and how many more the same roles have: one wait that is missing breaks many rules.
+/// A finding, and the number of further findings of the same roles: one missing wait breaks many
+/// rules.
 struct Cause {
   const concurrent::Finding* first = nullptr;
-  const RolesTrial* trial = nullptr;  ///< null: of a proof
+  const RolesTrial* trial = nullptr;  ///< null: finding of a proof
   std::size_t more = 0;
-  std::set<int> lines;  ///< of these
+  std::set<int> lines;  ///< lines of these findings
 };
 
-/// Findings of different roles, each once, in order.
+/// Findings of different roles, each only once, in order.
 class Causes {
  public:
   explicit Causes(const ir::Program& program) : program_(program) {}
@@ -83,7 +84,8 @@ class Causes {
  private:
   const ir::Program& program_;
   std::set<std::tuple<concurrent::Rule, ir::OpId, std::optional<ir::OpId>>> seen_;
-  std::map<std::pair<std::size_t, std::size_t>, std::size_t> places_;  ///< by two roles
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t>
+      places_;  ///< numbers of causes, by two roles
   std::vector<Cause> causes_;
 };
 
@@ -95,7 +97,7 @@ std::string findings_text(const RolesReport& report, const ir::Program& program)
   return causes.text(report.module);
 }
 
-/// Outputs that differ, of the first trial in which they do.
+/// Text of differing outputs, from the first trial with a difference.
 std::string outputs_text(const RolesReport& report) {
   std::string text;
   std::set<std::string> seen;
@@ -211,7 +213,7 @@ std::string report_json(const RolesReport& report, const ir::Program& program) {
 
 namespace {
 
-/// "2 iterations of the loop of line 40", "0, 3 or more iterations of ..."
+/// Trip counts in words, as "2 iterations of the loop of line 40", "0, 3 or more iterations of ..."
 std::string in_words(const concurrent::LoopTrips& trips, const ir::Program& program) {
   const bool one = trips.trips.size() == 1 && trips.trips[0] == 1 && !trips.goes_on;
   return fmt::format("{}{} iteration{} of the loop of line {}", fmt::join(trips.trips, ", "),

@@ -17,20 +17,20 @@ class Names {
 
   Names(const device::Kernel& kernel, dialect::Words& words) : kernel_(kernel), words_(words) {}
 
-  /// A name like `base` that nothing else has, without its %.
+  /// Makes a name like `base`, without its %, that no other value has.
   std::string unique(std::string base);
-  /// Names a value, as in "%a".
+  /// Names a value, as "%a".
   std::string define(device::ValueId value);
   const std::string& name(device::ValueId value) const { return names_.at(value); }
   std::string type(device::ValueId value) { return words_.type(kernel_[value].type); }
 
-  // Lists with commas: "%a, %b", and the same of types and of new names with " = " behind.
+  // Lists with commas: names as "%a, %b", types, and new names with " = " behind.
   std::string names(const Values& values) const;
   std::string types(const Values& values);
   std::string defined(const Values& values);
-  /// "%new = %first, ...": what a loop begins with.
+  /// First values of a loop, as "%new = %first, ...".
   std::string begun(const Values& values, const Values& first);
-  /// "%a: i32, %b: i32", newly named.
+  /// Declaration of new names, as "%a: i32, %b: i32".
   std::string declared(const Values& values);
 
  private:

@@ -10,8 +10,9 @@ namespace twill::emit::ttgir {
 
 struct NodeWords {
   std::string op;
-  /// Attributes for the node's numbers, in their order: `count` is one of that name, `-` is none,
-  /// and `offsets[]` has all numbers. `count=1:i32` is always that, and `flag!` has no value.
+  /// Attributes for the node's numbers, in their order. `count` names one number, `-` skips one,
+  /// and `offsets[]` takes all numbers. `count=1:i32` has that constant value, and `flag!` has
+  /// none.
   std::string_view attributes = {};
 };
 

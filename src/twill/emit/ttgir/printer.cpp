@@ -58,7 +58,7 @@ class Printer : Names {
     line("}" + more);
   }
 
-  /// Has the compiler launch with no more registers than the kernel may take.
+  /// Makes the compiler launch with at most as many registers as the kernel may take.
   void limit_registers(std::vector<ir::NamedAttribute>& attributes) {
     if (kernel_.registers_at_launch == 0) return;
     const std::string name = "ttg.maxnreg";
@@ -76,7 +76,7 @@ class Printer : Names {
       if (!key.ends_with(".num-warps")) continue;
       value = table().integer(kernel_.roles.front().warps, value->type);
     }
-    // Triton knows no attributes of Twill's, which modules made of tasks have.
+    // Triton does not know Twill's attributes, which modules made of tasks have.
     std::erase_if(attributes, [](const ir::NamedAttribute& a) {
       return a.first == "sym_name" || a.first.starts_with("twill.");
     });
@@ -131,10 +131,10 @@ class Printer : Names {
     return {};
   }
 
-  /// The words for a step stand above it, or behind it if it is short.
+  /// Prints nodes. The remark of a step stands above the step, or behind it if the step is short.
   Result<void> print(const std::vector<Node>& nodes) {
     constexpr std::size_t kShort = 2;
-    std::size_t end = 0;  // of the short step at hand
+    std::size_t end = 0;  // end of the present short step
     std::string remark;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const Node& node = nodes[i];
@@ -150,7 +150,7 @@ class Printer : Names {
     return {};
   }
 
-  /// Says behind the last line where the user's source has an operation.
+  /// Notes behind the last line the place of an operation in the user's source.
   void place(ir::OpId op) {
     const auto where = ir::source_location(program_, op);
     if (!where || where->file.find_first_of("\"\\") != std::string::npos) return;
@@ -188,7 +188,8 @@ class Printer : Names {
     return {};
   }
 
-  /// An instruction that TTGIR has no op for; each thread runs it. The dialect wants a result.
+  /// Prints an instruction that TTGIR has no op for; each thread runs it. The dialect requires a
+  /// result.
   void assembly(const Node& node, const std::string& instruction) {
     line(
         fmt::format("{}tt.elementwise_inline_asm \"{} mov.u32 $0, 0;\" {{constraints = \"=r\", "
@@ -196,7 +197,7 @@ class Printer : Names {
                     defined(node.results), instruction));
   }
 
-  /// The nodes of a block and what it yields.
+  /// Prints the nodes of a block, and the values that the block yields.
   Result<void> print(const Block& block) {
     TWILL_TRY_VOID(print(block.nodes));
     if (block.yields.empty()) return {};
@@ -221,7 +222,7 @@ class Printer : Names {
     return {};
   }
 
-  /// A loop that goes on while the first yield of its first block is true.
+  /// Prints a loop that goes on while the first yield of its first block is true.
   Result<void> repeat(const Node& node) {
     const Block &test = node.blocks[0], &body = node.blocks[1];
     std::string carried = begun(test.arguments, node.operands);
@@ -254,7 +255,7 @@ class Printer : Names {
     return {};
   }
 
-  /// The function's early end; what follows stands in a block of its own.
+  /// Prints the function's early end; later nodes stand in a block of their own.
   Result<void> leave(const Node& node) {
     const int number = ++leaves_;
     const char* const first = node.numbers[0] != 0 ? "leave" : "go";
@@ -268,7 +269,7 @@ class Printer : Names {
     return {};
   }
 
-  /// Name and attributes of a node: by the text, or by the table.
+  /// Name and attributes of a node: from the text, or from the table.
   Phrase words_of(const Node& node) {
     const ir::Op* const op = node.source ? &program_.op(*node.source) : nullptr;
     switch (node.kind) {
@@ -323,7 +324,7 @@ class Printer : Names {
     return made;
   }
 
-  /// The attributes that a node's numbers are.
+  /// Attributes from a node's numbers.
   std::vector<ir::NamedAttribute> attributes_of(const Node& node) {
     std::vector<ir::NamedAttribute> made;
     auto next = node.numbers.begin();
@@ -350,13 +351,13 @@ class Printer : Names {
     return made;
   }
 
-  /// Operands of each role, where their number does not say it.
+  /// Number of operands in each segment, where the total does not determine it.
   static std::vector<std::int64_t> segments_of(const Node& node) {
     const std::size_t count = node.operands.size();
     if (node.kind == NodeKind::copy) return {1, 1, count > 2 ? 1 : 0, count > 3 ? 1 : 0};
     if (node.kind != NodeKind::create_map) return {};
     const std::int64_t rank = node.numbers[0];
-    return {1, 1, rank, rank, rank - 1, rank};  // no stride of the innermost dimension
+    return {1, 1, rank, rank, rank - 1, rank};  // the innermost dimension has no stride
   }
 
   ir::Attribute i32(std::int64_t number) { return table().integer(number, table().scalar("i32")); }
