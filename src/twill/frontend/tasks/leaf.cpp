@@ -272,6 +272,7 @@ class LeafLowering {
       operands.push_back(std::move(value));
     }
     if (node.function == Function::opposite) operands.push_back(constant(1, of, node.where));
+    if (node.function == Function::neg) operands.push_back(constant(-1, of, node.where));
     std::string types = tensor_text(of);
     if (selects && !of.shape.empty()) types = tensor_text(condition) + ", " + types;
     const std::string text = fmt::format("{} {} : {}", op_of(node.function, of.scalar),
@@ -454,9 +455,11 @@ class LeafLowering {
     if (node.operands.size() > 2) {
       TWILL_TRY(onto, spread(node.operands[2], type, node.where));
     }
+    // Triton refuses f32 sums of 8-bit products that are to be exact.
+    const char* inexact = is_f8(scalar) ? ", maxNumImpreciseAcc = 1073741824 : i32" : "";
     const std::string text =
-        fmt::format("ttng.warp_group_dot {}, {}, {} {{inputPrecision = 0 : i32}} : {} * {} -> {}",
-                    a.value, b.value, onto, a.type, b.type, tensor_text(type));
+        fmt::format("ttng.warp_group_dot {}, {}, {} {{inputPrecision = 0 : i32{}}} : {} * {} -> {}",
+                    a.value, b.value, onto, inexact, a.type, b.type, tensor_text(type));
     return Tile{it_.state_.text.put(scope(), "d", text, node.where), type};
   }
 

@@ -18,6 +18,8 @@ std::string op_of(Function function, Scalar scalar) {
       return whole ? "arith.subi" : "arith.subf";
     case Function::mul:
       return whole ? "arith.muli" : "arith.mulf";
+    case Function::neg:  // times -1, since Triton lowers no arith.negf of tiles
+      return "arith.mulf";
     case Function::div:
       return "arith.divf";
     case Function::max:
@@ -25,8 +27,6 @@ std::string op_of(Function function, Scalar scalar) {
       return whole ? "arith.maxsi" : "arith.maxnumf";
     case Function::min:
       return whole ? "arith.minsi" : "arith.minnumf";
-    case Function::neg:
-      return "arith.negf";
     case Function::exp:
       return "math.exp";
     case Function::exp2:
