@@ -9,9 +9,8 @@
 namespace twill::plan {
 namespace {
 
-/// Whether the roles of a loop read the channel as the planned loop does. The roles are its
-/// consumers, and each releases once an iteration. The producer, which must run ahead, is none of
-/// these roles.
+/// Whether the roles of a loop read the channel as the planned loop does. They are its consumers,
+/// and each releases once an iteration. None of them is the producer, which must run ahead.
 bool reads_alike(const Plan& plan, const std::vector<RoleId>& roles, ChannelId channel) {
   const auto& readers = plan[channel].consumers;
   const bool apart = std::find(roles.begin(), roles.end(), plan[channel].producer) == roles.end();
