@@ -31,7 +31,8 @@ REFUSED = {
 # nothing of products (`--python` does). Attention backward in one pass has no plan without spills. Sums of tiles by the last CTA spill
 # behind the loop, where the addresses of a tile live beside two tiles; so do products of experts in 3.9, planned for two CTAs an SM,
 # which are 1.15 to 1.2 times as fast with 3.6 (docs/hardware-ttgir.md; not measured with 3.9).
-# Loads that fill in ones pass through registers of the group that copies: 4 and 24 bytes.
+# Loads that fill in ones pass through registers of the group that copies: 4 and 24 bytes. Scales of a right operand are widened in
+# registers, tile by tile, beside the sum.
 BACKWARD = {
     "fa_bwd/m64n128d128_atomic",
     "fa_bwd/m64n128d128_tmared",
@@ -44,8 +45,8 @@ BACKWARD = {
 # (docs/hardware-ttgir.md). The kernel linear_chunk was not measured.
 TOGETHER = {"fa_fwd_bias/d64_desc", "kinds/linear_chunk"}
 SPILLS = {
-    "3.6": {"fa_fwd/d128m64", "fa_fwd_subtiled/2x128n128d128", "kinds/last_cta", "kinds/ones_beyond", "kinds/polar_ns"},
-    "3.9": {"fa_fwd/d128m64", "fa_fwd_bias/d128_causal", "fa_fwd_bias/d128_desc", "fa_fwd_subtiled/2x128n128d128", "fa_simple/m128n128d128", "kinds/last_cta", "kinds/moe_scatter", "kinds/ones_beyond", "kinds/rms_gemm"},
+    "3.6": {"fa_fwd/d128m64", "fa_fwd_subtiled/2x128n128d128", "kinds/last_cta", "kinds/ones_beyond", "kinds/polar_ns", "kinds/scaled_right"},
+    "3.9": {"fa_fwd/d128m64", "fa_fwd_bias/d128_causal", "fa_fwd_bias/d128_desc", "fa_fwd_subtiled/2x128n128d128", "fa_simple/m128n128d128", "kinds/last_cta", "kinds/moe_scatter", "kinds/ones_beyond", "kinds/rms_gemm", "kinds/scaled_right"},
 }
 SERIALIZED = {"3.6": {"fa_fwd_subtiled/2x128n128d64"} | BACKWARD | TOGETHER, "3.9": {"fa_fwd_subtiled/2x128n128d128"} | BACKWARD | TOGETHER}
 

@@ -506,6 +506,22 @@ TEST(Rules, RefusesAMachineOfAnotherArchitecture) {
   EXPECT_THAT(refused.error().message, HasSubstr("compiled for sm_90"));
 }
 
+// Protects: rows that a descriptor gathers or scatters are refused for Hopper, with the op. Its
+// schedule was given, and no module of it compiles.
+TEST(Target, GathersByDescriptorsNeedBlackwell) {
+  const std::string gather = R"(
+      %rows = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #blocked}>>
+      %g = tt.descriptor_gather %some[%rows, %i] : (!tt.tensordesc<tensor<1x64xf16, #shared>>, tensor<64xi32, #ttg.slice<{dim = 0, parent = #blocked}>>, i32) -> tensor<64x64xf16, #blocked>
+)";
+  std::string text = hopper_kernel(loads() + product() + gather);
+  const std::string first = "%a_desc:";
+  text.insert(text.find(first), "%some: !tt.tensordesc<tensor<1x64xf16, #shared>>, ");
+  const auto refused = extract_from(text, "h200", {});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("tt.descriptor_gather needs sm_100"));
+  EXPECT_GT(refused.error().location.line, 0);
+}
+
 TEST(Rules, RefusesAnUnknownPool) {
   Options options;
   options.pool = "no-such-pool";

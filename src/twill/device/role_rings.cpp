@@ -145,4 +145,18 @@ void RoleBuilder::expect(plan::ChannelId channel, At at) {
        {}, {plan_[channel].bytes});
 }
 
+/// Rows of a loaded tile that another role staged here; nullopt if the role reads the copy itself.
+std::optional<ValueId> RoleBuilder::passed_on(ir::ValueId value, Rows rows, At at) {
+  for (std::size_t i = 0; i < plan_.values.size() && sketch_.copy_of(value); ++i) {
+    const OpId op(i);
+    const auto staged = plan_.values[i].staged;
+    if (!staged || is_mine(op) || !reads(op) || sketch_.received_by(op) != value) continue;
+    if (rows_of(op, value) != rows && rows_of(op, value) != Rows{}) continue;
+    const Ring& ring = memory_.rings.at(*staged);
+    const ValueId one = copy(ring, at, plan_.problem[op].name);
+    return ring.joint || rows_of(op, value) != rows ? rows_of(one, rows) : one;
+  }
+  return std::nullopt;
+}
+
 }  // namespace twill::device

@@ -418,8 +418,7 @@ Result<void> RoleBuilder::product(OpId id, At at) {
       const ir::Type type = ir::type_of(program_, program_.op(source.op).results.front());
       const bool low = type->shape.size() < 2 || type->shape[type->shape.size() - 2] < kRows;
       return sketch_.refuse(source.op,
-                            "is a product by the threads themselves, on whose module an assertion "
-                            "of Triton's compiler fails",
+                            "is a product by the threads themselves, which is not printed as TTGIR",
                             low ? "give it 64 rows or more" : "run it with num_warps = 4 or 8");
     }
     if (kind == ir::OpKind::wgmma && !dot) {

@@ -379,20 +379,6 @@ RoleBuilder::Want RoleBuilder::read(ir::ValueId value, ValueId buffer, Rows rows
   return make(NodeKind::read, {buffer}, program_.value(value).name, type);
 }
 
-/// Rows of a loaded tile that another role staged here; nullopt if the role reads the copy itself.
-std::optional<ValueId> RoleBuilder::passed_on(ir::ValueId value, Rows rows, At at) {
-  for (std::size_t i = 0; i < plan_.values.size() && sketch_.copy_of(value); ++i) {
-    const OpId op(i);
-    const auto staged = plan_.values[i].staged;
-    if (!staged || is_mine(op) || !reads(op) || sketch_.received_by(op) != value) continue;
-    if (rows_of(op, value) != rows && rows_of(op, value) != Rows{}) continue;
-    const Ring& ring = memory_.rings.at(*staged);
-    const ValueId one = copy(ring, at, plan_.problem[op].name);
-    return ring.joint || rows_of(op, value) != rows ? rows_of(one, rows) : one;
-  }
-  return std::nullopt;
-}
-
 /// A value of the loop from shared memory: loaded there, or staged by another role.
 RoleBuilder::Want RoleBuilder::taken(ir::ValueId value, Rows rows, At at, ir::Type type) {
   auto buffer = passed_on(value, rows, at);

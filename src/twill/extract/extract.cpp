@@ -37,6 +37,28 @@ Result<void> check_target(const ir::Program& program, const machine::Machine& ma
               "their tensor-core instructions differ: choose another --machine, or compile again");
 }
 
+/// Fails where rows are gathered or scattered by a descriptor, which no TMA before Blackwell's
+/// does.
+Result<void> check_gathers(const ir::Program& program, const machine::Machine& machine) {
+  constexpr int kFirst = 100;
+  const int target = architecture_of(machine);
+  if (target == 0 || target >= kFirst) return {};
+  for (const ir::OpId function : ir::functions(program)) {
+    for (const ir::OpId id : ir::walk(program, function)) {
+      const ir::OpKind kind = program.op(id).kind;
+      const bool gathers = kind == ir::OpKind::block_gather || kind == ir::OpKind::block_scatter ||
+                           kind == ir::OpKind::block_gather_async ||
+                           kind == ir::OpKind::block_scatter_async;
+      if (!gathers) continue;
+      return fail(ir::text_location(program, id),
+                  program.op(id).name + " needs sm_100: the TMA of " + machine->target +
+                      " brings boxes only" + ir::source_words(program, id),
+                  "access the rows by pointers");
+    }
+  }
+  return {};
+}
+
 Result<const machine::Pool*> pool_of(const machine::Machine& machine, const std::string& name) {
   if (machine->pools.empty()) return fail({}, "machine " + machine->name + " has no pool");
   if (name.empty()) return &machine->pools.front();
@@ -123,6 +145,7 @@ bool is_already_pipelined(const ir::Program& program, ir::OpId loop) {
 Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
                            const machine::Machine& machine, const Options& options) {
   TWILL_TRY_VOID(check_target(program, machine));
+  TWILL_TRY_VOID(check_gathers(program, machine));
   TWILL_TRY(const machine::Pool* pool, pool_of(machine, options.pool));
   TWILL_TRY(const Body body, straighten(program, loop));
   const TileGraph contracted = contract(body);

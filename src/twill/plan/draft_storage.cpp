@@ -154,9 +154,12 @@ Result<void> check_updates(const Draft& draft, const std::vector<OpId>& members,
           floor_divide(draft.issue(read.value) - draft.issue(writer), draft.interval);
       for (Cycles k = first; k <= last; ++k) {
         if (k % buffer.depth != 0 || !spoils(draft, read, writer, k, hold)) continue;
-        return fail({}, fmt::format("{} still reads {} when {} overwrites it in place",
-                                    draft.op(read.reader).name, draft.op(read.value).name,
-                                    draft.op(writer).name));
+        return fail({},
+                    fmt::format("{} still reads {} when {} overwrites it in place",
+                                draft.op(read.reader).name, draft.op(read.value).name,
+                                draft.op(writer).name),
+                    "`twill compare` says which strategies have a plan; if none has, multiply "
+                    "without the sum and add the product to it");
       }
     }
   }

@@ -94,6 +94,7 @@ class RoleSteps {
   std::string pass(const Placed& placed);
   bool is_of_shape(const std::vector<std::int64_t>& shape,
                    const std::vector<std::int64_t>& whole) const;
+  bool has_own_step(const extract::Source& source) const;
   std::string check_computed(const Placed& placed);
   std::string to_next();
   bool is_beside(const concurrent::Role& state) const;

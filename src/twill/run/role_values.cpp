@@ -251,6 +251,17 @@ bool RoleSteps::is_of_shape(const std::vector<std::int64_t>& shape,
                     [&](std::int64_t a, std::int64_t b) { return a == b || a * parts == b; });
 }
 
+/// Whether an op that belongs to an access, as its mask, is computed by a step of its own.
+bool RoleSteps::has_own_step(const extract::Source& source) const {
+  if (!source.absorbed) return false;
+  return std::any_of(
+      all_.what.origins.begin(), all_.what.origins.end(), [&](const extract::OpOrigin& origin) {
+        return std::any_of(
+            origin.sources.begin(), origin.sources.end(),
+            [&](const extract::Source& it) { return it.op == source.op && !it.absorbed; });
+      });
+}
+
 /// Checks that the role has done the step's arithmetic, for the step's iteration.
 std::string RoleSteps::check_computed(const Placed& placed) {
   const plan::Step& step = *placed.step;
@@ -265,6 +276,7 @@ std::string RoleSteps::check_computed(const Placed& placed) {
     const bool tile =
         type->kind == ir::TypeKind::tensor && type->element->kind == ir::TypeKind::floating;
     if (!tile || is_of_indices(all_.what.kernel, op.results.front())) continue;
+    if (has_own_step(source)) continue;
     const auto is_it = [&](const Computed& it) {
       return it.kind == op.kind &&
              (!it.iteration || is_made_of(*step.op, source.op, placed.iteration, it.iteration));

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <vector>
+
+#include "twill/plan/draft_space.h"
+
+/// Internal to the room: copies of buffers, those of rings above all.
+namespace twill::plan {
+
+/// Loads of one role that the same ops read share a channel: they arrive and leave together. Copies
+/// by threads and by TMA have channels apart, since they are counted differently.
+void group_rings(Draft& draft);
+
+/// Gives copies to all rings in turn until they have that depth, as far as memory goes.
+void deepen_in_turn(BufferSpace& space, int until, Amount& left);
+
+/// Gives the rest of memory to the rings, a copy at a time, to the ring that hides least of its
+/// latency. Once all is hidden, to all in turn: deeper rings absorb delays that the model does not
+/// have.
+void deepen_rings(BufferSpace& space, Amount left);
+
+/// Takes a copy from the buffer that needs its last one for the shortest time. The schedule counts
+/// on that copy, so the plan becomes slower than the schedule. False if all have one copy.
+bool shrink(BufferSpace& space);
+
+/// Notes the rings that have fewer copies than wanted.
+void note_short_rings(BufferSpace& space, int wanted);
+
+/// Whether a ring in the memory has too few copies to hide the latency of its loads.
+bool lacks_copies(BufferSpace& space, const Setting& setting);
+
+/// Copies of all rings.
+int copies_of_rings(const Draft& draft);
+
+/// Whether an op of the loop reads the value.
+bool is_read(const Draft& draft, OpId value);
+
+}  // namespace twill::plan
