@@ -23,10 +23,9 @@ struct Visit {
 /// An mbarrier: counts arrivals and bytes, phase after phase. Hands the knowledge of agents that
 /// arrive on to agents that wait.
 struct Barrier {
-  std::string name;  ///< "%k_full[1]"
-  Visit made;        ///< the initialization
-  std::size_t agent =
-      0;  ///< the agent of the counted bytes; its time is the number of the phase, from 1
+  std::string name;             ///< "%k_full[1]"
+  Visit made;                   ///< the initialization
+  std::size_t agent = 0;        ///< for the counted bytes; time: number of the phase, from 1
   std::int64_t count = 0;       ///< arrivals that complete a phase
   std::int64_t pending = 0;     ///< arrivals of `count` that the phase still misses
   std::int64_t bytes = 0;       ///< expected and not yet landed; negative: landed and not expected

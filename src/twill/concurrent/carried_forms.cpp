@@ -12,8 +12,7 @@ namespace {
 
 using ir::OpKind;
 
-constexpr std::size_t kMostRecurrences =
-    20'000;  ///< beyond this many recurrences, values are told apart
+constexpr std::size_t kMostRecurrences = 20'000;  ///< with more, values are told apart
 
 bool is_number(const ir::Program& program, ir::ValueId value) {
   const ir::Type type = ir::type_of(program, value);

@@ -25,10 +25,9 @@ struct Assumption {
 };
 
 struct EveryTrip {
-  std::size_t states = 0;  ///< number of distinct states
-  std::vector<Finding>
-      findings;  ///< findings of the shortest run that breaks a rule; empty: no run breaks one
-  std::vector<LoopTrips> trips;  ///< iterations in that run
+  std::size_t states = 0;         ///< number of distinct states
+  std::vector<Finding> findings;  ///< from the shortest run that breaks a rule; empty: none
+  std::vector<LoopTrips> trips;   ///< iterations in that run
   std::vector<Assumption> assumptions;
 };
 

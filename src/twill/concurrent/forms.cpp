@@ -12,9 +12,8 @@ namespace {
 
 using ir::OpKind;
 
-constexpr std::size_t kDeepest = 500;  ///< most values that the search for a form visits
-constexpr std::int64_t kMostUnrolled =
-    8;  ///< most iterations of a loop around others that are numbered one by one
+constexpr std::size_t kDeepest = 500;      ///< most values that the search for a form visits
+constexpr std::int64_t kMostUnrolled = 8;  ///< iterations of a loop that are numbered one by one
 
 bool is_integer(ir::Type type) {
   return type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
@@ -240,8 +239,7 @@ void Forms::unroll_loops() {
     loop.times = static_cast<std::size_t>(times);
     inside[*around].push_back(&loop);
   }
-  std::map<std::pair<std::size_t, std::size_t>, std::size_t>
-      next;  // next occurrence, by role and form
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> next;  // occurrence, by role and form
   for (auto& [op, loop] : loops_) {
     std::size_t& number = next[{loop.role, loop.form}];
     if (loop.unrolled && loop.stride > 0) continue;

@@ -30,9 +30,8 @@ LinearForm plus(LinearForm a, const LinearForm& b, std::int64_t times);
 /// Counting loop, which goes on while its quantity, `form`, is more than its position. The position
 /// is `first`, and grows by `step` in each iteration.
 struct CountedLoop {
-  std::size_t form = 0;  ///< number of the quantity's form, which has no constant part
-  std::size_t occurrence =
-      0;  ///< number among the loops of that form in its role, in order of the text
+  std::size_t form = 0;        ///< number of the quantity's form, which has no constant part
+  std::size_t occurrence = 0;  ///< number among loops of that form in its role, in text order
   /// Loop of few iterations around this loop. Each of its iterations has an occurrence of its own,
   /// `stride` more than the iteration before, as if they stood one behind the other.
   std::optional<ir::OpId> unrolled = {};
@@ -40,10 +39,9 @@ struct CountedLoop {
   std::size_t times = 1;  ///< iterations of `unrolled`
   std::int64_t first = 0;
   std::int64_t step = 1;
-  std::size_t position = 0;  ///< number of the atom
-  std::size_t role = 0;      ///< role of the loop: 0, or one more than its partition
-  std::optional<ir::ValueId> drawn =
-      {};  ///< the number handed between roles on which the form depends
+  std::size_t position = 0;               ///< number of the atom
+  std::size_t role = 0;                   ///< role of the loop: 0, or one more than its partition
+  std::optional<ir::ValueId> drawn = {};  ///< number from another role, in the form
 };
 
 /// The forms of a function's values, and its counting loops.

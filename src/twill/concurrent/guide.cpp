@@ -236,8 +236,7 @@ class Maker {
   /// stay the same from tile to tile.
   void add_bounds(std::int64_t at_least) {
     const std::int64_t told_apart = guide_.told_apart;
-    std::map<std::size_t, std::pair<std::int64_t, std::int64_t>>
-        by_form;  // first and step, by form
+    std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> by_form;  // first, step
     for (const auto& [op, loop] : guide_.loops) {
       if (guide_.idle.contains(op)) continue;
       const auto place = by_form.try_emplace(loop.form, loop.first, loop.step).first;

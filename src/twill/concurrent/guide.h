@@ -21,9 +21,8 @@ struct Condition {
   std::int64_t threshold = 0;
   bool exact = false;
   bool negated = false;
-  std::optional<bool> always;  ///< the condition is known
-  std::optional<ir::ValueId> drawn =
-      {};  ///< the number on which the form depends (`drawn_conditions`)
+  std::optional<bool> always;             ///< the condition is known
+  std::optional<ir::ValueId> drawn = {};  ///< the number in the form (`drawn_conditions`)
 };
 
 /// Integers of one role that can all be shifted at once, with no effect beyond this set. An example
@@ -54,10 +53,9 @@ struct Reads {
 /// docs/decisions/0012-verify-ttgir.md.
 struct Guide {
   std::vector<bool> needed;  ///< by value: integers that decide the steps of roles
-  std::map<ir::OpId, std::vector<ir::ValueId>>
-      decides;                               ///< `deciding_operands` of each op that has some
-  std::map<ir::OpId, CountedLoop> loops;     ///< counting loops
-  std::map<ir::OpId, CountedLoop> whiles;    ///< while loops
+  std::map<ir::OpId, std::vector<ir::ValueId>> decides;  ///< `deciding_operands`, if any
+  std::map<ir::OpId, CountedLoop> loops;                 ///< counting loops
+  std::map<ir::OpId, CountedLoop> whiles;                ///< while loops
   std::map<ir::OpId, Condition> conditions;  ///< conditions of ops that make a needed i1
   HandedOn handed_on;
   /// Loops and conditions that depend on one number that roles hand to each other, for the case
@@ -69,9 +67,8 @@ struct Guide {
   /// threshold. The first `at_least` draws are taken to be more.
   std::multimap<ir::OpId, std::pair<std::size_t, std::int64_t>> going_on;
   std::int64_t at_least = 0;
-  std::map<ir::OpId, Wrap> wraps;  ///< by loop
-  std::map<ir::OpId, ir::OpId>
-      last_of_tile;  ///< conditions that hold in a tile's last iteration, and their loops
+  std::map<ir::OpId, Wrap> wraps;             ///< by loop
+  std::map<ir::OpId, ir::OpId> last_of_tile;  ///< loops of conditions like `Wrap::condition`
   std::int64_t told_apart = 1;  ///< trip counts up to this number are told apart one by one
   /// Loops and branches without an op that roles could notice, and the conditions of these loops.
   std::set<ir::OpId> idle;
@@ -79,8 +76,7 @@ struct Guide {
   /// are computed.
   std::set<ir::OpId> asked_ends;
   std::vector<Shift> shifts;
-  std::map<ir::OpId, std::vector<std::size_t>>
-      shifted;  ///< shifts by which an op's operands differ
+  std::map<ir::OpId, std::vector<std::size_t>> shifted;  ///< shifts of an op's operands
   /// Largest threshold of the questions about each form and occurrence, without the thresholds of
   /// loops.
   std::map<std::pair<std::size_t, std::size_t>, std::int64_t> largest;

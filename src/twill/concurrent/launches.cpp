@@ -412,8 +412,7 @@ class Search {
   std::set<ir::OpId> counted_;
   std::set<std::string> inner_;
   std::set<std::string> outer_;
-  std::set<std::string>
-      in_tiles_;  ///< integers that drive the iterations of each tile in loops over all tiles
+  std::set<std::string> in_tiles_;  ///< integers that drive the iterations of a tile
   std::set<std::string> of_tiles_;  ///< integers that drive the number of tiles
   std::set<ir::OpId> over_tiles_;
   std::set<std::string> counters_;

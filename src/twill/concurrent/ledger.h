@@ -67,9 +67,8 @@ class Ledger {
   using State = std::uint32_t;  ///< number of an entry of `states_`; 0: no access yet
   static constexpr std::uint32_t kNobody = UINT32_MAX;
   struct Past {
-    std::uint32_t write = kNobody;  ///< number of the access
-    std::vector<std::uint32_t>
-        reads;  ///< reads since the write, ascending; the last read of each agent
+    std::uint32_t write = kNobody;     ///< number of the access
+    std::vector<std::uint32_t> reads;  ///< since the write, ascending; the last of each agent
     friend auto operator<=>(const Past&, const Past&) = default;
   };
   /// Run of elements in one state: from its first element to the next run's first element.
@@ -106,8 +105,7 @@ class Ledger {
   const ir::Program& program_;
   Findings& findings_;
   std::map<const execute::Tile*, Buffer> buffers_;
-  std::shared_ptr<Known> bytes_ =
-      std::make_shared<Known>();  ///< shared by all copies of this ledger
+  std::shared_ptr<Known> bytes_ = std::make_shared<Known>();  ///< shared by all copies
   std::vector<Access> accesses_;
   std::vector<Past> states_ = {Past()};
   std::map<Past, State> numbers_ = {{Past(), 0}};

@@ -29,7 +29,7 @@ namespace twill::concurrent {
 /// kernel, and which of several findings appears. A race is found in any order.
 struct Order {
   enum class Landing : unsigned char { late, early, random };
-  Landing landing = Landing::late;  ///< of copies and other work that roles begin
+  Landing landing = Landing::late;  ///< landing of work that roles begin
   std::size_t first = 0;  ///< the role that runs while possible; the next roles follow in turn
   bool random = false;    ///< roles take turns at random, from one step to the next
   std::uint64_t seed = 1;
@@ -37,8 +37,7 @@ struct Order {
 
 struct Options {
   Order order;
-  bool tiles =
-      true;  ///< compute tiles; else only scalars and views, which decide the steps of roles
+  bool tiles = true;  ///< compute tiles; else only scalars and views, which decide the steps
   /// Ops that are computed with their tiles even without `tiles`. Must outlive the machine.
   const std::set<ir::OpId>* deciding = nullptr;
   /// Guide of a run with unknown arguments, which asks questions (`Machine::follow`). Runs without

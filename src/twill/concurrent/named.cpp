@@ -6,7 +6,7 @@
 namespace twill::concurrent {
 namespace {
 
-constexpr std::int64_t kThreads = 32;  ///< of a warp
+constexpr std::int64_t kThreads = 32;  ///< threads of a warp
 
 }  // namespace
 

@@ -45,11 +45,10 @@ class HandedOn {
  private:
   std::vector<ir::ValueId> becoming(const ir::Program& program, ir::ValueId value) const;
 
-  std::vector<bool> followed_;       ///< by value
-  bool in_memory_ = false;           ///< memory has a followed number
-  std::vector<ir::ValueId> stored_;  ///< stored tiles of integers
-  std::map<ir::ValueId, std::vector<ir::ValueId>>
-      passed_;  ///< arguments of other blocks, with the values passed to them
+  std::vector<bool> followed_;                              ///< by value
+  bool in_memory_ = false;                                  ///< memory has a followed number
+  std::vector<ir::ValueId> stored_;                         ///< stored tiles of integers
+  std::map<ir::ValueId, std::vector<ir::ValueId>> passed_;  ///< values passed to other blocks
 };
 
 }  // namespace twill::concurrent

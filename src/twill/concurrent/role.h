@@ -52,13 +52,12 @@ struct Role {
   std::size_t agent = 0;
   std::uint32_t time = 0;
   Knowledge known;
-  Queue products;                          ///< wgmma
-  Queue copies;                            ///< cp.async
-  Queue stores;                            ///< bulk stores
-  Queue tensor;                            ///< tcgen05
-  std::vector<std::uint32_t> copy_groups;  ///< copies issued before each commit of a group
-  std::vector<std::uint32_t>
-      store_groups;  ///< stores up to the end of each group: each store is a group
+  Queue products;                           ///< wgmma
+  Queue copies;                             ///< cp.async
+  Queue stores;                             ///< bulk stores
+  Queue tensor;                             ///< tcgen05
+  std::vector<std::uint32_t> copy_groups;   ///< copies issued before each commit of a group
+  std::vector<std::uint32_t> store_groups;  ///< stores up to the end of each group
   std::int64_t warps = 4;
   std::map<ir::ValueId, std::uint32_t> in_flight;  ///< results of products in flight
   std::optional<std::size_t> parent;               ///< the role that waits for the end of this role
@@ -66,9 +65,8 @@ struct Role {
   bool waits = false;                              ///< the role waits at its next op
   /// Number of the named barrier at which the role has arrived, and the phase for which it waits.
   std::optional<std::pair<std::int64_t, std::uint32_t>> synchronizes;
-  std::map<ir::ValueId, Number>
-      numbers;                    ///< numbers of `HandedOn`; scalars only where they are draws
-  std::set<std::size_t> shifted;  ///< counters of these `Guide::shifts` were shifted before
+  std::map<ir::ValueId, Number> numbers;  ///< numbers of `HandedOn`; scalars only if drawn
+  std::set<std::size_t> shifted;          ///< counters of these `Guide::shifts` were shifted before
 
   bool ended() const { return frames.empty(); }
   /// Place of the role, as "partition0 in iteration 3".

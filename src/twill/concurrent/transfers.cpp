@@ -12,8 +12,7 @@ namespace {
 using execute::View;
 using ir::OpKind;
 
-constexpr std::int64_t kMostElements = std::int64_t{1}
-                                       << 22;  ///< most elements of a buffer on the chip
+constexpr std::int64_t kMostElements = std::int64_t{1} << 22;  ///< most of a buffer on the chip
 
 bool is_unknown(const execute::Value& value) {
   return std::holds_alternative<std::monostate>(value);

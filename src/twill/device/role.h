@@ -25,7 +25,7 @@ namespace twill::device {
 /// A point in the life of a role: an iteration, relative to a section.
 struct At {
   enum class From : unsigned char {
-    invariant,  ///< of no iteration: invariant values
+    invariant,  ///< no iteration: invariant values
     tile,       ///< of the tile
     start,      ///< position, at the start of a tile, of rings that go on from tile to tile
     first,      ///< iteration `offset`
@@ -339,7 +339,7 @@ class RoleBuilder : Pass {
   std::vector<Carry> carried_;
   std::vector<Carry> results_;
   std::vector<Key> over_back_edge_;             ///< products in flight where a window begins
-  std::set<int> ring_depths_;                   ///< of rings that go on from tile to tile
+  std::set<int> ring_depths_;                   ///< depths of rings that go on from tile to tile
   std::set<int> tile_depths_;                   ///< depths of rings with a copy per tile
   std::set<ir::ValueId> by_tiles_;              ///< scalars that loops over tiles carry
   std::map<ir::OpId, std::set<Rows>> ordered_;  ///< loads of per-tile ops, done at their step

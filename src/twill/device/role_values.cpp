@@ -114,6 +114,7 @@ Rows RoleBuilder::rows_of(OpId op, ir::ValueId value) const {
   return part < 0 ? Rows{} : own_rows(value, {sketch_.cut_of(value), part});
 }
 
+/// Whether the role makes these rows by one of the ops.
 bool RoleBuilder::makes(const std::vector<OpId>& makers, Rows rows) const {
   return std::any_of(makers.begin(), makers.end(), [&](OpId maker) {
     const int part = sketch_.origin(maker).part;
@@ -198,7 +199,8 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
   return relayout(made_.at(key), type);
 }
 
-/// Computes a per-tile op before the loop, or after if it needs results. Loads keep their order.
+/// Computes a per-tile op before the loop, or after the loop if the op needs its results. Loads
+/// stay in the order of the plan's steps.
 RoleBuilder::Want RoleBuilder::per_tile_op(ir::ValueId value, ir::OpId op, Rows rows,
                                            ir::Type type) {
   const bool remade = is_remade(op, value, rows, type);

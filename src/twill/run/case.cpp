@@ -59,8 +59,7 @@ void put_buffer(std::string& out, const Buffer& buffer) {
   put_word(out, static_cast<std::uint64_t>(-buffer.first) * buffer.element_bytes);
   put_word(out, buffer.name.size());
   put_words(out, buffer.name);
-  std::vector<std::pair<std::size_t, std::size_t>>
-      stretches;  // begin and length of each, in elements
+  std::vector<std::pair<std::size_t, std::size_t>> stretches;  // elements: begin, length
   for (std::size_t i = 0; i < buffer.initialised.size(); ++i) {
     if (!buffer.initialised[i]) continue;
     if (i > 0 && buffer.initialised[i - 1]) {

@@ -24,10 +24,9 @@ bool agrees(const Trial& trial);
 struct Report {
   emit::Description description;
   Tolerances tolerances;
-  std::vector<std::string> notes;  ///< remarks about the folder
-  std::vector<std::string>
-      complaints;  ///< first messages of the compiler: kernel.cu does not compile
-  std::vector<std::int64_t> left_out;  ///< trip counts without arguments
+  std::vector<std::string> notes;       ///< remarks about the folder
+  std::vector<std::string> complaints;  ///< messages of the compiler: kernel.cu does not compile
+  std::vector<std::int64_t> left_out;   ///< trip counts without arguments
   std::vector<Trial> trials;
 };
 /// Whether the kernel was compiled and called, and all trials agree.

@@ -135,8 +135,7 @@ bool RoleSteps::shows(const Placed& placed) const {
   const bool boxed = step.op && plan_.mechanisms[step.op->index()] == Mechanism::bulk_store;
   if (boxed && step.kind == StepKind::stage) return false;
   const bool waits = step.kind == StepKind::wait || step.kind == StepKind::release;
-  if (waits && barriers_of(*step.channel) != *step.channel)
-    return false;  // done with the first of these channels
+  if (waits && barriers_of(*step.channel) != *step.channel) return false;  // at the first of these
   switch (step.kind) {
     case StepKind::acquire:
       return !once || step.instance.offset == 1;
@@ -225,8 +224,7 @@ std::string RoleSteps::take(const concurrent::Role& state, ir::OpId id) {
   const bool around = in_branch || (own && !beside && works && is_around(op.kind));
   if (shown && (!own || (around && !in_branch))) note_aside(state, id);
   if (own && !beside && !around) difference = reads ? take_read(state, id) : match(state, id);
-  if (around && reads)
-    static_cast<void>(take_read(state, id));  // a read of a tile that the plan has
+  if (around && reads) static_cast<void>(take_read(state, id));  // of a tile of the plan
   if (in_branch && op.kind == OpKind::wgmma) difference = check_in_branch(state, id);
   if (beside && op.kind == OpKind::barrier_wait) difference = take_beside(state, id);
   carry(state, id, around);

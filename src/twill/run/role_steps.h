@@ -25,11 +25,10 @@ bool is_of_indices(const ir::Program& program, ir::ValueId value);
 /// Facts that all roles of a run share.
 struct Comparison {
   const Translated& what;
-  std::int64_t trips = 0;  ///< iterations of each tile
-  int walks = 0;           ///< loops over tiles that the roles have around the planned loop
-  bool products_around =
-      false;                    ///< the kernel has products in no loop, for which no plan has steps
-  std::set<ir::OpId> branches;  ///< branches of the module that are done in one piece
+  std::int64_t trips = 0;        ///< iterations of each tile
+  int walks = 0;                 ///< loops over tiles that the roles have around the planned loop
+  bool products_around = false;  ///< the kernel has products in no loop, without steps of a plan
+  std::set<ir::OpId> branches;   ///< branches of the module that are done in one piece
   std::set<ir::OpId> of_kernel;  ///< the kernel's branches with products
   /// Memory of helpers, which is outside of the plan: an allocation, or its view with another type.
   std::set<std::pair<const execute::Tile*, std::size_t>> of_helpers;

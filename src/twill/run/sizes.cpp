@@ -19,8 +19,7 @@ using Kind = emit::Parameter::Kind;
 
 constexpr int kMostTries = 150;  ///< most runs of the text in the search for arguments
 constexpr std::uint64_t kPatterns = 12;
-constexpr std::int64_t kOuterTrips =
-    4;  ///< trips of loops around the planned loop, where these are free
+constexpr std::int64_t kOuterTrips = 4;      ///< trips of loops around the planned loop, where free
 constexpr std::int64_t kPlenty = 2'000'000;  ///< moved elements; more take too long to run
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {

@@ -44,8 +44,7 @@ struct RolesReport {
   std::size_t roles = 0;
   Tolerances tolerances;
   std::vector<std::int64_t> left_out;  ///< trip counts without arguments
-  std::string
-      not_computed;  ///< why tiles were left out, with the op's place; empty: tiles were computed
+  std::string not_computed;  ///< why tiles were left out, with the op's place; empty: they were not
   std::vector<RolesTrial> trials;
 };
 bool agrees(const RolesReport& report);

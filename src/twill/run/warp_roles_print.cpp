@@ -84,8 +84,7 @@ class Causes {
  private:
   const ir::Program& program_;
   std::set<std::tuple<concurrent::Rule, ir::OpId, std::optional<ir::OpId>>> seen_;
-  std::map<std::pair<std::size_t, std::size_t>, std::size_t>
-      places_;  ///< numbers of causes, by two roles
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> places_;  ///< by two roles
   std::vector<Cause> causes_;
 };
 

@@ -8,7 +8,7 @@
 #include "twill/device/kernel.h"
 #include "twill/dialect/words.h"
 
-/// Internal to the TTGIR printer: names of values. Partitions share those of their function.
+/// Internal to the TTGIR printer: names of values. Partitions share the names of their function.
 namespace twill::emit::ttgir {
 
 class Names {
