@@ -176,6 +176,9 @@ class RoleBuilder : Pass {
   void begin_pass();
   Result<void> steps(const std::vector<plan::Step>& steps);
   Result<ValueId> trip_count();
+  Result<std::vector<ValueId>> short_way(int trips, const std::vector<ir::Type>& types);
+  Result<std::vector<ValueId>> long_way(int trips, ValueId count,
+                                        const std::vector<ir::Type>& types);
   Result<std::vector<ValueId>> branch(int trips, ValueId count);
   Result<void> loop(ValueId count);
   Result<std::vector<ValueId>> leave(At at, const std::vector<ir::Type>& types);

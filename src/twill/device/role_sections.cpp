@@ -100,12 +100,34 @@ Result<ir::Type> RoleBuilder::type_of(const Thing& thing) const {
   return own_type(thing.value, thing.rows);
 }
 
+/// Builds the way with exactly `trips` iterations.
+Result<std::vector<ValueId>> RoleBuilder::short_way(int trips, const std::vector<ir::Type>& types) {
+  begin_section(At::From::first);
+  short_trips_ = trips;
+  TWILL_TRY_VOID(steps(role_->sections.short_trips[static_cast<std::size_t>(trips)]));
+  return leave({At::From::first, trips}, types);
+}
+
+/// Builds the way with more than `trips` iterations.
+Result<std::vector<ValueId>> RoleBuilder::long_way(int trips, ValueId count,
+                                                   const std::vector<ir::Type>& types) {
+  begin_section(At::From::first);
+  if (trips + 1 < role_->sections.spread) return branch(trips + 1, count);
+  TWILL_TRY_VOID(steps(role_->sections.prologue));
+  TWILL_TRY_VOID(loop(count));
+  return leave({At::From::last, 0}, types);
+}
+
 /// Builds a branch: with at most `trips` iterations the role takes a short way; with more the role
-/// goes on.
+/// goes on. A known number needs no branch. Triton 3.6 fails an assertion at a load in an arm that
+/// a constant never takes.
 Result<std::vector<ValueId>> RoleBuilder::branch(int trips, ValueId count) {
   std::vector<ir::Type> types;
   for (const Carry& carry : results_) {
     TWILL_TRY(types.emplace_back(), type_of(carry.thing));
+  }
+  if (const auto known = ir::constant_trip_count(program_, sketch_.loop())) {
+    return *known <= trips ? short_way(trips, types) : long_way(trips, count, types);
   }
   const ValueId few = integer(NodeKind::at_most, count, constant(trips, type_of(count)), "short");
   Node node{NodeKind::branch, {few}};
@@ -114,24 +136,12 @@ Result<std::vector<ValueId>> RoleBuilder::branch(int trips, ValueId count) {
   Nodes* const outer = now_;
   const auto in_flight = in_flight_;
   const auto consumed = consumed_;
-  const auto begin = [&](Block& block) {
-    now_ = &block.nodes;
-    in_flight_ = in_flight;
-    consumed_ = consumed;
-    begin_section(At::From::first);
-  };
-  begin(less);
-  short_trips_ = trips;
-  TWILL_TRY_VOID(steps(role_->sections.short_trips[static_cast<std::size_t>(trips)]));
-  TWILL_TRY(less.yields, leave({At::From::first, trips}, types));
-  begin(more);
-  if (trips + 1 < role_->sections.spread) {
-    TWILL_TRY(more.yields, branch(trips + 1, count));
-  } else {
-    TWILL_TRY_VOID(steps(role_->sections.prologue));
-    TWILL_TRY_VOID(loop(count));
-    TWILL_TRY(more.yields, leave({At::From::last, 0}, types));
-  }
+  now_ = &less.nodes;
+  TWILL_TRY(less.yields, short_way(trips, types));
+  now_ = &more.nodes;
+  in_flight_ = in_flight;
+  consumed_ = consumed;
+  TWILL_TRY(more.yields, long_way(trips, count, types));
   now_ = outer;
   for (std::size_t i = 0; i < types.size(); ++i) {
     node.results.push_back(add_value(name_of(results_[i].thing), types[i]));
