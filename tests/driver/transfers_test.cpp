@@ -2,12 +2,14 @@
 
 #include <filesystem>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "driver/request.h"
+#include "solve/random_problem.h"
 #include "twill/driver/plan_loop.h"
 #include "twill/machine/machine.h"
 #include "twill/problem/problem.h"
@@ -135,6 +137,31 @@ TEST(Transfers, WhatIsInfeasibleWithTransfersHasNoPlan) {
   }
   EXPECT_GT(infeasible, 0);
   EXPECT_GT(planned, 0);
+}
+
+// A loop without a schedule that leaves room for what its groups hand over has no plan, whatever
+// takes the place of the best.
+TEST(Transfers, WhatIsCrampedHasNoPlan) {
+  int cramped = 0;
+  int planned = 0;
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    problem::Parts parts = solve_test::random_problem(random, {5, 2, 3, 1}).parts();
+    for (problem::Op& op : parts.ops) op.footprint.clear();
+    parts.memories = {{"SMEM", 1 + static_cast<Amount>(random() % 2000)}};
+    const problem::Problem problem = problem::pose(std::move(parts)).value();
+    Request request;
+    request.input = {"random.loop", solve_test::text_of(problem)};
+    const auto answer = answer_loop(request);
+    if (!answer || !answer->outcome.answer.schedule) continue;
+    std::uint64_t spent = 0;
+    const bool is_one = is_cramped(problem, {}, spent);
+    cramped += is_one ? 1 : 0;
+    planned += answer->plan ? 1 : 0;
+    EXPECT_FALSE(is_one && answer->plan) << seed << request.input.text;
+  }
+  EXPECT_GT(cramped, 3);
+  EXPECT_GT(planned, 20);
 }
 
 // Groups whose stores and loads leave no schedule get no plan, however fast the plan with delays in

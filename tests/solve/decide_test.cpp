@@ -26,6 +26,7 @@ TEST(Decide, AgreesWithTheOptimum) {
                  schedule::print_loop(schedule::loop_text_of(problem)));
     const Cycles least = solve_test::optimal_interval(problem);
     ASSERT_GE(least, 0);
+    EXPECT_FALSE(least > 0 && refute_all(problem).decided == Decided::infeasible);
     for (const Cycles ii : {Cycles{1}, least - 1, least, least + 1, Cycles{500}}) {
       if (ii < 1) continue;
       const Decision decision = decide(problem, ii);

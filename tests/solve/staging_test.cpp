@@ -1,4 +1,3 @@
-#include "twill/problem/problem.h"
 #include "twill/problem/staging.h"
 
 #include <algorithm>
@@ -12,6 +11,8 @@
 
 #include "solve/random_problem.h"
 #include "solve/solve_text.h"
+#include "twill/problem/problem.h"
+#include "twill/solve/decide.h"
 
 // Protects: with `room_for_staging`, schedules leave memory for what their groups hand over, and
 // the best of these is found.
@@ -133,7 +134,7 @@ Problem with_memory(const Problem& problem, Amount capacity) {
 // The schedule with room is the best of all that have it, where the demand costs an interval as
 // well as where it leaves none.
 TEST(RoomForStaging, TheBestThatHasIt) {
-  int slower = 0, none = 0, same = 0;
+  int slower = 0, none = 0, same = 0, cramped = 0;
   for (std::uint32_t seed = 0; seed < 500; ++seed) {
     std::mt19937 random(seed);
     const Problem drawn = random_problem(random, {5, 2, 3, 1});
@@ -142,6 +143,9 @@ TEST(RoomForStaging, TheBestThatHasIt) {
     const Cycles free = solve_test::optimal_interval(problem);
     const auto room = solve_checked(problem, with_room());
     const Cycles found = room.schedule ? room.schedule->initiation_interval : 0;
+    const bool refuted = refute_all(problem, with_room()).decided == Decided::infeasible;
+    EXPECT_FALSE(refuted && room.schedule) << seed;
+    cramped += refuted ? 1 : 0;
     if (room.schedule) {
       EXPECT_LE(staged(problem, *room.schedule), problem.memories()[0].capacity) << seed;
     }
@@ -154,6 +158,7 @@ TEST(RoomForStaging, TheBestThatHasIt) {
   }
   EXPECT_GT(slower, 3);
   EXPECT_GT(none, 3);
+  EXPECT_GT(cramped, 3);
   EXPECT_GT(same, 20);
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "twill/driver/answers.h"
+#include "twill/driver/transfers.h"
 #include "twill/problem/compute_groups.h"
 #include "twill/problem/problem.h"
 #include "twill/schedule/analysis.h"
@@ -24,7 +25,8 @@ using schedule::Verdict;
 struct TriedPool {
   schedule::Bound bound;
   std::optional<Answer> answer;
-  bool beaten = false;  ///< nothing in it is better than the schedule that is kept
+  bool beaten = false;   ///< nothing in it is better than the schedule that is kept
+  bool dubious = false;  ///< the glance at it found no schedule that leaves half of the memory
 };
 
 bool has_schedule(const TriedPool& tried) { return tried.answer && tried.answer->schedule; }
@@ -67,6 +69,9 @@ constexpr std::uint64_t kGlance = 1'000'000;
 constexpr std::uint64_t kLastLooks = 20'000'000;
 constexpr std::uint64_t kLeastLook = 4'000'000;
 
+/// Share of the memory that hand-overs leave in pools that may well have a plan.
+constexpr double kHalf = 0.5;
+
 /// The part of the work that is left that may go into the question whether a pool is worth solving.
 constexpr std::uint64_t kComparison = 8;
 
@@ -100,6 +105,10 @@ std::vector<std::size_t> by_promise(const std::vector<PosedPool>& pools,
   for (std::size_t i = 0; i < pools.size(); ++i) {
     Answer answer = glance_at(pools[i], limits, answers, spent);
     promise.push_back(answer.schedule ? interval_of(answer) : answer.lower_bound.value);
+    const bool decided =
+        answer.verdict == Verdict::optimal || answer.verdict == Verdict::infeasible;
+    tried[i].dubious =
+        !decided && !(answer.schedule && leave_share(pools[i].problem, *answer.schedule, kHalf));
     tried[i].bound = std::move(answer.lower_bound);
   }
   std::stable_sort(order.begin(), order.end(),
@@ -153,31 +162,68 @@ bool is_beaten(const std::vector<PosedPool>& pools, const std::vector<TriedPool>
   return decision.decided == solve::Decided::infeasible;
 }
 
-std::vector<TriedPool> try_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
-                                 Answers* answers, std::uint64_t& spent) {
-  std::vector<TriedPool> tried;
-  for (const PosedPool& pool : pools) tried.push_back({schedule::min_ii(pool.problem), {}});
-  std::optional<Cycles> least;
-  std::uint64_t looked = 0;
-  std::size_t pools_left = pools.size();
-  for (const std::size_t i : by_promise(pools, limits, answers, tried, spent)) {
-    const std::size_t left = pools_left--;
-    if (least && tried[i].bound.value > *least) continue;
-    tried[i].beaten = is_beaten(pools, tried, i, limits, spent);
-    if (tried[i].beaten) continue;
-    solve::Options within = solve::left_of(limits, spent);
-    within.work_limit = share(within.work_limit, left);
-    if (least) within = for_one_more(within, looked);
-    within.most_interval = least;
-    Answer answer = solve_with(answers, pools[i].problem, within);
-    spent += answer.work;
-    if (least) looked += answer.work;
-    if (answer.lower_bound.value >= tried[i].bound.value) tried[i].bound = answer.lower_bound;
-    if (answer.schedule) least = std::min(least.value_or(interval_of(answer)), interval_of(answer));
-    tried[i].answer = std::move(answer);
+/// Tries one pool after the other.
+class Trials {
+ public:
+  Trials(const std::vector<PosedPool>& pools, const solve::Options& limits, Answers* answers,
+         std::uint64_t& spent)
+      : pools_(pools), limits_(limits), answers_(answers), spent_(spent) {}
+
+  /// No schedule of these can be built, and others have one.
+  const std::vector<std::size_t>& cramped() const { return cramped_; }
+
+  std::vector<TriedPool> run() {
+    for (const PosedPool& pool : pools_) tried_.push_back({schedule::min_ii(pool.problem), {}});
+    std::size_t pools_left = pools_.size();
+    for (const std::size_t i : by_promise(pools_, limits_, answers_, tried_, spent_)) {
+      const std::size_t left = pools_left--;
+      if (least_ && tried_[i].bound.value > *least_) continue;
+      const bool all_so_far = left + cramped_.size() == pools_.size();  // else it is not worth it
+      const bool ask = all_so_far && tried_[i].dubious;
+      if (ask && is_cramped(pools_[i].problem, limits_, spent_)) {
+        cramped_.push_back(i);
+      } else {
+        try_pool(i, left);
+      }
+    }
+    // Without a plan, they are of use where there is no other schedule, and for its proof.
+    const bool alone = !least_;
+    for (const std::size_t i : cramped_) {
+      if (alone) try_pool(i, 1);
+      if (!alone) tried_[i].beaten = is_beaten(pools_, tried_, i, limits_, spent_);
+    }
+    if (alone) cramped_.clear();
+    return std::move(tried_);
   }
-  return tried;
-}
+
+ private:
+  /// `left`: so many pools share the work that is left.
+  void try_pool(std::size_t i, std::size_t left) {
+    tried_[i].beaten = is_beaten(pools_, tried_, i, limits_, spent_);
+    if (tried_[i].beaten) return;
+    solve::Options within = solve::left_of(limits_, spent_);
+    within.work_limit = share(within.work_limit, left);
+    if (least_) within = for_one_more(within, looked_);
+    within.most_interval = least_;
+    Answer answer = solve_with(answers_, pools_[i].problem, within);
+    spent_ += answer.work;
+    if (least_) looked_ += answer.work;
+    if (answer.lower_bound.value >= tried_[i].bound.value) tried_[i].bound = answer.lower_bound;
+    if (answer.schedule) {
+      least_ = std::min(least_.value_or(interval_of(answer)), interval_of(answer));
+    }
+    tried_[i].answer = std::move(answer);
+  }
+
+  const std::vector<PosedPool>& pools_;
+  const solve::Options& limits_;
+  Answers* answers_;
+  std::uint64_t& spent_;
+  std::vector<TriedPool> tried_;
+  std::vector<std::size_t> cramped_;
+  std::optional<Cycles> least_;  ///< II so far
+  std::uint64_t looked_ = 0;     ///< work in pools after the first with a schedule
+};
 
 /// `least`: the II that is kept, if any is.
 std::string result_of(const TriedPool& tried, std::optional<Cycles> least) {
@@ -187,6 +233,7 @@ std::string result_of(const TriedPool& tried, std::optional<Cycles> least) {
                        report::limit_of(tried.bound));
   }
   if (tried.beaten) return "not better";
+  if (!tried.answer) return kCramped;
   const Answer& answer = *tried.answer;
   if (!answer.schedule) {
     return fmt::format("{}: {}", schedule::name_of(answer.verdict), answer.argument);
@@ -259,7 +306,9 @@ solve::Options for_one_more(solve::Options limits, std::uint64_t looked) {
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
                      Answers* answers) {
   BestPool best;
-  const std::vector<TriedPool> tried = try_pools(pools, limits, answers, best.work);
+  Trials trials(pools, limits, answers, best.work);
+  const std::vector<TriedPool> tried = trials.run();
+  best.some_cramped = !trials.cramped().empty();
   std::optional<Cycles> least;
   best.index = best_of(pools, tried).value_or(0);
   best.answer = *tried[best.index].answer;

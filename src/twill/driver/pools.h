@@ -27,12 +27,14 @@ struct BestPool {
   std::vector<report::PoolTried> tried;
   std::vector<schedule::Bound> bounds;  ///< by pool: no schedule of it has a smaller II
   std::uint64_t work = 0;               ///< of all solves together
+  bool some_cramped = false;            ///< some pools are left out: none of theirs can be built
 };
 
 /// Solves the loop for every pool and keeps the best. Order: smallest II, fewest missing compute
 /// groups, the objectives in turn, position in `pools`. A pool is not solved if its lower
 /// bound exceeds the best II so far, or if it is proven to have no better schedule. Others are
-/// solved only as far as they might reach that II. All solves together stay within
+/// solved only as far as they might reach that II. A pool of which no schedule can be built, for
+/// want of memory, is not solved if another has a schedule. All solves together stay within
 /// `limits.work_limit`. Precondition: at least one pool. `answers` may be null: solve_with.
 BestPool solve_pools(const std::vector<PosedPool>& pools, const solve::Options& limits,
                      Answers* answers = nullptr);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "twill/driver/answers.h"
 #include "twill/driver/checking.h"
 #include "twill/driver/timing.h"
+#include "twill/driver/transfers.h"
 #include "twill/problem/transfer.h"
 #include "twill/schedule/bounds.h"
 #include "twill/schedule/corun.h"
@@ -209,11 +211,13 @@ class Rates {
   Result<void> solve_slowest() {
     std::uint64_t spent = fast_.work;
     std::uint64_t looked = 0;
-    for (std::size_t i = 0; i < slowest_.pools.size(); ++i) {
-      if (cannot_win(slowest_.pools[i].pool)) continue;
+    std::size_t pools_left = slowest_.pools.size();
+    for (const std::size_t i : slow_order()) {
+      const std::size_t left = pools_left--;
       const PosedPool& pool = slowest_.pools[i];
+      if (cannot_win(pool.pool) || has_no_plan(pool, spent)) continue;
       solve::Options limits = solve::left_of(limits_, spent);
-      limits.work_limit /= slowest_.pools.size() - i;
+      limits.work_limit /= left;
       if (!slow_.empty()) limits = for_one_more(limits, looked);
       limits.start = slowed_down(pool);
       Answer answer = solve_with(request_.answers, pool.problem, limits);
@@ -254,13 +258,40 @@ class Rates {
     const schedule::Bound& bound =
         fast_.bounds[static_cast<std::size_t>(fast - fastest_.pools.data())];
     if (static_cast<double>(bound.value) < to_beat()) return false;
+    rule_out(name,
+             fmt::format("not faster: needs at least {} even with every op at its fastest ({})",
+                         bound.value, report::limit_of(bound)));
+    return true;
+  }
+
+  /// Pools in the order in which they are tried. Where some cannot be built, the best at the
+  /// fastest rates is first, and not a small one with the work of all.
+  std::vector<std::size_t> slow_order() const {
+    std::vector<std::size_t> order(slowest_.pools.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (!fast_.some_cramped) return order;
+    std::stable_partition(order.begin(), order.end(), [&](std::size_t i) {
+      return slowest_.pools[i].pool == fastest_.pools[fast_.index].pool;
+    });
+    return order;
+  }
+
+  /// Whether no schedule of a pool can be built. Asked where that is so of some at the fastest
+  /// rates.
+  bool has_no_plan(const PosedPool& pool, std::uint64_t& spent) {
+    if (request_.rate || !fast_.some_cramped) return false;
+    if (pool.pool == fastest_.pools[fast_.index].pool) return false;
+    if (!is_cramped(pool.problem, limits_, spent)) return false;
+    rule_out(pool.pool, kCramped);
+    return true;
+  }
+
+  void rule_out(const std::string& pool, std::string why) {
     Candidate out;
     out.rate = report::name_of(Rate::slowest);
-    out.pool = name;
-    out.note = fmt::format("not faster: needs at least {} even with every op at its fastest ({})",
-                           bound.value, report::limit_of(bound));
+    out.pool = pool;
+    out.note = std::move(why);
     ruled_out_.push_back(std::move(out));
-    return true;
   }
 
   std::vector<Candidate> candidates_with(std::size_t chosen) const {
@@ -351,7 +382,7 @@ Cycles waiting_of(const machine::Machine& machine) {
 }
 
 Cycles transfer_work(const problem::Problem& problem, const schedule::Schedule& schedule,
-                   Cycles waiting) {
+                     Cycles waiting) {
   std::map<std::pair<problem::OpId, schedule::GroupId>, Cycles> given;
   for (const problem::Dependence& it : problem.dependences()) {
     const schedule::GroupId to = schedule.ops[it.to.index()].group;

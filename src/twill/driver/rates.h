@@ -79,7 +79,7 @@ Cycles waiting_of(const machine::Machine& machine);
 /// each side half of a transfer without `waiting`. In a schedule, and in its co-run, a transfer is
 /// a delay only. But the threads that write and read a tile are busy meanwhile.
 Cycles transfer_work(const problem::Problem& problem, const schedule::Schedule& schedule,
-                   Cycles waiting);
+                     Cycles waiting);
 
 /// The order's least II in a loop with every op at its slowest. Empty if no schedule of that II
 /// keeps all rules.

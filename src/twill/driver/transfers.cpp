@@ -10,6 +10,7 @@
 #include "twill/problem/staging.h"
 #include "twill/problem/transfer.h"
 #include "twill/schedule/bounds.h"
+#include "twill/solve/decide.h"
 
 namespace twill::driver {
 namespace {
@@ -23,6 +24,9 @@ using problem::Rule;
 
 /// Work for the question whether transfer ops leave any schedule, beyond the request.
 constexpr std::uint64_t kQuestion = 2'000'000;
+
+/// Work for the question whether a pool is cramped.
+constexpr std::uint64_t kRefutation = 8'000'000;
 
 bool is_in_registers(const Problem& problem, const Dependence& it) {
   return it.carries_value && it.from != it.to && problem[it.from].registers > 0;
@@ -155,6 +159,15 @@ std::optional<Problem> with_room(const Problem& problem, Amount bytes) {
   auto posed = problem::pose(std::move(parts));
   if (!posed || *posed == problem) return std::nullopt;
   return *std::move(posed);
+}
+
+bool is_cramped(const Problem& problem, const solve::Options& limits, std::uint64_t& spent) {
+  solve::Options few = solve::left_of(limits, spent);
+  few.work_limit = std::min(kRefutation, few.work_limit);
+  few.room_for_staging = true;
+  const solve::Decision any = solve::refute_all(problem, few);
+  spent += any.work;
+  return any.decided == solve::Decided::infeasible;
 }
 
 std::optional<std::string> why_no_transfer(const Request& request, const Reading& reading,

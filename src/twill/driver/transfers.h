@@ -28,6 +28,15 @@ bool leave_share(const problem::Problem& problem, const schedule::Schedule& sche
 /// left, or if that changes nothing.
 std::optional<problem::Problem> with_room(const problem::Problem& problem, Amount bytes);
 
+/// Note on a pool that is left out since it is cramped.
+inline constexpr const char* kCramped = "no schedule leaves memory for what its groups hand over";
+
+/// Whether no schedule, at any interval, leaves memory for one copy of each value that changes
+/// groups. Then none of the pool has a plan. False where a small part of the work limit does not
+/// tell. The work is added to `spent`.
+bool is_cramped(const problem::Problem& problem, const solve::Options& limits,
+                std::uint64_t& spent);
+
 /// Why the transfer ops between the groups of the outcome's schedule leave no schedule at any
 /// interval, at the machine's prices. They are those of the Problem of `--transfer-ops`, with these
 /// groups. nullopt where they leave one, where a small part of the work limit does not tell, and

@@ -267,6 +267,12 @@ class Walk {
     return schedule::kCoRunError * static_cast<double>(bound) >= least();
   }
 
+  /// Whether none of the pool's schedules can be built, as was found at the first look.
+  bool is_left_out(const std::string& pool) const {
+    return std::any_of(first_->candidates.begin(), first_->candidates.end(),
+                       [&](const auto& it) { return it.pool == pool && it.note == kCramped; });
+  }
+
   /// Both rates of the pools that were ruled out, and the other rate of the others.
   Result<void> add_pools() {
     if (kernel_of(*reading_, *first_) == nullptr) return {};
@@ -276,7 +282,7 @@ class Walk {
       const bool one = solved_.contains({pool, "fastest"}) || solved_.contains({pool, "slowest"});
       if (both || (one && (!has_both_rates || request_.rate))) continue;
       if (one && !has_room_beside(steps_, pool, kShares.back())) continue;
-      if (cannot_win(pool)) continue;
+      if (is_left_out(pool) || cannot_win(pool)) continue;
       Reading of_pool = *reading_;
       of_pool.kernel = with_pool(*reading_->kernel, pool);
       Request missing = limited_;

@@ -1,5 +1,8 @@
 #include "twill/solve/decide.h"
 
+#include <algorithm>
+#include <functional>
+#include <limits>
 #include <utility>
 
 #include "twill/schedule/bounds.h"
@@ -7,10 +10,12 @@
 #include "twill/solve/search.h"
 
 namespace twill::solve {
+namespace {
 
-Decision decide_better(const problem::Problem& problem, std::span<const std::int64_t> values,
-                       const Options& options) {
-  const Cycles most = values.front() - (values.size() == 1 ? 1 : 0);
+/// Asks each combination of alternatives until one has a schedule. None of interest has an II above
+/// `most`.
+Decision ask_all(const problem::Problem& problem, Cycles most, const Options& options,
+                 const std::function<Search::Found(Search&)>& question) {
   Decision decision;
   decision.decided = Decided::infeasible;
   if (schedule::min_ii(problem).value > most || schedule::never_feasible(problem)) return decision;
@@ -26,8 +31,8 @@ Decision decide_better(const problem::Problem& problem, std::span<const std::int
   for (const Candidate& candidate : candidates.tried) {
     if (candidate.min_ii.value > most) continue;
     const auto no_report = [](std::string_view, std::optional<std::int64_t>, std::int64_t) {};
-    Search search(candidate, budget, options.proof, no_report);
-    auto found = search.decide_below(values, 1);
+    Search search(candidate, budget, options.proof, no_report, {}, options.room_for_staging);
+    auto found = question(search);
     decision.work = budget.work();
     if (found.outcome == Outcome::stopped) decision.decided = Decided::undecided;
     if (found.outcome != Outcome::satisfied) continue;
@@ -36,6 +41,32 @@ Decision decide_better(const problem::Problem& problem, std::span<const std::int
     break;
   }
   return decision;
+}
+
+}  // namespace
+
+Decision decide_better(const problem::Problem& problem, std::span<const std::int64_t> values,
+                       const Options& options) {
+  const Cycles most = values.front() - (values.size() == 1 ? 1 : 0);
+  return ask_all(problem, most, options,
+                 [&](Search& search) { return search.decide_below(values, 1); });
+}
+
+/// One question at the II that decides for all. With one copy counted of each value, it has more
+/// models than there are schedules, so only a refutation says something.
+Outcome Search::refute_all_roughly() {
+  const Cycles ii = std::max(decisive_interval(instance_), bound_without_search());
+  Encoding encoding(instance_, sub_tiles_, ii, 1, budget_.memory_limit(), proof_, "any II, roughly",
+                    placed_);
+  if (!may_go_on(encoding)) return Outcome::stopped;
+  const Outcome outcome = encoding.solve(kTrue, budget_, {});
+  return outcome == Outcome::refuted ? outcome : Outcome::stopped;
+}
+
+Decision refute_all(const problem::Problem& problem, const Options& options) {
+  return ask_all(problem, std::numeric_limits<Cycles>::max(), options, [](Search& search) {
+    return Search::Found{search.refute_all_roughly(), std::nullopt, 1};
+  });
 }
 
 Decision decide(const problem::Problem& problem, Cycles ii, const Options& options) {

@@ -30,4 +30,9 @@ Decision decide(const problem::Problem& problem, Cycles ii, const Options& optio
 Decision decide_better(const problem::Problem& problem, std::span<const std::int64_t> values,
                        const Options& options = {});
 
+/// Tries to refute that `problem` has a schedule at any II: `infeasible`, or else `undecided`. Far
+/// cheaper than a search, since no more than one live copy of each value is counted. Heeds
+/// `options.room_for_staging`.
+Decision refute_all(const problem::Problem& problem, const Options& options = {});
+
 }  // namespace twill::solve

@@ -60,6 +60,9 @@ class Search {
   Outcome refute(std::span<const schedule::ObjectiveValue> levels);
   /// Whether there is a schedule at the decisive II: there is one there if there is one at any II.
   Outcome refute_all();
+  /// Tries to refute the same with little work, counting one copy of each value: refuted, or else
+  /// stopped.
+  Outcome refute_all_roughly();
   /// The least II, from this schedule of the candidate on.
   Interval lower_interval(schedule::Schedule schedule, Cycles bound);
 
