@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -74,6 +75,19 @@ TEST(FlatNests, AreOneLoop) {
   const ir::Op* const sum = ir::defining_op(*made, loop.carried[0].yielded);
   EXPECT_EQ(sum->operands[0], loop.carried[0].argument);
   EXPECT_EQ(ir::constant_number(*made, loop.carried[0].init), 0.0);
+}
+
+// Later passes look for a known number of iterations: a role then has no branch for few of them.
+TEST(FlatNests, KnownNumbersMultiply) {
+  std::string text = nested(kRow, "", "%c3");
+  for (const auto& [old, known] :
+       {std::pair("%from to", "%c0 to"), std::pair("step %by", "step %c1"),
+        std::pair("%k = %c0 to %n", "%k = %c0 to %c3")}) {
+    text.replace(text.find(old), std::string(old).size(), known);
+  }
+  const auto made = flat(text);
+  ASSERT_EQ(loops_of(made), 1U);
+  EXPECT_EQ(ir::constant_trip_count(*made, ir::loops(*made, made->module())[0]), 27);
 }
 
 TEST(FlatNests, StayWhereMoreIsDone) {

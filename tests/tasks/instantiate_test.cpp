@@ -43,6 +43,26 @@ map stated for gemm on h200 {
             std::string::npos);
 }
 
+// Text has no such layout; the C++ language does.
+TEST(Instantiate, LayoutsAreOfSharedMemory) {
+  TaskText text = must_read(bundled("gemm.task"));
+  text.mappings = must_read(R"(
+map m for gemm on h200 {
+  U = 64  V = 32  W = 16
+  p: gemm_add.wgmma  A: shared swizzle 64
+}
+)")
+                      .mappings;
+  const auto before = tree_of(text);
+  ASSERT_TRUE(before) << to_string(before.error());
+  text.mappings[0].instances[0].memories[0].memory = Memory::registers;
+  const auto tree = tree_of(text);
+  ASSERT_FALSE(tree);
+  EXPECT_NE(to_string(tree.error()).find("M06: 'A' has a layout of shared memory"),
+            std::string::npos)
+      << to_string(tree.error());
+}
+
 struct MappingCase {
   const char* name;
   const char* mapping;

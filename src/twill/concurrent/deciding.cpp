@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "twill/concurrent/forms.h"
+#include "twill/concurrent/guide.h"
 #include "twill/ir/operands.h"
 
 namespace twill::concurrent {
@@ -86,15 +87,7 @@ std::optional<std::set<ir::OpId>> deciding_ops(const ir::Program& program, ir::O
   const auto all = ir::walk(program, function);
   Closure closure(program);
   for (const ir::OpId id : all) {
-    const ir::Op& op = program.op(id);
-    for (const ir::Role role : {ir::Role::phase, ir::Role::predicate, ir::Role::use_accumulator,
-                                ir::Role::barrier_predicates}) {
-      for (const ir::ValueId value : ir::operands_in(op, role)) closure.add(value);
-    }
-    const bool decides =
-        op.kind == OpKind::branch || op.kind == OpKind::jump_if || op.kind == OpKind::condition;
-    if (decides && !op.operands.empty()) closure.add(op.operands[0]);
-    if (op.kind == OpKind::buffer_index && op.operands.size() > 1) closure.add(op.operands[1]);
+    for (const ir::ValueId value : deciding_operands(program, id, {})) closure.add(value);
     const auto loop = ir::as_loop(program, id);
     if (!loop || !loop->induction) continue;
     for (const ir::ValueId bound : {*loop->lower, *loop->upper, *loop->step}) closure.add(bound);

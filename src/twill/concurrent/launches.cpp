@@ -105,7 +105,11 @@ bool waits_inside(const ir::Program& program, ir::OpId loop) {
 /// Facts about runs of one launch beside their trip counts.
 struct Seen {
   bool breaks = false;   ///< a run broke a rule
-  bool divides = false;  ///< a run divided by zero, and failed for that reason
+  bool divides = false;  ///< the last run divided by zero, and failed for that reason
+  bool endless = false;  ///< the last run came to the limit of steps
+
+  /// Whether the last run failed, and would also fail with more tiles.
+  bool in_vain() const { return divides || endless; }
 };
 
 class Search {
@@ -227,7 +231,7 @@ class Search {
     Seen ignored;
     auto made = trips_in(launch_with(kSomeInner), {0, 0, 0}, ignored);
     // One integer may drive both loops: many tiles of many iterations take too long.
-    const bool too_long = !made && in_vain_ && !ignored.divides;
+    const bool too_long = !made && ignored.endless && !ignored.divides;
     if (too_long) made = trips_in(launch_with(kFewInner), {0, 0, 0}, ignored);
     if (!made) return 0;
     return static_cast<std::size_t>(std::ranges::count_if(
@@ -373,20 +377,21 @@ class Search {
                          Seen& seen) const {
     if (!some_decide_) {
       const auto trips = trips_with(Computed::none, launch, program_id, seen);
-      if (trips || in_vain_) return trips;
+      if (trips || seen.in_vain()) return trips;
     }
     if (deciding_) {
       const auto trips = trips_with(Computed::deciding, launch, program_id, seen);
       some_decide_ = some_decide_ || trips.has_value();
-      if (trips || in_vain_) return trips;
+      if (trips || seen.in_vain()) return trips;
     }
     return trips_with(Computed::all, launch, program_id, seen);
   }
 
-  /// Runs a launch with these tiles. A run without tiles that exceeds the limit of steps is not
-  /// repeated with tiles: that takes as many steps and far longer.
+  /// Runs a launch with these tiles. A run that exceeds the limit of steps is not repeated with
+  /// more tiles: that takes as many steps and far longer.
   Result<Trips> trips_with(Computed tiles, const execute::Launch& launch,
                            std::array<std::int64_t, 3> program_id, Seen& seen) const {
+    seen.divides = seen.endless = false;
     execute::Memory memory(1);
     TWILL_TRY(const auto arguments, execute::arguments_of(program_, function_, launch, memory));
     Findings found;
@@ -401,7 +406,7 @@ class Search {
     seen.divides = machine.divided_by_zero();
     seen.breaks = seen.breaks || !found.empty();
     checked_ = checked_ || ran.has_value();
-    in_vain_ = seen.divides || machine.steps() > kMostStepsOfTrial;
+    seen.endless = machine.steps() > kMostStepsOfTrial;
     if (!ran) return tl::unexpected(ran.error());
     return machine.trips();
   }
@@ -420,7 +425,6 @@ class Search {
   std::int64_t times_ = kOuterTimes[0];
   std::optional<std::set<ir::OpId>> deciding_;
   mutable bool some_decide_ = false;  ///< only the tiles that decide give an answer
-  mutable bool in_vain_ = false;      ///< the last run failed, and would also fail with more tiles
   mutable bool checked_ = false;      ///< types are known to fit
   mutable std::int64_t steps_ = 0;    ///< steps of all runs so far
 };

@@ -241,6 +241,7 @@ class RoleBuilder : Pass {
   Result<void> product_again(ir::OpId op, Rows rows, At at);
   Result<void> fetch(ir::OpId op, Rows rows, At at);
   Want put_down(ir::OpId allocation, Rows rows, At at);
+  Nodes* nodes_at(std::size_t level, Nodes* innermost);
   Want put_in_front(ir::OpId allocation, Rows rows);
   bool is_of_branch(ir::ValueId value) const;
   Result<void> put_in_place(ir::OpId allocation, ValueId buffer, Rows rows, At at);

@@ -95,6 +95,11 @@ RoleBuilder::Want RoleBuilder::put_down(ir::OpId allocation, Rows rows, At at) {
   return buffer;
 }
 
+/// Where ops of a level stand: in a loop over tiles around the planned one, or `innermost`.
+Nodes* RoleBuilder::nodes_at(std::size_t level, Nodes* innermost) {
+  return level < sketch_.around().size() ? &around_[level] : innermost;
+}
+
 /// Puts a tile into shared memory once for all iterations, in front of the loop. Behind the loop
 /// the tile is put there, unless the loop has already done so.
 RoleBuilder::Want RoleBuilder::put_in_front(ir::OpId allocation, Rows rows) {
@@ -104,8 +109,7 @@ RoleBuilder::Want RoleBuilder::put_in_front(ir::OpId allocation, Rows rows) {
   const auto level = sketch_.level_of(allocation);
   if (behind_loop_ || !level) return put_down(allocation, rows, {});
   Nodes* const outer = now_;
-  now_ = front_ != nullptr ? front_ : &before_;
-  if (*level < sketch_.around().size()) now_ = &around_[*level];
+  now_ = nodes_at(*level, front_ != nullptr ? front_ : &before_);
   TWILL_TRY(const ValueId buffer, put_down(allocation, rows, {}));
   now_ = outer;
   return made_[key] = buffer;

@@ -87,7 +87,8 @@ std::vector<Rows> RoleBuilder::rows_in(ir::ValueId value, const std::vector<int>
 }
 
 /// Rows under which the role keeps a value. If each part makes the whole value, copies of other
-/// groups differ in time, and are kept apart; the role's own are one.
+/// groups differ in time: the role keeps each by the part that wants the copy. The role's own are
+/// one, kept by its first part.
 Rows RoleBuilder::own_rows(ir::ValueId value, Rows rows) const {
   if (rows.cut >= 0) return rows;
   if (!sketch_.is_made_by_part(value)) return {};
@@ -219,9 +220,7 @@ RoleBuilder::Want RoleBuilder::per_tile_op(ir::ValueId value, ir::OpId op, Rows 
   }
   Nodes* const outer = now_;
   const bool hoists = before && (!behind_loop_ || loads);
-  if (front_ != nullptr) now_ = front_;
-  if (hoists) now_ = &before_;
-  if (*level < sketch_.around().size()) now_ = &around_[*level];
+  now_ = nodes_at(*level, hoists ? &before_ : front_ != nullptr ? front_ : now_);
   if (remade) {
     TWILL_TRY(const ValueId made, clone(op, rows, {}, type));
     made_[key] = made;

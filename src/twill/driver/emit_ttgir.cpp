@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <iterator>
-#include <limits>
 #include <memory>
 #include <set>
 #include <utility>
@@ -42,6 +40,16 @@ struct Module {
   PlannedLoop planned;
   PrintedTtgir printed;
 };
+
+/// Whether the kernel's text has a loop over tiles around the one that is planned. Triton launches
+/// the grid of the text, so a module walks no other tiles.
+bool has_own_tiles(const Kernel& kernel) {
+  const ir::Program& program = kernel.program;
+  for (auto at = ir::parent(program, kernel.choice.loop); at; at = ir::parent(program, *at)) {
+    if (ir::is_loop(program.op(*at).kind)) return true;
+  }
+  return false;
+}
 
 /// The input, with tiles walked as a module can have it. Triton launches the grid of the text, so
 /// only a loop over tiles of the text's own is walked.
@@ -255,6 +263,21 @@ Result<Module> with_company(const Request& request, const TtgirChoice& choice, M
   return *std::move(together);
 }
 
+/// The same schedule with a tile for each CTA; the answer for such tiles if it has no plan.
+Result<PlannedLoop> answer_with_one_tile(const Request& given, const PlannedLoop& planned) {
+  TWILL_TRY(auto same, with_one_tile(given, planned));
+  if (same) return *std::move(same);
+  Request request = given;
+  request.tiles = TileWalk::one;
+  return answer_reading(request, planned.reading);
+}
+
+/// Why the door does not print the plan of the answer, in a line; empty if it does.
+std::string words_of(const Door& door, const PlannedLoop& planned) {
+  const auto why = door.why_not(*planned.reading, planned.outcome, *planned.plan);
+  return why ? in_one_line(*why) : "";
+}
+
 }  // namespace
 
 Diagnostic with_page(Diagnostic why) {
@@ -314,6 +337,22 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
   }
   emitted.text = as_comment(story) + emitted.text;
   return emitted;
+}
+
+void look_for_doors(const Request& request, PlannedLoop& planned) {
+  if (!planned.plan || !planned.outcome.built) return;
+  if (kernel_of(*planned.reading, planned.outcome) == nullptr) return;
+  report::Built& built = *planned.outcome.built;
+  built.not_printable = words_of(cuda_door(), planned);
+  const bool walks = planned.plan->plan().kernel->tiles == plan::Tiles::persistent;
+  const auto one = walks ? answer_with_one_tile(request, planned) : Result<PlannedLoop>(planned);
+  if (!one) {
+    built.no_ttgir = in_one_line(one.error());
+  } else if (!one->plan) {
+    built.no_ttgir = "there is no plan with a tile for each CTA";
+  } else {
+    built.no_ttgir = words_of(ttgir_door(), *one);
+  }
 }
 
 }  // namespace twill::driver

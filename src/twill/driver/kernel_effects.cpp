@@ -83,17 +83,25 @@ std::optional<Diagnostic> order_refusal(const Kernel& kernel, const report::Outc
   for (const plan::PerTileOp& it : draft.kernel->per_tile_ops) {
     if (it.writes && !it.alone) around.emplace(std::pair(it.line, it.column), &it);
   }
+  const auto planned_with = [&](ir::OpId op) {
+    auto found = around.find({program.op(op).line, program.op(op).column});
+    for (auto at = ir::parent(program, op); found == around.end() && at;
+         at = ir::parent(program, *at)) {
+      found = around.find({program.op(*at).line, program.op(*at).column});
+    }
+    return found == around.end() ? nullptr : found->second;
+  };
   for (const ir::OpId op : ir::walk(program, program.module())) {
-    const auto planned = around.find({program.op(op).line, program.op(op).column});
     const auto access = global_write(program, op);
-    if (planned == around.end() || !access) continue;
+    if (!access || ir::is_inside(program, op, kernel.choice.loop)) continue;
+    const plan::PerTileOp* const planned = planned_with(op);
+    if (planned == nullptr) continue;
     for (const auto& [inside, roles] : writers) {
-      if (ir::is_inside(program, op, kernel.choice.loop) ||
-          !extract::conflict(program, inside, op) ||
+      if (!extract::conflict(program, inside, op) ||
           !extract::share_array(program, global_write(program, inside)->address, access->address)) {
         continue;
       }
-      const auto& by = planned->second->roles;
+      const auto& by = planned->roles;
       const bool own = std::all_of(by.begin(), by.end(),
                                    [&](plan::RoleId role) { return roles.contains(role); });
       if (own && by.size() == roles.size()) continue;

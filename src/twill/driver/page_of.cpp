@@ -27,8 +27,7 @@ void add_parts(const PageParts& parts, page::Material& material) {
 /// The module of the plan itself, with notes on what `emit_ttgir` prints instead. Precondition: the
 /// answer has a plan, and is of a kernel.
 Result<page::PrintedModule> module_for_page(const Request& request, const PlannedLoop& planned) {
-  const bool walks = planned.plan->plan().kernel->tiles == plan::Tiles::persistent &&
-                     !has_own_tiles(*planned.reading->kernel);
+  const bool walks = planned.plan->plan().kernel->tiles == plan::Tiles::persistent;
   std::optional<PlannedLoop> one;
   if (walks) {
     TWILL_TRY(one, with_one_tile(request, planned));

@@ -23,11 +23,16 @@ std::vector<std::int64_t> trips_of(const RunModuleRequest& request, const ir::Pr
   return trips;
 }
 
+run::RolesEffort effort_of(const RunModuleRequest& request, const ir::Program& program,
+                           ir::OpId function) {
+  return {trips_of(request, program, function), request.seed, request.seeds, request.tiles,
+          request.to_first};
+}
+
 Result<run::RolesReport> run_alone(const RunModuleRequest& request, const ir::Program& program,
                                    ir::OpId function) {
   return run::run_roles({program, function, nullptr}, request.given,
-                        {trips_of(request, program, function), request.seed, request.seeds,
-                         request.tiles, request.to_first});
+                        effort_of(request, program, function));
 }
 
 /// The kernel's text, its main loop, and its parameters.
@@ -44,8 +49,7 @@ Result<run::RolesReport> run_against(const RunModuleRequest& request, const ir::
   const run::Kernel compared{text, its_function, planned.program, planned.choice.loop, description};
   TWILL_TRY_VOID(run::check_arguments(compared, request.given.launch));
   return run::run_roles({program, function, &compared}, request.given,
-                        {trips_of(request, program, function), request.seed, request.seeds,
-                         request.tiles, request.to_first});
+                        effort_of(request, program, function));
 }
 
 }  // namespace

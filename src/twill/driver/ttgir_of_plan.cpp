@@ -80,30 +80,7 @@ void note_large_product(const device::Kernel& tree, PrintedTtgir& printed) {
                   most + kBesideInstruction, tree.registers_at_launch));
 }
 
-/// The same schedule with a tile for each CTA; the answer for such tiles if it has no plan.
-Result<PlannedLoop> answer_with_one_tile(const Request& given, const PlannedLoop& planned) {
-  TWILL_TRY(auto same, with_one_tile(given, planned));
-  if (same) return *std::move(same);
-  Request request = given;
-  request.tiles = TileWalk::one;
-  return answer_reading(request, planned.reading);
-}
-
-/// Why the door does not print the plan of the answer, in a line; empty if it does.
-std::string words_of(const Door& door, const PlannedLoop& planned) {
-  const auto why = door.why_not(*planned.reading, planned.outcome, *planned.plan);
-  return why ? in_one_line(*why) : "";
-}
-
 }  // namespace
-
-bool has_own_tiles(const Kernel& kernel) {
-  const ir::Program& program = kernel.program;
-  for (auto at = ir::parent(program, kernel.choice.loop); at; at = ir::parent(program, *at)) {
-    if (ir::is_loop(program.op(*at).kind)) return true;
-  }
-  return false;
-}
 
 const Door& ttgir_door() {
   static const Door kDoor = {
@@ -160,22 +137,6 @@ bool may_share_an_sm(const Request& request, const PlannedLoop& planned) {
                     request.spare_registers == 0 && request.cluster == 1 &&
                     request.strategy.strategy == strategy::Strategy::twill;
   return open && planned.plan && planned.plan->plan().kernel->tiles == plan::Tiles::one_per_cta;
-}
-
-void look_for_doors(const Request& request, PlannedLoop& planned) {
-  if (!planned.plan || !planned.outcome.built) return;
-  if (kernel_of(*planned.reading, planned.outcome) == nullptr) return;
-  report::Built& built = *planned.outcome.built;
-  built.not_printable = words_of(cuda_door(), planned);
-  const bool walks = planned.plan->plan().kernel->tiles == plan::Tiles::persistent;
-  const auto one = walks ? answer_with_one_tile(request, planned) : Result<PlannedLoop>(planned);
-  if (!one) {
-    built.no_ttgir = in_one_line(one.error());
-  } else if (!one->plan) {
-    built.no_ttgir = "there is no plan with a tile for each CTA";
-  } else {
-    built.no_ttgir = words_of(ttgir_door(), *one);
-  }
 }
 
 }  // namespace twill::driver

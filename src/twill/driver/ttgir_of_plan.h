@@ -33,10 +33,6 @@ Result<PrintedTtgir> print_ttgir(const Reading& reading, const report::Outcome& 
 /// Door of TTGIR, in any spelling.
 const Door& ttgir_door();
 
-/// Whether the kernel's text has a loop over tiles around the one that is planned. Triton launches
-/// the grid of the text, so a module walks no other tiles.
-bool has_own_tiles(const Kernel& kernel);
-
 /// The same schedule with a tile for each CTA. Nothing if it has no such plan.
 Result<std::optional<PlannedLoop>> with_one_tile(const Request& given, const PlannedLoop& planned);
 

@@ -45,11 +45,7 @@ Result<void> check_gathers(const ir::Program& program, const machine::Machine& m
   if (target == 0 || target >= kFirst) return {};
   for (const ir::OpId function : ir::functions(program)) {
     for (const ir::OpId id : ir::walk(program, function)) {
-      const ir::OpKind kind = program.op(id).kind;
-      const bool gathers = kind == ir::OpKind::block_gather || kind == ir::OpKind::block_scatter ||
-                           kind == ir::OpKind::block_gather_async ||
-                           kind == ir::OpKind::block_scatter_async;
-      if (!gathers) continue;
+      if (!ir::is_spread(program.op(id).kind)) continue;
       return fail(ir::text_location(program, id),
                   program.op(id).name + " needs sm_100: the TMA of " + machine->target +
                       " brings boxes only" + ir::source_words(program, id),

@@ -43,11 +43,6 @@ MaybeMisfit masked(const OpTypes& types, const MemoryAccess& access, Type at) {
   return of_pointers(types, *access.other, at);
 }
 
-bool is_spread(OpKind kind) {
-  return kind == OpKind::block_gather || kind == OpKind::block_scatter ||
-         kind == OpKind::block_gather_async || kind == OpKind::block_scatter_async;
-}
-
 /// Single integers: coordinates and extents of 32 bits, strides of 64.
 MaybeMisfit single_integers(const OpTypes& types, std::span<const ValueId> values, int bits) {
   for (const ValueId value : values) {

@@ -14,4 +14,9 @@ OpClass class_of(OpKind kind) {
   return kClasses[static_cast<std::size_t>(kind)];
 }
 
+bool is_spread(OpKind kind) {
+  return kind == OpKind::block_gather || kind == OpKind::block_scatter ||
+         kind == OpKind::block_gather_async || kind == OpKind::block_scatter_async;
+}
+
 }  // namespace twill::ir

@@ -96,6 +96,9 @@ enum class OpKind : unsigned char {
 
 OpClass class_of(OpKind kind);
 
+/// Whether ops of that kind gather or scatter rows by a descriptor.
+bool is_spread(OpKind kind);
+
 /// Combination of an access: how the new value and the old one become the element.
 /// `min` and `max` are those of signed integers and of numbers.
 enum class Update : unsigned char {

@@ -304,9 +304,9 @@ struct PerTileOp {
   bool alone = false;
   std::optional<ChannelId> told;  ///< alone: by which other roles learn that it is done, with its
                                   ///< results; empty: none does
-  /// Loads that come through rings, where this is a loop behind the planned one. The rings go on
-  /// from where the planned loop left them. The channels' producer begins them, by an `issue` step. Each of
-  /// `roles` waits for those of an iteration and releases each channel once, within its `compute`.
+  /// Of a loop behind the planned one: its loads through rings, which go on from where the planned
+  /// loop left them. The channels' producer begins the loads, by an `issue` step. Each of `roles`
+  /// waits for those of an iteration and releases each channel once, within its `compute`.
   std::vector<RingLoad> loads;
   friend bool operator==(const PerTileOp&, const PerTileOp&) = default;
 };

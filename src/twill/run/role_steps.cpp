@@ -106,8 +106,8 @@ std::string RoleSteps::words(const Placed& placed) const {
   return plan::to_text(plan_, *placed.step) + " of iteration " + std::to_string(placed.iteration);
 }
 
-/// The box into which threads write in a step, for another role to store. A kernel with products in
-/// no loop has no such box: a role may write memory of its own.
+/// The box into which threads write in a step, for another role to store. Beside products in no
+/// loop a role may write memory of its own, so boxes are not asked for there.
 std::optional<plan::BufferId> RoleSteps::box_of(const plan::Step& step) const {
   if (step.kind != StepKind::stage || !step.per_tile_op || all_.products_around) {
     return std::nullopt;

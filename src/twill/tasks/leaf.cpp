@@ -197,7 +197,7 @@ class Typing {
           return fail_task("T04", node.where,
                            "'cast' of " + in_words(type) + " to " +
                                std::string(name_of(node.scalar)) + ": leaves round to no integers",
-                           "f32 has all whole numbers up to 16777216: let the result be f32");
+                           "f32 has all whole numbers below 16777216: let the result be f32");
         }
         type.scalar = node.scalar;
         return type;

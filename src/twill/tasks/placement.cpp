@@ -98,6 +98,12 @@ Result<std::map<std::string, Swizzle>> swizzles_of(const PlacedVariant& it) {
                                    placed.argument, it.task->name, it.variant->name),
                        "state the layout at the leaf that multiplies");
     }
+    if (placed.memory != Memory::shared) {
+      return fail_task(
+          "M06", placed.swizzle->where,
+          fmt::format("'{}' has a layout of shared memory, and lies elsewhere", placed.argument),
+          "state 'shared' with the layout");
+    }
     const int bytes = placed.swizzle->bytes;
     if (bytes != 128 && bytes != 64 && bytes != 32) {
       return fail_task("M09", placed.swizzle->where,

@@ -88,10 +88,10 @@ int bytes_of(Scalar scalar) {
 bool can_be(Scalar scalar, double number) {
   if (!is_whole(scalar)) return true;
   constexpr double kLeastByte = -128, kMostByte = 127;
-  const bool is_small = scalar == Scalar::i8;
-  const double least = is_small ? kLeastByte : -kMostExact,
-               most = is_small ? kMostByte : kMostExact;
-  return number == std::floor(number) && number >= least && number <= most;
+  if (number != std::floor(number)) return false;
+  // A larger number may have been rounded to the limit itself.
+  if (scalar != Scalar::i8) return std::abs(number) < kMostExact;
+  return number >= kLeastByte && number <= kMostByte;
 }
 
 const Spelling& spelling_of(Function function) {

@@ -1,9 +1,13 @@
 #include "twill/emit/cuda/orders.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "twill/extract/memory_order.h"
+#include "twill/ir/effects.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/source_words.h"
 
@@ -12,28 +16,48 @@ namespace {
 
 enum class Phase { before, loop, behind };
 
-/// Whether two values are computed alike from the same values. Layouts do not matter.
-bool is_same(const View& view, ir::ValueId a, ir::ValueId b) {
-  const ir::Program& program = view.program();
-  a = view.behind_views(a);
-  b = view.behind_views(b);
-  if (a == b) return true;
-  const ir::Op* const one = ir::defining_op(program, a);
-  const ir::Op* const other = ir::defining_op(program, b);
-  if (one == nullptr || other == nullptr || one->name != other->name) return false;
-  const bool pure = one->regions.empty() && !ir::memory_access(*one);
-  if (!pure || one->attributes != other->attributes) return false;
-  return std::equal(one->operands.begin(), one->operands.end(), other->operands.begin(),
-                    other->operands.end(),
-                    [&](ir::ValueId x, ir::ValueId y) { return is_same(view, x, y); });
-}
+/// Compares values by how they are computed. Each pair is looked at once.
+class Sameness {
+ public:
+  explicit Sameness(const View& view) : view_(view) {}
 
-bool touch_the_same(const View& view, const ir::MemoryAccess& a, const ir::MemoryAccess& b) {
-  return is_same(view, a.address, b.address) && !a.rows && !b.rows &&
-         std::equal(a.coordinates.begin(), a.coordinates.end(), b.coordinates.begin(),
-                    b.coordinates.end(),
-                    [&](ir::ValueId x, ir::ValueId y) { return is_same(view, x, y); });
-}
+  /// Whether two accesses are to the same places, element by element.
+  bool touch_the_same(const ir::MemoryAccess& a, const ir::MemoryAccess& b) {
+    return is_same(a.address, b.address) && !a.rows && !b.rows &&
+           are_same(a.coordinates, b.coordinates);
+  }
+
+ private:
+  using Values = std::span<const ir::ValueId>;
+
+  bool are_same(Values a, Values b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](ir::ValueId x, ir::ValueId y) { return is_same(x, y); });
+  }
+
+  /// Whether two values are computed alike from the same values. Layouts do not matter.
+  bool is_same(ir::ValueId a, ir::ValueId b) {
+    a = view_.behind_views(a);
+    b = view_.behind_views(b);
+    if (a == b) return true;
+    const auto known = known_.find({a, b});
+    if (known != known_.end()) return known->second;
+    const bool same = are_alike(a, b);
+    return known_[{a, b}] = same;
+  }
+
+  bool are_alike(ir::ValueId a, ir::ValueId b) {
+    const ir::Program& program = view_.program();
+    const ir::Value &one = program.value(a), &other = program.value(b);
+    if (!one.op || !other.op || one.index != other.index) return false;
+    const ir::Op &first = program.op(*one.op), &second = program.op(*other.op);
+    return first.name == second.name && first.regions.empty() && ir::is_pure(program, *one.op) &&
+           first.attributes == second.attributes && are_same(first.operands, second.operands);
+  }
+
+  const View& view_;
+  std::map<std::pair<ir::ValueId, ir::ValueId>, bool> known_;
+};
 
 }  // namespace
 
@@ -47,6 +71,7 @@ Result<void> check_orders(const View& view) {
     Phase phase;
   };
   std::vector<Seen> seen;
+  Sameness sameness(view);
   for (const ir::OpId op : ir::walk(program, function.value_or(program.module()))) {
     const auto access = ir::memory_access(program.op(op));
     if (!access || access->space != ir::AccessSpace::global) continue;
@@ -58,7 +83,7 @@ Result<void> check_orders(const View& view) {
       if (it.phase == phase && (phase == Phase::loop || both_write)) continue;
       if (!extract::conflict(program, it.op, op) ||
           !extract::share_array(program, it.access.address, access->address) ||
-          touch_the_same(view, it.access, *access)) {
+          sameness.touch_the_same(it.access, *access)) {
         continue;
       }
       auto refusal = view.refuse(op, "may touch what " + ir::op_words(program, it.op) +

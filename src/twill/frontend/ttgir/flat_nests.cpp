@@ -149,13 +149,25 @@ class FlatWriter {
     return number;
   }
 
+  /// The iterations of all loops together; of known numbers a constant, which later passes look
+  /// for.
+  ir::ValueId product(const std::vector<ir::ValueId>& trips, ir::BlockId into) {
+    std::int64_t known = 1;
+    std::optional<ir::ValueId> others;
+    for (std::size_t i = 0; i < trips.size(); ++i) {
+      const auto count = ir::constant_trip_count(program_, nest_.loops[i]);
+      if (count && !__builtin_mul_overflow(known, *count, &known)) continue;
+      others = others ? computed("arith.muli", {*others, trips[i]}, "all", into) : trips[i];
+    }
+    if (!others) return constant(known, into);
+    if (known == 1) return *others;
+    return computed("arith.muli", {*others, constant(known, into)}, "all", into);
+  }
+
   void write_loop(ir::BlockId into) {
     std::vector<ir::ValueId> trips;
-    ir::ValueId all;
-    for (const ir::Loop& loop : nest_.loops) {
-      trips.push_back(trips_of(loop, into));
-      all = trips.size() == 1 ? trips[0] : computed("arith.muli", {all, trips.back()}, "all", into);
-    }
+    for (const ir::Loop& loop : nest_.loops) trips.push_back(trips_of(loop, into));
+    const ir::ValueId all = product(trips, into);
     ir::Op op;
     op.name = program_.op(like_).name;
     op.attributes = program_.op(like_).attributes;

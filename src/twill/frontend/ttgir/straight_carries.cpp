@@ -57,7 +57,7 @@ Found find(const ir::Program& program) {
     if (program.op(loop.op).fixed_results) continue;
     for (std::size_t i = 0; i < loop.carried.size(); ++i) {
       auto one = turned(program, loop.carried[i]);
-      // A tile that an inner loop makes is turned there, or not at all.
+      // A tile that is turned in front of the loop is the same in each iteration.
       if (one && ir::is_inside(program, one->turn, loop.op)) {
         found[loop.op].emplace(i, *std::move(one));
       }
@@ -107,7 +107,9 @@ class StraightWriter {
     const ir::Type type = ir::type_of(program_, one.made);
     const std::string& name = program_.value(carried.init).name;
     const ir::Attribute constant = ir::constant_of(program_, carried.init);
-    if (constant == nullptr || constant->elements.size() != 1) {
+    const bool splat = constant != nullptr && constant->elements.size() == 1 &&
+                       constant->elements[0]->kind != ir::AttributeKind::array;
+    if (!splat) {
       return transposed(one.back.front(), copier_.at(carried.init), name, type, into);
     }
     constexpr std::string_view kOpen = "dense<", kClose = "> : ";

@@ -124,11 +124,7 @@ std::optional<ir::Program> whole_descriptors(const ir::Program& program) {
   Copier copier(program);
   ir::TypeTable& types = copier.builder().types();
   const auto constant = [&](std::int64_t number, ir::OpId like, ir::BlockId into) {
-    ir::Op op;
-    op.name = "arith.constant";
-    op.attributes.emplace_back("value", types.integer(number, types.scalar("i64")));
-    const ir::OpId made = copier.add(std::move(op), like, into);
-    return copier.add_result(made, "c" + std::to_string(number) + "_i64", types.scalar("i64"));
+    return copier.add_constant(number, types.scalar("i64"), like, into);
   };
   return std::move(copier).copy([&](ir::OpId id, ir::BlockId into) {
     const auto cast = found.casts.find(id);
