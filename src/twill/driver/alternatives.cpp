@@ -17,13 +17,13 @@
 namespace twill::driver {
 namespace {
 
-/// The outcome's loop and pool with a kernel's costs at both rates, as far as schedules have to be
-/// judged there. Empty for a loop with its own costs only.
+/// The Problem of the outcome's loop and pool at both cost bounds, where schedules must be judged
+/// at them. Empty for a loop with its own costs only.
 struct OtherRates {
   std::optional<problem::Problem> fastest;
   std::optional<problem::Problem> slowest;  ///< if the outcome is not about that rate itself
-  bool at_slowest = false;                  ///< it is
-  Cycles waiting = 0;                       ///< of a transfer
+  bool at_slowest = false;                  ///< the outcome is about the slowest rate
+  Cycles waiting = 0;                       ///< synchronisation cycles of a transfer
 };
 
 Result<OtherRates> other_rates(const Request& request, const Reading& reading,
@@ -74,7 +74,7 @@ Result<report::AlternativeSchedule> judged(const Input& input, solve::Alternativ
   return out;
 }
 
-/// `percent` more, rounded down.
+/// `interval` and `percent` more, rounded down.
 Cycles farthest(Cycles interval, int percent) {
   return interval + interval / 100 * percent + interval % 100 * percent / 100;
 }
@@ -161,7 +161,8 @@ Result<std::vector<report::Outcome>> equally_fast(const Request& request, const 
 
 namespace {
 
-/// The claim about schedules with room for transfers, if more is proven than `known` has of all.
+/// The claim about schedules with room for transfers; empty if `known` proves as much of all
+/// schedules.
 std::string claim_with_room(const schedule::Answer& found, const schedule::Answer& known) {
   if (found.verdict == schedule::Verdict::infeasible) {
     return "no schedule has room for its buffers and a copy of each value that it transfers, "

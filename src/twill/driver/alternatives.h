@@ -9,9 +9,9 @@
 namespace twill::driver {
 
 /// Lists the alternatives that the request asks for, or replaces the outcome's schedule by the
-/// chosen one. Every alternative is checked: broken rules are added to `violations`. No effect if
-/// none is asked for, or the outcome has no schedule to use. Fails for another strategy than
-/// `twill`, and for an alternative that does not exist.
+/// chosen one. Each alternative is checked: broken rules are added to `violations`. No effect
+/// without such a request, or without a schedule. Fails for strategies other than `twill`, and for
+/// an alternative that does not exist.
 Result<void> add_alternatives(const Request& request, const Reading& reading,
                               report::Outcome& outcome);
 
@@ -21,12 +21,13 @@ Result<void> add_alternatives(const Request& request, const Reading& reading,
 Result<std::vector<report::Outcome>> equally_fast(const Request& request, const Reading& reading,
                                                   const report::Outcome& outcome, int count);
 
-/// The outcome with the best schedule of a narrower Problem (less memory, more rules, the same ops)
-/// in place of its own. Of its claims, the lower bound stays. Where only schedules with room for
-/// transfers were searched, `claim` is what is proven of them, and a note of the outcome.
+/// The outcome with the best schedule of a narrower Problem (less memory, more rules, the same
+/// ops). Keeps only the lower bound of its claims. If only schedules with room for transfers were
+/// searched, `claim` says what is proven of them; a note of the outcome repeats it.
 struct BestOfNarrower {
-  std::optional<report::Outcome> outcome;  ///< empty if none is found
-  std::string claim;                       ///< empty: no more than of all schedules
+  std::optional<report::Outcome> outcome;  ///< empty if no schedule was found
+  std::string claim;                       ///< empty: the search proves no more than is known of
+                                           ///< all schedules
 };
 Result<BestOfNarrower> best_of_narrower(const Request& request, const Reading& reading,
                                         const report::Outcome& outcome,

@@ -71,7 +71,7 @@ Diagnostic located(Diagnostic why, const Request& request) {
   return why;
 }
 
-/// One pool's arrangement and what it is worth.
+/// The arrangement of one pool, with its judgement.
 struct Tried {
   const PosedPool* pool;
   strategy::Arranged arranged;
@@ -79,7 +79,7 @@ struct Tried {
   std::optional<Trial> trial;
 };
 
-/// All pools of one kernel.
+/// Arranges one kernel for each of its pools.
 class Pools {
  public:
   Pools(const Kernel& kernel, const Request& request, PosedKernel fastest, PosedKernel slowest,
@@ -226,7 +226,7 @@ class Pools {
     return out;
   }
 
-  /// The lower bound holds for all schedules of all pools.
+  /// The bracket; its lower bound holds for all schedules of all pools.
   std::optional<report::Bracket> bracket(const report::Candidate& chosen) const {
     if (!chosen.interval) return std::nullopt;
     return bracket_of(least_bound(fastest_), chosen);
@@ -272,7 +272,8 @@ Result<std::vector<ArrangedKernel>> arrange_kernel(const Kernel& kernel, const R
 
 namespace {
 
-/// By op of the problem, the group it has in the plan. What the plan has not, is not needed.
+/// By op of the problem: its group in the plan. Ops that the plan lacks get a default, which is
+/// never used.
 std::vector<problem::GroupId> groups_as_in(const plan::Plan& plan,
                                            const problem::Problem& problem) {
   std::map<std::string_view, problem::GroupId> planned;

@@ -11,11 +11,11 @@
 /// Internal to the driver: schedules by other strategies than `twill`.
 namespace twill::driver {
 
-/// How one Problem is arranged.
+/// A Problem with the order that a strategy gives it.
 struct ArrangedProblem {
   explicit ArrangedProblem(problem::Problem what) : problem(std::move(what)) {}
 
-  problem::Problem problem;  ///< with what the strategy relaxes and adds
+  problem::Problem problem;  ///< with the rules that the strategy relaxes and adds
   schedule::Answer answer;
   std::vector<std::string> circuit;
   std::vector<std::string> notes;
@@ -26,13 +26,13 @@ struct ArrangedProblem {
 /// By the strategy of the request; `twill` solves. Fails if the strategy cannot be had.
 Result<ArrangedProblem> arrange_problem(problem::Problem problem, const Request& request);
 
-/// Arranges the loop for each pool. The arrangement comes first whose plan is simulated to be
-/// fastest; of those without a plan, that whose order is expected to be. At least one.
+/// Arranges the loop for each pool, at least one. Arrangements are sorted by the simulated interval
+/// of their plans; without plans, by the expected interval of their orders.
 Result<std::vector<ArrangedKernel>> arrange_kernel(const Kernel& kernel, const Request& request,
                                                    const Judge& judge);
 
 /// The Problem of a kernel for its first pool with every op at that rate, as the request's strategy
-/// poses it. Of transfers it has those of the plan, which is one of this kernel.
+/// poses it. Its transfers are those of `plan`, a plan of this kernel.
 Result<problem::Problem> posed_at(const Request& request, const Kernel& kernel,
                                   const plan::Plan& plan, machine::Rate rate);
 

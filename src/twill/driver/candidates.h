@@ -5,7 +5,7 @@
 
 #include "twill/driver/propose.h"
 
-/// Internal to the driver: the candidates among which an answer is found, and what is said of them.
+/// Internal to the driver: candidates for the answer, and the notes about them.
 namespace twill::driver {
 
 /// A candidate of the walk: a schedule, and how it differs from the first.
@@ -15,8 +15,9 @@ struct Step {
   double share = 1;          ///< share of the memory with which the schedule was found
   std::string among = {};    ///< the restricted set of schedules among which it was found; empty:
                              ///< all
-  std::string refused = {};  ///< the stage, and the reason
-  std::string claim = {};    ///< what is proven of schedules that were tried in its place
+  std::string refused = {};  ///< stage and reason of the refusal
+  std::string claim = {};    ///< result proven for schedules that were tried in place of a refused
+                             ///< one
 };
 
 /// Notes of the plan on its schedule, if that is not the optimum.
@@ -37,8 +38,8 @@ const Step* expected_to_be_better(const std::vector<Step>& steps);
 /// ops are printed for some pool.
 bool may_depend_on_transfers(const plan::Plan& plan);
 
-/// Gives an outcome found with a part of the memory the whole again, as a plan has it. Claims about
-/// the part are dropped: for the whole, only those of `first` and bounds without a search hold.
+/// Restores the full memory of an outcome that was found with a part of it. Drops claims about the
+/// part: for the whole memory, only claims of `first` and bounds without a search hold.
 void with_memories_of(const report::Outcome& first, report::Outcome& outcome);
 /// Claims of a schedule found in a restricted Problem, or in place of another. With the values of
 /// an optimum of the Problem it is an optimum; else only the lower bound of the answer holds.

@@ -16,8 +16,8 @@
 #include "twill/schedule/loop_text.h"
 #include "twill/support/check.h"
 
-/// Certificates of outcomes. The answer comes first, from the same search as without; what its
-/// certificate needs is then searched for by itself.
+/// Certificates of outcomes. The answer comes first, from the same search as without a certificate;
+/// missing proofs are then searched for.
 namespace twill::driver {
 namespace {
 
@@ -146,8 +146,8 @@ class Certificates {
   /// Whether the outcome claims to be optimal.
   bool claims_more() const { return outcome_.answer.verdict == Verdict::optimal; }
 
-  /// Certificate of another pool: that it has no better schedule, if the answer is the best of all
-  /// pools; else a bound.
+  /// Certificate of another pool. If the answer is the best of all pools: this pool has no better
+  /// schedule. Otherwise a bound.
   prove::Written of_other(const std::vector<PosedPool>& pools, std::size_t i,
                           std::size_t chosen) const {
     const problem::Problem& problem = pools[i].problem;
@@ -174,8 +174,8 @@ class Certificates {
     return beaten ? *std::move(beaten) : solved(problem);
   }
 
-  /// The best of a pool whose number of wanted groups differs: its rank then depends on more than
-  /// its objectives.
+  /// The best schedule of a pool with another number of wanted groups. Its rank then depends on
+  /// more than its objectives.
   prove::Written solved(const problem::Problem& problem) const {
     solve::Options within = limits_;
     within.most_interval = outcome_.answer.schedule->initiation_interval;

@@ -13,15 +13,15 @@
 #include "twill/support/sha256.h"
 #include "twill/tasks/text.h"
 
-/// Certificates of tuned mappings: a bound for each choice of values, and that none is below what
-/// the best is simulated to take.
+/// Certificates of tuned mappings: a bound for each choice of values, and a proof that no bound is
+/// below the best choice's simulated interval.
 namespace twill::driver {
 namespace {
 
 using certify::Tile;
 using certify::TileClaims;
 
-/// Claims about all choices, without which is the best; their Problems go to `problems`.
+/// Claims about all choices, without naming the best choice; their Problems go to `problems`.
 class TilesPosed {
  public:
   TilesPosed(const HoledTasks& tasks, const Request& request) : tasks_(tasks), request_(request) {}
@@ -62,13 +62,13 @@ class TilesPosed {
   const Request& request_;
 };
 
-/// At least as many thousandths of a cycle as that.
+/// `cycles` in thousandths, rounded up.
 std::int64_t thousandths_of(double cycles) {
   constexpr double kThousand = 1000;
   return static_cast<std::int64_t>(std::ceil(cycles * kThousand));
 }
 
-/// The certificate of what `tune` believed of a Problem without solving it.
+/// The certificate of a bound that `tune` took without solving the Problem.
 tl::expected<prove::Written, std::string> bound_of(const problem::Problem& problem,
                                                    const solve::Options& limits) {
   if (schedule::never_feasible(problem)) {

@@ -18,7 +18,7 @@ constexpr std::int64_t kSwizzleRows = 8;  // after which the swizzle of a tile r
 /// A load of the loop that TMA does ahead of its use.
 struct Stream {
   problem::OpId op;
-  Axes axes = 0;  ///< on which its address depends
+  Axes axes = 0;  ///< program ids on which its address depends
   std::int64_t bytes = 0;
 };
 
@@ -77,7 +77,7 @@ class Chooser {
     for (const extract::Source& source : outcome_.origins[id.index()].sources) {
       const ir::Op& op = program_.op(source.op);
       if (op.kind != ir::OpKind::block_load) continue;
-      // Under a condition it would matter what that depends on.
+      // A load under a condition: its condition would have to be followed, too.
       if (ir::parent(program_, source.op) != kernel_.choice.loop) return std::nullopt;
       const auto access = *ir::memory_access(op);
       stream.axes |= axes_of(program_, access.address);

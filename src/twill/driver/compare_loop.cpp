@@ -17,7 +17,7 @@ namespace {
 using report::Compared;
 using strategy::Strategy;
 
-/// "strategy triton: ..." without what the row's name says.
+/// The message without its prefix "strategy triton: ", since the row shows the strategy's name.
 std::string without_name(const std::string& message, const std::string& strategy) {
   const std::string prefix = "strategy " + strategy + ": ";
   return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
@@ -53,7 +53,7 @@ void add_plan(Compared& row, const plan::Plan& plan) {
   }
 }
 
-/// Everything about one strategy.
+/// Makes the row of one strategy.
 class Row {
  public:
   Row(const Request& request, std::shared_ptr<const Reading> reading, Strategy strategy,
@@ -100,7 +100,7 @@ class Row {
 
   void bug(const std::string& what) { out_.bugs.push_back(row_.strategy + ": " + what); }
 
-  /// Note of the plan on the schedule that came first, if another is planned.
+  /// Note of the plan that another schedule is planned than the first.
   static std::string not_the_first(const std::vector<std::string>& notes) {
     for (const std::string& note : notes) {
       if (note.starts_with("the fastest schedule, II ")) return note;

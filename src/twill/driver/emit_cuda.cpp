@@ -21,7 +21,7 @@
 namespace twill::driver {
 namespace {
 
-/// The runtime headers that a text includes, each once, and those that they include.
+/// Collects the runtime headers that a text includes, directly and through others, each once.
 Result<void> add_runtime(const std::string& text, std::map<std::string, std::string>& files) {
   constexpr std::string_view kInclude = "#include \"runtime/";
   for (std::size_t at = 0; (at = text.find(kInclude, at)) != std::string::npos;) {
@@ -105,7 +105,7 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
   return emitted;
 }
 
-/// The refusal, which names the way by which the kernel leaves as TTGIR if there is one.
+/// The refusal; if the kernel can be printed as TTGIR, the hint names that command.
 Diagnostic with_other_door(const Request& request, PlannedLoop& planned, Diagnostic why) {
   look_for_doors(request, planned);
   const auto& built = planned.outcome.built;

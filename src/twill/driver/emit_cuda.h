@@ -15,16 +15,16 @@ struct EmittedCuda {
   /// "kernel.cu", "runtime/...", "kernel.json", "kernel.ttgir", and "stamps.json" if there are any:
   /// empty without a plan.
   std::map<std::string, std::string> files;
-  std::vector<emit::ExpectedLoop> loops;  ///< the loops that the machine code should have
+  std::vector<emit::ExpectedLoop> loops;  ///< loops that the machine code should have
 };
 
 /// Door of CUDA. Another plan may be printed where one with transfers is not.
 const Door& cuda_door();
 
 /// Prints the kernel of the request's answer (`answer_loop`, by `cuda_door`) with the runtime
-/// headers it includes. Where the best plan cannot be printed, the answer is of another pool or
-/// strategy, with a warning in the outcome. Fails for bad input (a `.loop` text has no kernel to
-/// print), and for what the printer cannot express.
+/// headers it includes. If the best plan cannot be printed, the answer has another pool or
+/// strategy, and the outcome a warning. Fails for bad input (a `.loop` text has no kernel to
+/// print), and for kernels that the printer cannot express.
 Result<EmittedCuda> emit_cuda(const Request& request, emit::Stamps stamps = emit::Stamps::none);
 
 /// The text of `kernel.cu` of an answer with a plan. Fails as `emit_cuda` does.

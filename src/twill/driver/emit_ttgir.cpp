@@ -29,11 +29,11 @@ namespace {
 constexpr std::array kSpareRegisters = {8, 16, 24, 32};
 /// Good plans among which the best is taken.
 constexpr int kEnough = 2;
-/// Work for all further plans: twice what the first one took, and no less than this, some tenths
-/// of a second. With half of it, three bundled kernels were 6 to 21 % slower (one H100, two runs).
+/// Work for all further plans: twice the first plan's work, and at least this, some tenths of a
+/// second. With half of this, three bundled kernels were 6 to 21 % slower (one H100, two runs).
 constexpr std::uint64_t kLeastWork = 20'000'000;
 
-/// Registers that a second plan is to have beyond the estimate, which errs near the limit.
+/// Margin of a second plan above the estimate of registers, which errs near the limit.
 constexpr int kMargin = 4;
 
 struct Module {
@@ -41,8 +41,8 @@ struct Module {
   PrintedTtgir printed;
 };
 
-/// Whether the kernel's text has a loop over tiles around the one that is planned. Triton launches
-/// the grid of the text, so a module walks no other tiles.
+/// Whether the kernel's text has a loop over tiles around the planned loop. Triton launches the
+/// grid of the text, so a module walks no other tiles.
 bool has_own_tiles(const Kernel& kernel) {
   const ir::Program& program = kernel.program;
   for (auto at = ir::parent(program, kernel.choice.loop); at; at = ir::parent(program, *at)) {
@@ -51,8 +51,8 @@ bool has_own_tiles(const Kernel& kernel) {
   return false;
 }
 
-/// The input, with tiles walked as a module can have it. Triton launches the grid of the text, so
-/// only a loop over tiles of the text's own is walked.
+/// The input, read with the only walks of tiles that a module can have. Triton launches the grid of
+/// the text, so only the text's own loop over tiles is walked.
 Result<std::shared_ptr<const Reading>> read_for_ttgir(Request& request) {
   TWILL_TRY(Reading read, read_once(request));
   const bool may_walk = request.tiles == TileWalk::where_possible;
@@ -60,7 +60,7 @@ Result<std::shared_ptr<const Reading>> read_for_ttgir(Request& request) {
   return std::make_shared<const Reading>(std::move(read));
 }
 
-/// The module of the request's answer; without a text if that has no plan.
+/// The module of the request's answer; without a text if the answer has no plan.
 Result<Module> module_of(Request request, const TtgirChoice& choice, int margin,
                          const AnswerChoice& among = {true, &ttgir_door()}) {
   TWILL_TRY(const auto reading, read_for_ttgir(request));
@@ -96,8 +96,8 @@ std::ptrdiff_t transfers_of(const Module& module) {
                        [](const plan::Value& value) { return value.staged.has_value(); });
 }
 
-/// True if a module is better than one with fewer registers kept free. It is faster by more than
-/// the model errs, or as fast with fewer transfers. Triton makes their barriers dearer.
+/// Whether a module is better than another with fewer registers kept free: faster by more than the
+/// model errs, or as fast with fewer transfers. Triton makes the barriers of transfers dearer.
 bool is_better(const Module& module, const Module& other) {
   const auto& a = module.planned.outcome.built;
   const auto& b = other.planned.outcome.built;
@@ -107,8 +107,8 @@ bool is_better(const Module& module, const Module& other) {
   return as_fast && transfers_of(module) < transfers_of(other);
 }
 
-/// Numbers of registers to keep free, the likeliest first: as many as are missing, then more, then
-/// fewer. A compiler does not say how many are missing, so it is asked about the fewest first.
+/// Numbers of registers to keep free, the likeliest first: the missing number, then more, then
+/// fewer. If a compiler does not say how many are missing, the fewest come first.
 std::vector<int> spares_for(const Module& first) {
   const auto enough =
       std::find_if(kSpareRegisters.begin(), kSpareRegisters.end() - 1,
@@ -118,7 +118,7 @@ std::vector<int> spares_for(const Module& first) {
   return spares;
 }
 
-/// The request for a plan in the same pool with registers kept free and no more work than that.
+/// The request for a plan in the same pool with `spare` registers kept free and at most `work`.
 Request with_spare(const Request& given, const Module& first, int spare, std::uint64_t work) {
   Request request = given;
   request.spare_registers = spare;
@@ -127,9 +127,9 @@ Request with_spare(const Request& given, const Module& first, int spare, std::ui
   return request;
 }
 
-/// The best good module of another plan, with a note why. Without one the best that has the
-/// registers by the estimate, without margin; else the module at hand. Tried are schedules
-/// that are solved already, then those with registers kept free.
+/// The best good module of another plan, with a note why. Tries schedules that are already solved,
+/// then schedules with registers kept free. Without a good module: the best that meets the estimate
+/// without margin, else the module at hand.
 Result<Module> within_registers(const Request& given, const TtgirChoice& choice, Module first) {
   std::set<std::string> tried = {first.printed.text};
   std::optional<Module> best;
@@ -175,7 +175,7 @@ Result<Module> within_registers(const Request& given, const TtgirChoice& choice,
   return *std::move(best);
 }
 
-/// The module of the request; if its code would not be good, the best of another plan.
+/// The module of the request; if its code would not be good, the best module of another plan.
 Result<Module> best_module(const Request& request, const TtgirChoice& choice) {
   TWILL_TRY(Module module, module_of(request, choice, 0));
   if (!module.planned.plan || module.printed.is_good()) return module;
@@ -186,8 +186,8 @@ Result<Module> best_module(const Request& request, const TtgirChoice& choice) {
   return module;
 }
 
-/// The module of the request. Where no plan of cut tiles can be printed, the request asks for whole
-/// ones from there on, and `why` says the reason.
+/// The module of the request. If no plan of cut tiles can be printed, changes the request to whole
+/// tiles and puts the reason into `why`.
 Result<Module> printable_module(Request& request, const TtgirChoice& choice, std::string& why) {
   auto cut = best_module(request, choice);
   if (cut || request.subtile || request.names_schedule()) return cut;
@@ -200,7 +200,8 @@ Result<Module> printable_module(Request& request, const TtgirChoice& choice, std
   return module;
 }
 
-/// CTAs that share an SM, where each had one. With more, no pool has the registers.
+/// CTAs to try on one SM, after a plan for a single CTA. With three or more, no pool has the
+/// registers.
 constexpr int kCtasTogether = 2;
 
 /// Whether one group alone computes in the loop and starts its products. Each scheduler of the SM
@@ -228,21 +229,21 @@ Result<std::optional<double>> sm_interval(const Request& request, const Module& 
                         bracket ? static_cast<double>(bracket->fastest) : 0, machine.ctas_per_sm);
 }
 
-/// By how much the estimate of a lone group is raised. A choice: in docs/hardware-ttgir.md two CTAs
-/// were faster than a lone group wherever they spilled nothing, with up to 1.62 times its estimate.
+/// Factor on the estimate of a lone group. A choice: in docs/hardware-ttgir.md two CTAs were faster
+/// than a lone group wherever they spilled nothing, with up to 1.62 times its estimate.
 constexpr double kLoneGroup = 2;
-/// Registers by which the estimate may err. A choice: of six plans for two CTAs in
-/// docs/hardware-ttgir.md that it objects to, the three with at most 25 missing spilled nothing.
+/// Registers by which the estimate may err. A choice: docs/hardware-ttgir.md has six plans for two
+/// CTAs that the estimate objects to. The three with at most 25 registers missing spilled nothing.
 /// Attention d64, where two groups compute, spilled 120 bytes with 7 missing.
 constexpr int kUncertainRegisters = 32;
 
-/// Whether only the estimate of registers speaks against a module, by no more than it errs.
+/// Whether the only objection to a module is the estimate of registers, within its error.
 bool is_uncertain(const PrintedTtgir& printed) {
   return printed.short_roles == printed.reasons.size() && printed.missing <= kUncertainRegisters;
 }
 
-/// The module for two CTAs an SM, if an SM is no slower with it in the steady state, by estimate.
-/// One CTA begins while the other ends, and uses units that it leaves idle. Else the module at
+/// The module for two CTAs an SM, if the estimate says that an SM is no slower with it in the
+/// steady state. One CTA begins while the other ends, and uses idle units. Otherwise the module at
 /// hand.
 Result<Module> with_company(const Request& request, const TtgirChoice& choice, Module alone) {
   Request shared = request;
@@ -263,7 +264,7 @@ Result<Module> with_company(const Request& request, const TtgirChoice& choice, M
   return *std::move(together);
 }
 
-/// The same schedule with a tile for each CTA; the answer for such tiles if it has no plan.
+/// The same schedule with a tile for each CTA. If it has no such plan: the answer for such tiles.
 Result<PlannedLoop> answer_with_one_tile(const Request& given, const PlannedLoop& planned) {
   TWILL_TRY(auto same, with_one_tile(given, planned));
   if (same) return *std::move(same);
@@ -272,7 +273,7 @@ Result<PlannedLoop> answer_with_one_tile(const Request& given, const PlannedLoop
   return answer_reading(request, planned.reading);
 }
 
-/// Why the door does not print the plan of the answer, in a line; empty if it does.
+/// Reason in one line why the door does not print the plan of the answer; empty if it prints it.
 std::string words_of(const Door& door, const PlannedLoop& planned) {
   const auto why = door.why_not(*planned.reading, planned.outcome, *planned.plan);
   return why ? in_one_line(*why) : "";
@@ -310,7 +311,7 @@ Result<EmittedTtgir> emit_ttgir(const Request& given, const TtgirChoice& wanted)
                        std::move(module.printed.notes),  std::move(module.printed.roles),
                        std::move(module.printed.stored), {}};
   if (module.printed.plan) emitted.planned.plan = *std::move(module.printed.plan);
-  // The checks need nothing of each other, and may take longer than all before.
+  // The two checks are independent, and may take longer than all steps before.
   PrintedCheck proof, compared;
   const auto check = [&](std::size_t which) {
     return which == 0 ? check_printed(emitted.text) : check_translation(emitted);

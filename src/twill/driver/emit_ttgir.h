@@ -15,40 +15,42 @@ namespace twill::driver {
 struct EmittedTtgir {
   PlannedLoop planned;             ///< look at its plan first, as with plan_loop
   std::string text;                ///< the module; empty without a plan
-  std::vector<std::string> notes;  ///< on the module, for people; they stand in the text, too
-  std::vector<std::string> roles;  ///< of the module: of which of the plan each is, or a helper
-  /// The plan as the module has it: with a role that stores the boxes which others fill.
+  std::vector<std::string> notes;  ///< about the module, for people; the text has them, too
+  std::vector<std::string> roles;  ///< of the module: the role of the plan that each carries out,
+                                   ///< or a helper
+  /// The plan of the module, with a role that stores the boxes that other roles fill.
   std::optional<plan::ProvenPlan> stored;
-  /// Report of a rule that the module's roles break when they are run: a bug of ours, and the text
-  /// must not be used; or of where they do not do what the plan says. Empty if they work together.
+  /// Report of a rule that the module's roles break when run, or of a difference from the plan.
+  /// Both are bugs of Twill, and the text must not be used. Empty if the roles work together.
   std::string broken;
 };
 
-/// Says why the code that a compiler makes of a module must not be used; nothing if it may be.
+/// Reasons why the compiled code of a module must not be used; empty if it may be used.
 using JudgeTtgir = std::function<Result<std::vector<std::string>>(const std::string& text)>;
 
 struct TtgirChoice {
-  std::optional<dialect::Spelling> spelling = {};  ///< of the text; else that of the input
-  /// Compiles each text. Without it, an estimate takes its place: a role whose tiles need more
-  /// registers than it has (pressure.h).
+  std::optional<dialect::Spelling> spelling = {};  ///< of the text; default: the input's spelling
+  /// Compiles each text. Without it, an estimate decides: a role must not need more registers than
+  /// it has (pressure.h).
   JudgeTtgir judge = {};
 };
 
-/// Prints the kernel of the request's answer (`answer_loop`, by the door of TTGIR: the best plan
-/// that can be printed) as warp-specialized TTGIR. If the code would spill or its products be
-/// serialized, plans with more and more registers kept free are tried. The best good one is taken,
-/// or the first of all if none is good. A request that names registers to spare or a schedule keeps
-/// its plan. Fails for bad input (a `.loop` text has no kernel to print), for what cannot be
-/// expressed, and if the judge does.
+/// Prints the kernel of the request's answer as warp-specialized TTGIR. (`answer_loop`, by the door
+/// of TTGIR: the best plan that can be printed.) If the code would spill or serialize its products,
+/// plans with more and more registers kept free are tried. The best good plan is taken, or the
+/// first if none is good. A request that names spare registers or a schedule keeps its plan. Fails
+/// for bad input (a `.loop` text has no kernel to print), for kernels that TTGIR cannot express,
+/// and if the judge fails.
 Result<EmittedTtgir> emit_ttgir(const Request& request, const TtgirChoice& choice = {});
 
-/// Says in `planned.outcome.built` which doors print the kernel of the answer, or why they do not.
-/// Doors: TTGIR with one tile for each CTA, as the kernel's own grid launches it, and CUDA. Leaves
-/// `.loop` texts alone. Cost: where the answer walks tiles, a plan and its proof, and a search if
-/// that schedule has no such plan.
+/// Records in `planned.outcome.built` which doors print the kernel of the answer, or why they do
+/// not. Doors: TTGIR with one tile for each CTA, as the kernel's own grid launches it, and CUDA.
+/// Leaves `.loop` texts alone. Cost: if the answer walks tiles, a plan and its proof, and a search
+/// if that schedule has no such plan.
 void look_for_doors(const Request& request, PlannedLoop& planned);
 
-/// The refusal of a printer. Where it does not say what to do, it names the page about that.
+/// The refusal of a printer. Without a hint of its own, it gets the page of printable kernels as
+/// its hint.
 Diagnostic with_page(Diagnostic why);
 
 }  // namespace twill::driver

@@ -14,7 +14,7 @@ struct Explained {
   explain::Heading heading;
   explain::Explanation explanation;
   std::vector<Diagnostic> warnings;
-  std::optional<PlannedLoop> answer = {};  ///< for the input; nothing for the JSON of a schedule
+  std::optional<PlannedLoop> answer = {};  ///< for the input; nullopt for the JSON of a schedule
 };
 
 /// Explains why the input's loop has no schedule with an II of at most `ii`; with none given, one

@@ -62,8 +62,8 @@ std::vector<Variant> variants_of(const Kernel& kernel, const Request& request, m
   return variants;
 }
 
-/// The order of a schedule of one Problem in another one with its ops and groups, at the least II
-/// for it.
+/// Applies the order of a schedule to another Problem with the same ops and groups, at the least II
+/// there.
 std::optional<schedule::Schedule> retimed(const Problem& from, const schedule::Schedule& schedule,
                                           const Problem& to) {
   const std::vector<schedule::GroupId> groups = schedule::groups_of(schedule);
@@ -75,8 +75,8 @@ std::optional<schedule::Schedule> retimed(const Problem& from, const schedule::S
   return schedule::completed(to, here, timed->schedule);
 }
 
-/// Facts of the kernel's answer about the Problem that is explained. Empty where the answer's
-/// Problem has other ops, as a residual problem.
+/// Facts of the kernel's answer about the explained Problem. Empty if the answer's Problem has
+/// other ops, as a residual problem does.
 std::optional<explain::Known> known_of(const report::Outcome& answer, machine::Rate rate,
                                        const Problem& problem) {
   if (!answer.answer.schedule) return std::nullopt;
@@ -89,7 +89,8 @@ std::optional<explain::Known> known_of(const report::Outcome& answer, machine::R
   return explain::Known{*std::move(schedule), {}};
 }
 
-/// Adds those that are not there, such as what a mapping states in vain.
+/// Adds warnings that are not in the list yet, such as those about values that a mapping states in
+/// vain.
 void add_warnings(const std::vector<Diagnostic>& from, std::vector<Diagnostic>& to) {
   for (const Diagnostic& it : from) {
     const auto says_so = [&](const Diagnostic& other) { return other.message == it.message; };

@@ -14,7 +14,7 @@ namespace twill::driver {
 using device::Node;
 using device::NodeKind;
 
-/// Buffers of roles are taken to be there together.
+/// Buffers of all roles are counted as existing at the same time.
 std::int64_t shared_bytes(const device::Kernel& kernel) {
   std::int64_t bytes = 0;
   const auto allocate = [&](const Node& node) {

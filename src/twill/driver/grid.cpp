@@ -41,7 +41,7 @@ class Slice {
       const auto axis = op.axis;
       return axis && *axis >= 0 && *axis < 3 ? 1U << *axis : kAll;
     }
-    // A value in memory may be of any tile.
+    // A value in memory may come from any tile.
     if (const auto access = ir::memory_access(op); access && access->reads) return kAll;
     todo.insert(todo.end(), op.operands.begin(), op.operands.end());
     for (const ir::OpId inner : ir::walk(program_, id)) {
@@ -79,7 +79,7 @@ class Slice {
   std::set<ir::ValueId> seen_;
 };
 
-/// The ids on which a load's address depends, and its bytes.
+/// A load: its bytes, and the ids on which its address depends.
 struct Load {
   Axes axes = 0;
   std::int64_t bytes = 0;

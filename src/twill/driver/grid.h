@@ -6,7 +6,7 @@
 #include "twill/plan/plan.h"
 #include "twill/support/diagnostic.h"
 
-/// Internal to the driver: what the program ids of a kernel decide.
+/// Internal to the driver: effects of program ids on addresses, bounds and the order of tiles.
 namespace twill::driver {
 
 /// The program ids that a value depends on, as bits: 1 x, 2 y, 4 z.

@@ -28,8 +28,8 @@ Result<report::Outcome> imported_of_text(const Request& request, const schedule:
   return imported;
 }
 
-/// Bracket from the lower bound of all schedules to the interval that the imported one keeps. Its
-/// costs may be the slowest, and its plan runs at others.
+/// Bracket from the lower bound of all schedules to the interval that the imported schedule keeps.
+/// The imported schedule may have the slowest costs, while its plan runs at others.
 Result<report::Bracket> bracket_of_imported(const Request& request, const Kernel& kernel,
                                             const report::Outcome& imported, machine::Rate rate,
                                             const PosedPool& pool) {

@@ -3,22 +3,22 @@
 #include "twill/driver/driver.h"
 #include "twill/frontend/tasks/lower.h"
 
-/// Internal to the driver: what an input text is.
+/// Internal to the driver: kinds of input texts.
 namespace twill::driver {
 
 enum class Form { ttgir, loop, schedule_json };
 
-/// By the name's ending (.ttgir .mlir .loop .json), else by how the text begins. Fails if neither
-/// says anything.
+/// By the name's ending (.ttgir .mlir .loop .json), else by the text's first words. Fails if both
+/// are unknown.
 Result<Form> form_of(const Input& input);
 
-/// A file as it is; `read_input` makes TTGIR of tasks.
+/// A file, unchanged; `read_input` makes TTGIR of tasks.
 Result<Input> read_text(const std::string& path);
 
-/// By the name's ending (.task), else, if there is none, by how the text begins.
+/// By the name's ending (.task); for a name without an ending, by the text's first words.
 bool is_tasks(const Input& input);
 
-/// The text with the mapping that is meant (InputChoice::map), whose file is read.
+/// The text with the chosen mapping (InputChoice::map), whose file is read.
 Result<frontend::TaskSource> task_source(Input input, const std::string& map);
 
 /// The kernel of tasks on that machine (as in Request).

@@ -28,8 +28,8 @@
 namespace twill::driver {
 namespace {
 
-/// The machine asked for, by the request or a mapping; else a shipped one of the architecture the
-/// kernel was compiled for.
+/// The machine that the request or a mapping names; else a shipped machine of the architecture for
+/// which the kernel was compiled.
 Result<machine::Machine> machine_for(const Request& request, const ir::Program& program,
                                      const frontend::Stated& stated) {
   if (!request.machine.empty()) {
@@ -54,8 +54,8 @@ Result<machine::Machine> machine_for(const Request& request, const ir::Program& 
       "docs/howto/ttgir-from-triton.md");
 }
 
-/// Fails for TTIR, in which tiles have no layouts. It does not decide whether a product is one of a
-/// tensor core's, and where its operands lie.
+/// Fails for TTIR, whose tiles have no layouts. Layouts decide whether a product is for the tensor
+/// core, and where its operands lie.
 Result<void> check_layouts(const ir::Program& program, ir::OpId loop) {
   for (const ir::OpId id : ir::walk(program, loop)) {
     if (program.op(id).kind != ir::OpKind::mma) continue;  // others name their instruction
@@ -83,7 +83,7 @@ Result<std::vector<std::string>> pools_for(const Request& request,
               fmt::format("it has {}", fmt::join(names, ", ")));
 }
 
-/// Appends what is not there yet: the pools of a machine mostly warn of the same.
+/// Appends warnings that are not in the list yet: the pools of a machine mostly give the same.
 void merge(std::vector<Diagnostic>& warnings, const std::vector<Diagnostic>& more) {
   for (const Diagnostic& warning : more) {
     const bool known = std::any_of(warnings.begin(), warnings.end(), [&](const Diagnostic& w) {
@@ -111,8 +111,8 @@ std::size_t count_tile_ops(const ir::Program& program) {
   return count;
 }
 
-/// Leaves out what Triton leaves out as well: ops without effects whose results have no reader. A
-/// note counts those of tiles.
+/// Leaves out ops without effects whose results are never read, as Triton does. The note counts
+/// such ops on tiles.
 std::optional<std::string> leave_out_unread(ir::Program& program) {
   ir::Program read = frontend::ttgir::without_unread(program);
   const std::size_t less = count_tile_ops(program) - count_tile_ops(read);
@@ -135,7 +135,7 @@ const Result<extract::Extraction>& extraction_of(const Kernel& kernel, const Req
   return at->second;
 }
 
-/// "silu.py:17"; empty if that is not known.
+/// "silu.py:17"; empty if the place is not known.
 std::string source_line(const ir::Program& program, ir::OpId op) {
   const auto where = ir::source_location(program, op);
   if (!where || where->line <= 0) return "";
@@ -165,7 +165,7 @@ std::string merged_in_words(const ir::Program& program, const frontend::ttgir::M
   return words;
 }
 
-/// One sentence on all that was merged, the largest tiles first.
+/// One sentence on all merged ops, the largest tiles first.
 std::string merged_in_words(const ir::Program& program,
                             std::vector<frontend::ttgir::MergedOp> ops) {
   constexpr std::size_t kMostListed = 8;
@@ -406,7 +406,7 @@ Result<PosedLoop> pose_reading(const Request& request, const Reading& reading, m
   const std::string what = problem::in_words(*request.normalize, normalized->costs);
   posed->warnings.push_back({{request.input.name}, what, "", ""});
   posed->problem = std::move(normalized->problem);
-  posed->pool.clear();  // which is what `twill schedule --normalize` solves, and nothing else
+  posed->pool.clear();  // as `twill schedule --normalize` solves it
   return *std::move(posed);
 }
 

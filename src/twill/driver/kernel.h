@@ -20,52 +20,54 @@
 /// Internal to the driver: from the text of a Triton kernel to Problems.
 namespace twill::driver {
 
-/// Extractions of one loop for one machine by pool, rate and the options that change them, so that
-/// each is made once. Not for several threads at once.
+/// Extractions of one loop for one machine, by pool, rate and the options that change them. Each is
+/// made once. Not thread-safe.
 using Extractions =
     std::map<std::tuple<std::string, machine::Rate, std::optional<std::int64_t>, bool, bool, bool>,
              Result<extract::Extraction>>;
 
-/// A kernel that was read, and what of it is to be scheduled for what.
+/// A kernel that was read, with the loop, machine and pools to schedule it for.
 struct Kernel {
   ir::Program program;
   extract::LoopChoice choice;
   machine::Machine machine;
-  std::vector<std::string> pools;  ///< in the machine's order, or the one asked for
-  std::vector<std::string> notes;  ///< what the Program has otherwise than the text
+  std::vector<std::string> pools;  ///< in the machine's order, or the requested pool
+  std::vector<std::string> notes;  ///< differences of the Program from the text
   bool load_latency = false;       ///< readers wait for loads that run ahead (extract::Options)
-  frontend::Stated stated = {};    ///< by the mapping of a kernel of tasks
-  std::optional<machine::Machine> unlimited = {};  ///< if a mapping limits it: as it is without
-  std::shared_ptr<Extractions> extracted = std::make_shared<Extractions>();  ///< so far
+  frontend::Stated stated = {};    ///< values that the mapping of a kernel of tasks states
+  std::optional<machine::Machine> unlimited = {};  ///< if a mapping limits the machine: the machine
+                                                   ///< without these limits
+  std::shared_ptr<Extractions> extracted = std::make_shared<Extractions>();  ///< extractions so far
 };
 
 /// Reads the text, gives flattened loops over tiles their nest back, and chooses loop, machine and
 /// pools.
 Result<Kernel> read_kernel(const Request& request);
-/// Why a kernel is refused, with the line of the user's source where that is known.
+/// Refusal of a kernel, with the line of the user's source if it is known.
 tl::unexpected<Diagnostic> refused_in_source(const Request& request, Diagnostic why);
 
-/// The kernel for one pool only, with what was extracted so far.
+/// The kernel for one pool only; keeps the extractions made so far.
 Kernel with_pool(const Kernel& kernel, const std::string& pool);
-/// The kernel for the pools that are the last resort; nothing where the machine has none, or where
-/// the kernel is for these already.
+/// The kernel for the pools of last resort; nullopt if the machine has none, or if the kernel is
+/// for these already.
 std::optional<Kernel> with_last_resort(const Kernel& kernel);
-/// The kernel whose readers wait for the latency of loads, those that run ahead among them.
+/// The kernel whose readers wait for the latency of loads, including loads that run ahead.
 Kernel with_load_latency(const Kernel& kernel);
 
-/// The input of a request, read once: everything that is asked about it starts here.
+/// The input of a request, read once. All functions of the driver start from it.
 struct Reading {
   Form form = Form::loop;
   std::optional<Kernel> kernel;            ///< of TTGIR
   std::optional<schedule::LoopText> loop;  ///< of a `.loop` text
 };
-/// Why there is no plan of the loop, at its place in the text and in the user's source.
+/// Reason why the loop has no plan, at its place in the text and in the user's source.
 Diagnostic at_loop(const Request& request, const Reading& reading, Diagnostic why);
 /// The input with that share of the shared memory (of all that is not TMEM), once for each pool.
 std::vector<Reading> with_share_of_memory(const Reading& reading, double share);
-/// The kernel whose costs an outcome has; null if these are a `.loop` text's, or normalized.
+/// The kernel whose costs an outcome has; null for the costs of a `.loop` text, and for normalized
+/// costs.
 const Kernel* kernel_of(const Reading& reading, const report::Outcome& outcome);
-/// Fails for what cannot be read, and for JSON.
+/// Fails for input that cannot be read, and for JSON.
 Result<Reading> read_once(const Request& request);
 
 /// "loop 0 of 2, line 34"
@@ -84,14 +86,15 @@ const PosedPool* pool_named(const PosedKernel& posed, std::string_view name);
 
 Result<PosedKernel> pose_kernel(const Kernel& kernel, const Request& request, machine::Rate rate);
 
-/// Where the user's source has the loop, "silu.py:17"; empty if the text is it, or does not say.
+/// Place of the loop in the user's source, "silu.py:17"; empty if the text is the source, or has no
+/// locations.
 std::string loop_source(const Kernel& kernel);
 
 /// The Problem of the reading's loop for its first pool, as `pose_loop` has it.
 Result<PosedLoop> pose_reading(const Request& request, const Reading& reading, machine::Rate rate);
 
-/// By op of the Problem, where the user's source has what the op stands for, "silu.py:18"; empty
-/// where the text has no locations.
+/// By op of the Problem: its place in the user's source, "silu.py:18". Empty if the text has no
+/// locations.
 std::vector<std::string> source_lines(const ir::Program& program,
                                       const std::vector<extract::OpOrigin>& origins);
 

@@ -15,9 +15,9 @@ namespace twill::driver {
 /// that kernel's loop, and the setting has its prologue and epilogue ops.
 void add_effects(plan::Setting& setting, const Kernel& kernel, const report::Outcome& outcome);
 
-/// Refusal of a draft in which other roles write an array in the loop than around it. Roles begin
-/// and end the loop each on their own, so that nothing orders these writes. Preconditions as above;
-/// cost: quadratic in the accesses.
+/// Refusal of a draft in which an array is written by different roles in the loop and around it.
+/// Roles begin and end the loop independently, so these writes have no order. Preconditions as
+/// above; cost: quadratic in the accesses.
 std::optional<Diagnostic> order_refusal(const Kernel& kernel, const report::Outcome& outcome,
                                         const plan::Plan& draft);
 

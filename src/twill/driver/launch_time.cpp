@@ -47,7 +47,7 @@ Result<Costs> costs_of(const Request& request, const PlannedLoop& answer, double
   return costs;
 }
 
-/// CTAs of a grid, at most kMostCtas. `input` is named where there are more.
+/// Number of CTAs of a grid. More than kMostCtas fail, with `input` in the message.
 Result<std::int64_t> ctas_of(const std::array<std::int64_t, 3>& grid, const std::string& input) {
   std::int64_t ctas = 1;
   for (const std::int64_t extent : grid) {
@@ -99,7 +99,7 @@ void add_parts(report::LaunchTime& out, const Costs& costs, double span, std::in
   add_level("signals", costs.account.barriers);
   add_level("loads", costs.account.loads);
   add("prologue", costs.ends * static_cast<double>(busy) / sms);
-  // An order of waits may come out below the bound, which counts them all: then waves are less.
+  // An order of waits may come out below the bound, which counts them all. Then waves are less.
   add("waves", span - sum);
   out.reached = microseconds(span);
 }

@@ -12,8 +12,9 @@ namespace twill::driver {
 struct TimedLaunch {
   double microseconds = 0;
   execute::Launch launch;             ///< `programs` is the grid; `arguments` by name
-  std::optional<std::int64_t> trips;  ///< of the loop in each CTA, in place of those by arguments
-  std::optional<double> clock_mhz;    ///< nothing: the machine's
+  std::optional<std::int64_t> trips;  ///< of the loop in each CTA; replaces the trips that follow
+                                      ///< from the arguments
+  std::optional<double> clock_mhz;    ///< nullopt: the machine's clock
 };
 
 /// Compares the launch with the proven bound and the plan of the answer, which must have one. CTAs

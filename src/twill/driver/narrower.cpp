@@ -10,10 +10,10 @@
 namespace twill::driver {
 namespace {
 
-/// Rooms that are tried for one step.
+/// Sizes of reserved memory that are tried for one step.
 constexpr int kMostRooms = 3;
 
-/// The best schedule of a narrower Problem than the step's; whether there is one.
+/// Adds the best schedule of a narrower Problem than the step's. Returns whether there is one.
 Result<bool> add_best_of(const Request& request, const Reading& reading, std::size_t of,
                          const std::optional<problem::Problem>& narrower, const char* among,
                          std::vector<Step>& steps) {
@@ -28,7 +28,7 @@ Result<bool> add_best_of(const Request& request, const Reading& reading, std::si
   return true;
 }
 
-/// The first steps that were refused.
+/// The first refused steps.
 std::vector<std::size_t> refused(const Request& request, std::size_t proposed,
                                  const std::vector<Step>& steps) {
   std::vector<std::size_t> out;

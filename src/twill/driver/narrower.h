@@ -18,14 +18,14 @@ Result<void> add_at_home(const Request& request, const Reading& reading, std::si
                          std::vector<Step>& steps);
 
 /// For each refused step: the best schedule with addresses for all buffers, and memory for its
-/// transfers. It reserves the step's own amount, and more while that is too little. Where that is
-/// never enough: the best one whose memory has room for a copy of each value that it transfers.
-/// With a step that has a plan, `best`, none of a larger II.
+/// transfers. Reserves the step's own amount, then more while that is too little. If no amount is
+/// enough: the best schedule whose memory has room for a copy of each value it transfers. If a step
+/// has a plan, `best`, only schedules whose II is no larger.
 Result<void> add_with_room(const Request& request, const Reading& reading, std::size_t proposed,
                            std::optional<std::size_t> best, std::vector<Step>& steps);
 
-/// Whether the transferred values of some schedule of the pool fit beside a loop with that share of
-/// the memory.
+/// Whether some schedule of the pool has transferred values that fit beside a loop with that share
+/// of the memory.
 bool has_room_beside(const std::vector<Step>& steps, const std::string& pool, double share);
 
 }  // namespace twill::driver

@@ -14,7 +14,7 @@ namespace twill::driver {
 
 namespace {
 
-/// Numbers in the arrays that decide how a while loop goes on: the first with which it makes
+/// Fills the arrays that decide how a while loop goes on with the first numbers for which it makes
 /// several iterations, and ends.
 void fill_while(const numerics::Kernel& kernel, numerics::Setting& setting) {
   std::optional<execute::Launch> least;
@@ -37,7 +37,8 @@ void find_busy(const numerics::Kernel& kernel, numerics::Setting& setting,
   if (setting.programs != NumbersRequest().programs) return;
   const auto makes_trips = [&](const numerics::Setting& tried) {
     const auto trips = numerics::trips(kernel, tried);
-    return !trips || *trips > 0;  // what cannot be counted says so itself
+    return !trips || *trips > 0;  // loops whose trips cannot be counted fail later, with a message
+                                  // of their own
   };
   if (makes_trips(setting)) return;
   for (const std::int64_t times : {1, 4}) {
@@ -57,7 +58,8 @@ void find_busy(const numerics::Kernel& kernel, numerics::Setting& setting,
   }
 }
 
-constexpr std::int64_t kOuterTrips = 4;  ///< of loops around the planned one, where that is free
+constexpr std::int64_t kOuterTrips = 4;  ///< of loops around the planned loop, if they can be
+                                         ///< chosen
 
 }  // namespace
 

@@ -21,7 +21,7 @@ inline constexpr double kLargestDelay = 32;
 
 struct NumberedLoop {
   PlannedLoop planned;
-  std::optional<numerics::Comparison> comparison;  ///< nothing without a plan
+  std::optional<numerics::Comparison> comparison;  ///< nullopt without a plan
 };
 
 /// Plans the kernel as `plan_loop` does, runs its text and its plan with numbers, and compares.

@@ -24,8 +24,8 @@ void add_parts(const PageParts& parts, page::Material& material) {
   if (parts.compared != nullptr) material.comparison = &parts.compared->comparison;
 }
 
-/// The module of the plan itself, with notes on what `emit_ttgir` prints instead. Precondition: the
-/// answer has a plan, and is of a kernel.
+/// The module of the plan itself, with notes on any other plan that `emit_ttgir` prints.
+/// Precondition: the answer has a plan, and is of a kernel.
 Result<page::PrintedModule> module_for_page(const Request& request, const PlannedLoop& planned) {
   const bool walks = planned.plan->plan().kernel->tiles == plan::Tiles::persistent;
   std::optional<PlannedLoop> one;

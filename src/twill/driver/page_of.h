@@ -17,12 +17,12 @@ struct PageParts {
   const ComparedLoop* compared = nullptr;
   std::optional<double> measured;  ///< cycles of an iteration
   page::AsTriton triton;
-  std::string certificate;  ///< folder of one that was accepted
+  std::string certificate;  ///< folder of an accepted certificate
   page::PrintedKernels printed = {};
 };
 
 /// Trips of a run that is drawn: enough for a steady state, and for the trips around the drawn
-/// ones.
+/// trips.
 inline constexpr std::int64_t kPageTrips = 96;
 
 /// Runs the plan of an answer, if it has one, as long as a page needs. Fails as `simulate_planned`.
@@ -32,11 +32,11 @@ Result<SimulatedLoop> run_for_page(const Request& request, PlannedLoop planned);
 /// name ends in ".svg", else as DOT. Without a schedule, a graph without ops.
 std::string roles_of(const report::Outcome& outcome, const std::string& file);
 
-/// The loop by strategy triton-plain, simulated. Nothing where another strategy was asked for.
+/// The loop by strategy triton-plain, simulated. Empty if another strategy was requested.
 page::AsTriton triton_for_page(const Request& request, const PlannedLoop& planned);
 
-/// The kernels that are printed of the answer's plan, and where they have its ops. The module is
-/// that of this plan, with a tile for each CTA, while `emit_ttgir` may look for another one.
+/// The printed kernels of the answer's plan, and the places of its ops in them. The module has this
+/// plan, with a tile for each CTA, while `emit_ttgir` may look for another plan.
 page::PrintedKernels printed_for_page(const Request& request, const PlannedLoop& planned);
 
 /// The page of a loop, as HTML; without a loop, of the parts. The run is drawn if it was recorded.

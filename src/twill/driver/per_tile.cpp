@@ -128,7 +128,7 @@ class SettingBuilder {
     });
   }
 
-  /// The op a tile or memdesc comes from, through its views.
+  /// The op from which a tile or memdesc comes, through its views.
   std::optional<ir::OpId> origin_of(ir::ValueId value) const {
     const ir::Op* op = ir::defining_op(program_, value);
     while (op != nullptr && extract::is_view(op->kind) && !op->operands.empty()) {
@@ -138,7 +138,8 @@ class SettingBuilder {
     return program_.value(value).op;
   }
 
-  /// The copy that fills an allocation, if `op` is one: into it, or a load that nothing else uses.
+  /// The allocation that a copy `op` fills: a copy into it, or a load without other uses. nullopt
+  /// for other ops.
   std::optional<Filling> filling(ir::OpId id) const {
     const ir::Op& op = program_.op(id);
     const auto access = ir::memory_access(op);
@@ -162,7 +163,7 @@ class SettingBuilder {
     return kind == OpKind::block_store || kind == OpKind::block_update;
   }
 
-  // --- Residents --------------------------------------------------------------------------------
+  // --- Loop-invariant buffers --------------------------------------------------------------------
 
   void add_invariant_buffers() {
     const bool stores = std::any_of(when_.begin(), when_.end(), [&](const auto& entry) {
@@ -218,7 +219,7 @@ class SettingBuilder {
     });
   }
 
-  // --- What is done -----------------------------------------------------------------------------
+  // --- Per-tile ops ------------------------------------------------------------------------------
 
   /// The name and place of an op of the text.
   template <typename Named>
@@ -318,7 +319,7 @@ class SettingBuilder {
     return bytes / row * panels * shared->swizzle_bytes;
   }
 
-  // --- What copies are addressed by -------------------------------------------------------------
+  // --- Addresses of copies -----------------------------------------------------------------------
 
   /// The load behind an op that threads carry out as a copy.
   std::optional<ir::OpId> copied_by(std::size_t v) const {
@@ -333,7 +334,7 @@ class SettingBuilder {
     return std::nullopt;
   }
 
-  /// All sources of the operands of `ops`, but for those that `stops` load.
+  /// All sources of the operands of `ops`; stops at values that `stops` load.
   std::set<ir::OpId> behind(const std::vector<ir::OpId>& ops,
                             const std::set<ir::OpId>& stops) const {
     std::set<ir::OpId> found;
@@ -393,7 +394,7 @@ class SettingBuilder {
     return {ir::op_words(program_, op), program_.op(op).line, program_.op(op).column};
   }
 
-  /// The ops of the Problem for any of these, but for ops that only forward values.
+  /// The ops of the Problem that stand for any of these; skips ops that only forward values.
   std::vector<problem::OpId> standing_for(const std::vector<ir::OpId>& any) const {
     std::vector<problem::OpId> ops;
     for (std::size_t v = 0; v < outcome_.origins.size(); ++v) {
@@ -416,7 +417,7 @@ class SettingBuilder {
     }
   }
 
-  // --- What leaves the loop ---------------------------------------------------------------------
+  // --- Results of the loop -----------------------------------------------------------------------
 
   Result<void> find_needs() {
     std::vector<std::vector<extract::Source>> sources;

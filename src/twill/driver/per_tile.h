@@ -4,8 +4,8 @@
 #include "twill/plan/make.h"
 #include "twill/report/outcome.h"
 
-/// Internal to the driver: what the plan of a kernel has to know of the text before and after the
-/// loop.
+/// Internal to the driver: facts about the text before and after the loop, for the plan of a
+/// kernel.
 namespace twill::driver {
 
 /// Fills in loop-invariant buffers, reserved memory, the kernel, and its prologue and epilogue ops.

@@ -20,7 +20,7 @@ namespace {
 /// Load latency counts as exposed if it stretches the simulated interval by more than this factor.
 constexpr double kLatencyShows = 1.01;
 
-/// Whether loads that run ahead come too late, in a problem that assumes them in time.
+/// Whether loads that run ahead come too late, in a problem that assumes them to be in time.
 bool loads_come_late(const Request& request, const PlannedLoop& answer) {
   const Kernel* kernel = kernel_of(*answer.reading, answer.outcome);
   if (kernel == nullptr || kernel->load_latency || request.names_schedule()) return false;
@@ -43,8 +43,8 @@ std::optional<report::Candidate> chosen_of(const PlannedLoop& answer) {
   return out;
 }
 
-/// Whether the answer is the better one, by the rule for candidates of one walk. Where a door is
-/// asked for, an answer that it prints is better than one that it does not.
+/// Whether `answer` is better than `other`, by the rule for candidates of one walk. With a door, an
+/// answer that it prints is better than an answer that it does not print.
 bool is_better(const Request& request, const PlannedLoop& answer, const PlannedLoop& other) {
   const auto a = chosen_of(answer);
   const auto b = chosen_of(other);
@@ -54,7 +54,7 @@ bool is_better(const Request& request, const PlannedLoop& answer, const PlannedL
   return best_first({*b, *a}, request.rate).front() == 1;
 }
 
-/// The answer, to whose seconds those of another walk are added.
+/// The answer; adds the seconds of another walk to its own.
 PlannedLoop counting(PlannedLoop answer, const PlannedLoop::Seconds& other) {
   answer.seconds.schedule += other.schedule;
   answer.seconds.plan += other.plan;
@@ -76,7 +76,7 @@ Result<PlannedLoop> better_walk(const Request& request, std::shared_ptr<const Re
   return counting(*std::move(other), answer.seconds);
 }
 
-/// Says that the kernel is not that of the answer, which the door does not print.
+/// Warning: the printed kernel is not the answer's, which the door does not print.
 Diagnostic printed_instead(Diagnostic why, const report::Outcome& answer,
                            const report::Outcome& printed) {
   const bool other = answer.strategy != printed.strategy;
@@ -88,8 +88,8 @@ Diagnostic printed_instead(Diagnostic why, const report::Outcome& answer,
   return why;
 }
 
-/// The answer, which no door has a say in; or the best plan that the door prints, with a warning,
-/// where it does not print the answer's.
+/// The answer, found without regard to doors. If the door does not print it: the best plan that the
+/// door prints, with a warning.
 Result<PlannedLoop> answer_for(const Request& request,
                                const std::shared_ptr<const Reading>& reading,
                                const AnswerChoice& choice) {
@@ -112,8 +112,8 @@ Result<PlannedLoop> answer_for(const Request& request,
   return counting(std::move(answer), printed.seconds);
 }
 
-/// The answer by pools that are the last resort, where no other pool has a plan; else nothing. The
-/// order of Triton's own kernel has the warps that are launched, and no others.
+/// The answer for the pools of last resort, if no other pool has a plan; else nullopt. The order of
+/// Triton's own kernel has exactly the warps of its launch.
 std::optional<PlannedLoop> last_resort(const Request& request, const Reading& reading,
                                        const AnswerChoice& choice,
                                        const Result<PlannedLoop>& usual) {
@@ -157,7 +157,7 @@ Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const
     if (why) answer.outcome.warnings.push_back(*std::move(why));
   }
   answer.outcome.work = work;
-  report::Timings& timings = answer.outcome.timings;  // of all walks, as the work is
+  report::Timings& timings = answer.outcome.timings;  // of all walks, as is `work`
   timings.solve = watch.lap() - timings.verify;
   return answer;
 }

@@ -17,36 +17,36 @@ struct Reading;
 /// out.
 struct PlannedLoop {
   report::Outcome outcome;               ///< look at `violations` and the verdict first
-  std::optional<plan::ProvenPlan> plan;  ///< nothing without a schedule
-  std::vector<plan::Finding> findings;   ///< if our own plan failed its proof: a bug of ours
+  std::optional<plan::ProvenPlan> plan;  ///< nullopt without a schedule
+  std::vector<plan::Finding> findings;   ///< if our own plan failed its proof: a bug of Twill
   struct Seconds {
-    double schedule = 0;  ///< the schedules that were looked for, with their drafts and runs
-    double plan = 0;      ///< what came after: proofs, and drafts of further schedules
+    double schedule = 0;  ///< search for schedules, with their drafts and runs
+    double plan = 0;      ///< later steps: proofs, and drafts of further schedules
   } seconds = {};
-  std::optional<Diagnostic> refusal = {};       ///< there is a schedule, and no plan of it: why
-  std::shared_ptr<const Reading> reading = {};  ///< the input, for what else is done with it
-  /// Why the door that was asked for does not print the plan; nothing if it does, or none was.
+  std::optional<Diagnostic> refusal = {};       ///< reason, if there is a schedule without a plan
+  std::shared_ptr<const Reading> reading = {};  ///< the input, for further steps
+  /// Reason why the requested door does not print the plan; nullopt if it does, or without a door.
   std::optional<Diagnostic> unprinted = {};
 };
 
 /// A way out of plans: a language in which their kernels are printed.
 struct Door {
-  /// Why the kernel of a plan cannot be printed; nothing if it can be. Precondition: the outcome is
-  /// of a kernel, and the plan of the outcome's schedule.
+  /// Reason why the kernel of a plan cannot be printed; nullopt if it can be. Precondition: the
+  /// outcome is of a kernel, and the plan of the outcome's schedule.
   std::function<std::optional<Diagnostic>(const Reading&, const report::Outcome&,
                                           const plan::ProvenPlan&)>
       why_not;
-  /// Whether another plan of the kernel may be printed where this one is not.
+  /// Whether another plan of the kernel may be printable although this plan is not.
   std::function<bool(const plan::Plan&)> may_differ;
 };
 
 /// Choices about an answer beyond the request.
 struct AnswerChoice {
-  /// Others may take the place of twill's answer where that is not printed, or not proven.
+  /// Other strategies may replace twill's answer if it is not printed, or not proven.
   bool other_strategies = true;
-  /// The answer is the best that this door prints. Without one, printing is not asked about.
+  /// The answer is the best that this door prints. Without a door, printability is not checked.
   const Door* door = nullptr;
-  /// Only the schedules of the first look: none is searched for in the place of what is refused.
+  /// Only the schedules of the first look: no substitutes for refused schedules are searched for.
   bool first_look = false;
 };
 
@@ -56,20 +56,20 @@ struct AnswerChoice {
 /// - other structures that are as fast,
 /// - plans with fewer copies,
 /// - optima with a part of the memory,
-/// - other strategies, where the choice's door does not print the kernel, or no proof keeps them
-///   from being faster.
+/// - other strategies, if the choice's door does not print the kernel, or no proof rules out that
+///   they are faster.
 ///
 /// Each is posed, solved, verified, drafted and simulated. The answer is the fastest in simulation
-/// among those that a plan carries out, and is proven. `outcome.candidates` says what became of
-/// each. A note of the plan says why the first is not the answer. An alternative or an imported
-/// schedule has no substitute but itself with fewer copies. Fails for bad input only: a
-/// loop without a schedule, or a schedule without a plan, is an answer.
+/// among the candidates with a proven plan. `outcome.candidates` records the fate of each. A note
+/// of the plan says why the first is not the answer. An alternative or an imported schedule has no
+/// substitute but itself with fewer copies. Fails for bad input only: a loop without a schedule, or
+/// a schedule without a plan, is an answer.
 Result<PlannedLoop> answer_loop(const Request& request, const AnswerChoice& choice = {});
 /// The same for an input that was read before.
 Result<PlannedLoop> answer_reading(const Request& request, std::shared_ptr<const Reading> reading,
                                    const AnswerChoice& choice = {});
 
-/// The same, for who needs a plan: fails if no schedule in hand can be carried out.
+/// As `answer_loop`, for callers that need a plan: fails if no schedule at hand has a plan.
 Result<PlannedLoop> plan_loop(const Request& request);
 
 }  // namespace twill::driver

@@ -21,12 +21,12 @@ namespace {
 using schedule::Answer;
 using schedule::Verdict;
 
-/// Knowledge of one pool; no answer: its bound alone ruled it out, or a better pool.
+/// Knowledge of one pool. Without an answer: its own bound, or a better pool, ruled it out.
 struct TriedPool {
   schedule::Bound bound;
   std::optional<Answer> answer;
-  bool beaten = false;   ///< nothing in it is better than the schedule that is kept
-  bool dubious = false;  ///< the glance at it found no schedule that leaves half of the memory
+  bool beaten = false;   ///< no schedule of the pool is better than the kept one
+  bool dubious = false;  ///< the glance found no schedule that leaves half of the memory
 };
 
 bool has_schedule(const TriedPool& tried) { return tried.answer && tried.answer->schedule; }
@@ -65,17 +65,17 @@ std::vector<std::int64_t> rank_of(const PosedPool& pool, const Answer& answer, i
 /// Work for a first look at a pool, when there are several.
 constexpr std::uint64_t kGlance = 1'000'000;
 
-/// Work in a hurry for all pools after the first together, and the least for each.
+/// Work in a hurry for all pools after the first together, and the least work for each.
 constexpr std::uint64_t kLastLooks = 20'000'000;
 constexpr std::uint64_t kLeastLook = 4'000'000;
 
-/// Share of the memory that hand-overs leave in pools that may well have a plan.
+/// Share of the memory that transfers leave in pools that may well have a plan.
 constexpr double kHalf = 0.5;
 
-/// The part of the work that is left that may go into the question whether a pool is worth solving.
+/// Part of the remaining work that may be spent on asking whether a pool is worth solving.
 constexpr std::uint64_t kComparison = 8;
 
-/// Each pool gets this part of the work that is left, the last one all of it.
+/// Share of the remaining work that each pool gets; the last pool gets all.
 std::uint64_t share(std::uint64_t left, std::size_t pools_left) {
   return pools_left == 1 ? left : left / 4 * 3;
 }
@@ -93,8 +93,8 @@ Answer glance_at(const PosedPool& pool, const solve::Options& limits, Answers* a
   return answer;
 }
 
-/// The most promising pool first, so that the others may be ruled out. What was proven on the way
-/// stays in `tried`.
+/// Pools, the most promising first, so that later pools may be ruled out. Results found meanwhile
+/// are kept in `tried`.
 std::vector<std::size_t> by_promise(const std::vector<PosedPool>& pools,
                                     const solve::Options& limits, Answers* answers,
                                     std::vector<TriedPool>& tried, std::uint64_t& spent) {
@@ -131,8 +131,8 @@ std::optional<std::size_t> best_of(const std::vector<PosedPool>& pools,
   return best;
 }
 
-/// Values that a schedule of pool `i` has to beat lexicographically to replace the answer of pool
-/// `best`. Empty if that cannot be said in values of its objectives.
+/// Objective values that a schedule of pool `i` must beat lexicographically to replace the answer
+/// of pool `best`. Empty if the comparison cannot be put into values of its objectives.
 std::vector<std::int64_t> values_to_beat(const std::vector<PosedPool>& pools, std::size_t i,
                                          std::size_t best, const Answer& answer) {
   const int wanted = wanted_groups(pools);
@@ -146,8 +146,8 @@ std::vector<std::int64_t> values_to_beat(const std::vector<PosedPool>& pools, st
   return values;
 }
 
-/// Whether nothing in the pool would be chosen instead of the best so far, which is a cheaper
-/// question than what is best in it.
+/// Whether no schedule of the pool is better than the best so far. This question is cheaper than
+/// finding the pool's best schedule.
 bool is_beaten(const std::vector<PosedPool>& pools, const std::vector<TriedPool>& tried,
                std::size_t i, const solve::Options& limits, std::uint64_t& spent) {
   const std::optional<std::size_t> best = best_of(pools, tried);
@@ -169,7 +169,7 @@ class Trials {
          std::uint64_t& spent)
       : pools_(pools), limits_(limits), answers_(answers), spent_(spent) {}
 
-  /// No schedule of these can be built, and others have one.
+  /// Pools whose schedules cannot be built, while other pools have a schedule.
   const std::vector<std::size_t>& cramped() const { return cramped_; }
 
   std::vector<TriedPool> run() {
@@ -246,7 +246,7 @@ std::string result_of(const TriedPool& tried, std::optional<Cycles> least) {
   return answer.verdict == Verdict::optimal ? text : text + " (not proven best)";
 }
 
-/// True if `other` certainly holds nothing better than the answer in hand.
+/// Whether `other` certainly has no better schedule than the answer at hand.
 bool holds_nothing_better(const TriedPool& other, const Answer& best) {
   if (other.beaten || other.bound.value > interval_of(best)) return true;
   if (!other.answer) return false;
@@ -257,8 +257,8 @@ bool is_infeasible(const TriedPool& tried) {
   return tried.answer && tried.answer->verdict == Verdict::infeasible;
 }
 
-/// The pool with the weakest lower bound: what holds for all pools. Infeasible ones do not count,
-/// unless all are.
+/// The pool with the weakest lower bound, which holds for all pools. Infeasible pools count only if
+/// all are infeasible.
 std::size_t weakest(const std::vector<TriedPool>& tried, std::size_t chosen) {
   std::size_t at = chosen;
   for (std::size_t i = 0; i < tried.size(); ++i) {

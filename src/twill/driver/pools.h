@@ -17,8 +17,8 @@ struct PosedPool {
   std::string pool;
   problem::Problem problem;
   std::vector<extract::OpOrigin> origins;   ///< by OpId
-  std::vector<std::string> notes;           ///< what was approximated
-  std::vector<extract::Reserved> reserved;  ///< what the loop keeps for itself throughout
+  std::vector<std::string> notes;           ///< approximations of the extraction
+  std::vector<extract::Reserved> reserved;  ///< memory that the loop reserves throughout
 };
 
 struct BestPool {
@@ -27,7 +27,8 @@ struct BestPool {
   std::vector<report::PoolTried> tried;
   std::vector<schedule::Bound> bounds;  ///< by pool: no schedule of it has a smaller II
   std::uint64_t work = 0;               ///< of all solves together
-  bool some_cramped = false;            ///< some pools are left out: none of theirs can be built
+  bool some_cramped = false;            ///< some pools are left out: no schedule of theirs can be
+                                        ///< built
 };
 
 /// Solves the loop for every pool and keeps the best. Order: smallest II, fewest missing compute

@@ -38,7 +38,7 @@ std::optional<problem::Normalization> normalization_in(std::string_view text) {
   return out;
 }
 
-/// Sets in the request what the option says; false if there is no such option or value.
+/// Sets the option in the request; false if the option or its value is unknown.
 bool read_option(const PosingOption& option, Request& request) {
   const std::optional<std::int64_t> number = number_in(option.value);
   if (option.name == "loop") {

@@ -6,8 +6,8 @@
 #include "twill/driver/driver.h"
 #include "twill/driver/pools.h"
 
-/// Internal to the driver: every Problem that an input is posed as, for certificates. Nothing here
-/// solves anything.
+/// Internal to the driver: every Problem that an input is posed as, for certificates. Solves no
+/// Problem.
 namespace twill::driver {
 
 struct AllPosed {
@@ -18,7 +18,7 @@ struct AllPosed {
 
 /// The options of a request that change the posed Problems.
 std::vector<certify::PosingOption> options_of(const Request& request);
-/// Sets them in the request. Fails for an option that there is not.
+/// Sets the options in the request. Fails for an unknown option.
 Result<void> read_options(const std::vector<certify::PosingOption>& options, std::string_view file,
                           Request& request);
 

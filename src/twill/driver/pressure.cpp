@@ -38,8 +38,8 @@ class RegisterFacts {
     return value;
   }
 
-  /// The values whose registers hold all that a value is computed from. That is its root, or for a
-  /// tile of rows and columns the roots of these.
+  /// The values in whose registers all inputs of a value lie: its root, or for a tile of rows and
+  /// columns their roots.
   LiveValues roots_of(ValueId value) const {
     const ValueId root = root_of(value);
     const auto found = of_edges_.find(root);
@@ -62,7 +62,7 @@ class RegisterFacts {
   bool is_of_product(ValueId value) const { return products_.contains(value); }
   bool is_accumulator(ValueId value) const { return accumulators_.contains(value); }
 
-  /// The tile in registers that the product reads which leaves `value`.
+  /// The tile in registers that is an operand of the product with result `value`.
   std::optional<ValueId> operand_of(ValueId value) const {
     const auto found = operands_.find(value);
     return found == operands_.end() ? std::nullopt : std::optional(found->second);
@@ -86,7 +86,7 @@ class RegisterFacts {
            (kind == ir::OpKind::splat && data_.contains(node.operands[0]));
   }
 
-  /// Whether a compiler may compute what a node makes element by element, with its readers.
+  /// Whether a compiler may compute a node's result element by element, together with its readers.
   bool is_by_element(const Node& node) const {
     if (is_view(node)) return node.kind != NodeKind::wait_products;
     if (node.kind == NodeKind::both || node.kind == NodeKind::choose) return true;
@@ -123,7 +123,7 @@ class RegisterFacts {
     });
   }
 
-  /// Passes on which values are data: from `from` on, those of `from` to those of `to`.
+  /// Marks results as data where the matching inputs are: `from` beginning at `first`, and `to`.
   void pass(const ValueIds& from, std::size_t first, const ValueIds& to, std::size_t second) {
     for (; first < from.size() && second < to.size(); ++first, ++second) {
       if (data_.contains(from[first])) data_.insert(to[second]);
@@ -172,18 +172,18 @@ class RegisterFacts {
   const ir::Program& program_;
   const device::Kernel& kernel_;
   std::map<ValueId, ValueId> views_, operands_;
-  std::map<ValueId, ValueIds> of_edges_;  ///< tiles of rows and columns, and these
+  std::map<ValueId, ValueIds> of_edges_;  ///< tiles of rows and columns, and these rows and columns
   LiveValues spread_;                     ///< rows, columns and scalars spread over tiles
-  LiveValues products_;                   ///< what products leave, in flight and waited for
-  LiveValues accumulators_;               ///< what products add to
+  LiveValues products_;                   ///< results of products, in flight and waited for
+  LiveValues accumulators_;               ///< accumulators of products
   LiveValues data_, constants_;
 };
 
-/// A role's registers, by walking its nodes backwards. A value lives from the node that makes it to
-/// its last reader, and a loop keeps what its body reads. Nodes that are computed element by
-/// element, with no wait or order between them, are one. Behind them live the values of later
-/// readers, and products' results there. Compilers keep the registers of a product apart from what
-/// is computed of them, unless that is what the next product adds to.
+/// A role's registers, by walking its nodes backwards. A value lives from its node to its last
+/// reader, and a loop keeps the values that its body reads. A chain of nodes that are computed
+/// element by element, with no wait or order between them, counts as one node. Values of later
+/// readers live behind it, and products' results there. Compilers keep the registers of a product
+/// apart from values computed of them, unless the next product adds to such a value.
 class LiveWalk {
  public:
   explicit LiveWalk(const RegisterFacts& facts) : facts_(facts) {}
@@ -214,7 +214,7 @@ class LiveWalk {
   }
   void look(int size) { most_ = std::max(most_, size); }
 
-  /// From what lives behind a block to what lives in front.
+  /// Turns the values that live behind a block into those that live in front.
   void block(const Block& block, LiveValues& live) {
     use(block.yields, live);
     for (auto node = block.nodes.rbegin(); node != block.nodes.rend();) {
@@ -228,7 +228,8 @@ class LiveWalk {
     forget(block.arguments, live);
   }
 
-  /// From the last of some nodes that are one; gives the node in front of them.
+  /// Handles the last of a chain of nodes that count as one; returns the node in front of the
+  /// chain.
   template <class At>
   At by_element(At node, At end, LiveValues& live) {
     int size = size_of(live);
@@ -307,7 +308,7 @@ std::vector<Pressure> register_pressure(const ir::Program& program, const device
       copies |= kind == NodeKind::copy || kind == NodeKind::load_box;
       tiles |= kind == NodeKind::product || kind == NodeKind::read || kind == NodeKind::write;
     });
-    // A role that only copies has tiles of addresses, of which a compiler keeps one for each piece
+    // A role that only copies has tiles of addresses. A compiler keeps one address for each piece
     // that is copied at once.
     const bool is_known = tiles || !copies;
     const RegisterFacts facts(program, kernel, role.body);

@@ -12,12 +12,12 @@ struct Pressure {
   int available = 0;  ///< that the role has
 };
 
-/// The registers of each role, in the kernel's order, as a compiler is taken to need them which
-/// keeps the printed order. An estimate: tiles that live together, with their element types and
-/// layouts, and what addresses take. Linear in the tree times the values that live together.
+/// Estimates the registers of each role, in the kernel's order, for a compiler that keeps the
+/// printed order. Counts tiles that live together, with their element types and layouts, and
+/// registers for addresses. Linear in the tree times the values that live together.
 std::vector<Pressure> register_pressure(const ir::Program& program, const device::Kernel& kernel);
 
-/// Registers of a thread that an instruction of the product leaves its result in; 0: not known.
+/// Registers of a thread for the result of one instruction of the product; 0: not known.
 int instruction_registers(ir::Type result);
 
 }  // namespace twill::driver

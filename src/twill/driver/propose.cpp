@@ -41,7 +41,7 @@ Result<void> check_strategy(const Request& request) {
   return tl::unexpected(std::move(why));
 }
 
-/// One Problem, with the costs it has.
+/// Arranges one Problem with its own costs.
 Result<report::Outcome> arrange_one(const Request& request, problem::Problem problem) {
   Stopwatch watch;
   TWILL_TRY_VOID(check_transfers(request, !problem.transfers().empty()));
@@ -63,7 +63,7 @@ Result<report::Outcome> arrange_one(const Request& request, problem::Problem pro
 Result<report::Outcome> arrange_normalized(const Request& request, const Reading& reading) {
   TWILL_TRY(PosedLoop posed, pose_reading(request, reading, machine::Rate::slowest));
   TWILL_TRY(report::Outcome outcome, arrange_one(request, std::move(posed.problem)));
-  outcome.notes.push_back(std::move(posed.warnings.back().message));  // what became of the costs
+  outcome.notes.push_back(std::move(posed.warnings.back().message));  // states the changes of costs
   posed.warnings.pop_back();
   outcome.warnings = std::move(posed.warnings);
   return outcome;

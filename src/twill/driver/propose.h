@@ -6,14 +6,14 @@
 #include "twill/driver/kernel.h"
 #include "twill/driver/trial.h"
 
-/// Internal to the driver: the schedules of an input among which its plan decides.
+/// Internal to the driver: the schedules of an input, from which simulated plans select.
 namespace twill::driver {
 
-/// A schedule that might be built. The Problem of the outcome is the whole, with transfer ops that
-/// do not exist (`leave_what_exists`).
+/// A schedule that might be built. The outcome's Problem is the whole one, including transfer ops
+/// that the schedule does not need (`leave_what_exists`).
 struct Proposal {
   report::Outcome outcome;     ///< checked: look at `violations`
-  std::optional<Trial> trial;  ///< empty without a schedule, or if not asked for
+  std::optional<Trial> trial;  ///< empty without a schedule, or if not requested
 };
 
 /// Whether there is a schedule that may be used.

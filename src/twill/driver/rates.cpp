@@ -98,11 +98,11 @@ class Close {
 /// Order of candidates: the least is best. Without a schedule that keeps the rules at the slowest
 /// rates, the first is best.
 ///
-/// The simulated plan decides, within the simulator's error. Candidates that it cannot tell apart
-/// are compared by the co-run model, then by the least interval at the slowest rates, transfers
-/// included. To the co-run model's figure belongs what late loads are simulated to add, unless the
-/// problem has their latency. Equal candidates stay in their order, the fastest rate first
-/// (measured: docs/hardware-log.md, "Candidates that the simulator cannot tell apart").
+/// The simulated interval decides, within the simulator's error. Candidates within that error are
+/// compared by the co-run model, then by the least interval at the slowest rates, transfers
+/// included. The co-run figure includes the simulated cost of late loads, unless the problem has
+/// their latency. Equal candidates stay in their order, the fastest rate first (measured:
+/// docs/hardware-log.md, "Candidates that the simulator cannot tell apart").
 class Ranking {
  public:
   Ranking(const std::vector<Candidate>& candidates, std::optional<Rate> wanted)
@@ -128,7 +128,7 @@ class Ranking {
 
   std::optional<Rate> wanted_;
   Close close_;
-  /// The least expected interval among these.
+  /// The least expected interval among the close candidates.
   double expected_ = std::numeric_limits<double>::infinity();
 };
 
@@ -183,7 +183,7 @@ class Rates {
     return {};
   }
 
-  /// Simulates what late loads add, where several candidates are left to the co-run model.
+  /// Simulates the cost of late loads, if several candidates are left to the co-run model.
   void add_late_loads() {
     if (loads_in_problem_) return;
     std::vector<std::size_t> equal;
@@ -264,8 +264,8 @@ class Rates {
     return true;
   }
 
-  /// Pools in the order in which they are tried. Where some cannot be built, the best at the
-  /// fastest rates is first, and not a small one with the work of all.
+  /// Pools in the order in which they are tried. If some cannot be built, the best pool at the
+  /// fastest rates comes first, so that no small pool takes all the work.
   std::vector<std::size_t> slow_order() const {
     std::vector<std::size_t> order(slowest_.pools.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -276,7 +276,7 @@ class Rates {
     return order;
   }
 
-  /// Whether no schedule of a pool can be built. Asked where that is so of some at the fastest
+  /// Whether no schedule of a pool can be built. Checked only if some pool has none at the fastest
   /// rates.
   bool has_no_plan(const PosedPool& pool, std::uint64_t& spent) {
     if (request_.rate || !fast_.some_cramped) return false;
@@ -348,7 +348,7 @@ class Rates {
   BestPool fast_;
   std::vector<Slow> slow_;
   std::vector<Candidate> candidates_;
-  std::vector<std::optional<Trial>> trials_;  ///< of these
+  std::vector<std::optional<Trial>> trials_;  ///< of the arrangements
   std::vector<Candidate> ruled_out_;
 };
 

@@ -13,9 +13,9 @@
 #include "twill/schedule/region.h"
 
 /// Internal to the driver: costs have two bounds, every op at its fastest and every op at its
-/// slowest co-run rate. The hardware is in between, where exactly depends on the order, and no
-/// fixed costs say it (docs/decisions/0004-shared-pipes.md). So both rates are solved, and the
-/// optimum whose plan simulates fastest, with every op at its full rate, is kept.
+/// slowest co-run rate. The hardware lies between them; the exact place depends on the order, so no
+/// fixed costs give it (docs/decisions/0004-shared-pipes.md). Both rates are solved. The optimum
+/// whose plan simulates fastest, with every op at its full rate, is kept.
 namespace twill::driver {
 
 struct BestRate {
@@ -29,7 +29,7 @@ struct BestRate {
   std::vector<report::Candidate> candidates;
   std::vector<Diagnostic> warnings;
   bool live_only = false;      ///< as in PosedKernel
-  std::optional<Trial> trial;  ///< empty without a schedule, and if that breaks a rule
+  std::optional<Trial> trial;  ///< empty without a schedule, or if it breaks a rule
 };
 
 /// A kernel as a strategy arranges it.
@@ -59,10 +59,10 @@ schedule::Bound least_bound(const PosedKernel& fastest);
 /// Bracket from the lower bound of all schedules to the interval that the chosen order keeps.
 report::Bracket bracket_of(const schedule::Bound& fastest, const report::Candidate& chosen);
 
-/// Indices of the candidates with a schedule, best first; the first one if there is none. Those of
-/// the rate that was asked for come before others. The simulated plan decides then, within the
-/// simulator's error; what it cannot tell apart, the co-run model and the loads that are simulated
-/// to come late, then the interval at the slowest rates.
+/// Indices of the candidates with a schedule, best first; the first one if there is none.
+/// Candidates of the requested rate come before others. Then the simulated interval decides, within
+/// the simulator's error. Ties go by the co-run model with the cost of late loads, then by the
+/// interval at the slowest rates.
 std::vector<std::size_t> best_first(const std::vector<report::Candidate>& candidates,
                                     std::optional<machine::Rate> wanted);
 

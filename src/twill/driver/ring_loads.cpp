@@ -18,8 +18,8 @@ using ir::OpKind;
 
 bool is_load(const ir::Op& op) { return op.kind == OpKind::block_load || op.kind == OpKind::load; }
 
-/// Whether a role that only loads can make the place of a load. It is made of what is loaded, but
-/// not of products or of what is computed from them by more than arithmetic.
+/// Whether a role that only loads can compute the address of a load. The address may come from
+/// loaded values, but not from products, nor from loaded values by more than arithmetic.
 bool runs_ahead(const ir::Program& program, const ir::Loop& loop, ir::OpId load,
                 const std::set<ir::ValueId>& of_tiles) {
   if (ir::parent(program, load) != loop.op) return false;

@@ -5,12 +5,13 @@
 #include "twill/driver/kernel.h"
 #include "twill/plan/make.h"
 
-/// Internal to the driver: loads of loops behind the planned one that could come through its rings.
+/// Internal to the driver: loads of loops behind the planned loop that could come through its
+/// rings.
 namespace twill::driver {
 
-/// The loads of tiles in a loop behind the planned one, with the planned loads that each is like.
-/// Alike are loads of a tile of one shape, element and layout, by one descriptor or both by
-/// pointers. Cost: about the size of the loop for each of its loads.
+/// Loads of tiles in a loop behind the planned loop, each with the planned loads like it. Two loads
+/// are alike if their tiles have one shape, element and layout, and both use one descriptor, or
+/// both pointers. Cost: about the size of the loop for each of its loads.
 std::vector<plan::LoadRequest> loads_beside(const Kernel& kernel, const report::Outcome& outcome,
                                             ir::OpId loop);
 

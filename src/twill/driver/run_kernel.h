@@ -22,7 +22,7 @@ struct RunKernelRequest {
   /// Empty: 0 to 4, one more than the deepest ring has slots, and one more than twice as many.
   std::vector<std::int64_t> trips;
   std::uint64_t seed = 1;
-  int seeds = 1;                             ///< so many, from `seed` on
+  int seeds = 1;                             ///< number of seeds, from `seed` on
   std::vector<bool> random = {false, true};  ///< how asynchronous work completes, in turn
   int processors = 2;
   bool switch_at_memory = false;
@@ -32,9 +32,9 @@ struct RunKernelRequest {
                                     ///< stop
 };
 
-/// The function of `text` with the place of the planned program's function around the main loop.
-/// Both have the functions of one input, in the order of its text. Fails where the main loop is in
-/// no function.
+/// Finds the function of `text` that matches the planned program's function around the main loop,
+/// by position. Both programs have the functions of one input, in the order of its text. Fails if
+/// the main loop is in no function.
 Result<ir::OpId> function_of(const ir::Program& text, const Kernel& planned);
 
 /// SHA-256, in hexadecimal, of the files of `files` that lie in runtime/, with their names.
@@ -58,11 +58,11 @@ class RunSession {
 };
 
 /// Compiles the folder's kernel.cu for the host against the second implementation of runtime/.
-/// Calls it with arguments that make its main loop as long as wanted, and compares memory with the
+/// Calls it with arguments that give its main loop the wanted trips, and compares memory with the
 /// results of the kernel's text. Fails for a folder without an emitted kernel, or changed since,
-/// and for a text that cannot be executed. Fails if there are no arguments for any of `trips`, and
-/// where `go_on` stops it. A kernel.cu that does not compile, or has wrong results, is no failure:
-/// look at the report.
+/// and for a text that cannot be executed. Fails if no arguments give one of `trips`, and if
+/// `go_on` stops it. A kernel.cu that does not compile, or has wrong results, is no failure: the
+/// report says so.
 Result<run::Report> run_kernel(const RunKernelRequest& request, RunSession& session);
 
 }  // namespace twill::driver

@@ -12,13 +12,13 @@ namespace twill::driver {
 /// How a module whose warps have roles is to be run.
 struct RunModuleRequest {
   Input module;
-  std::string against;  ///< the file of the kernel that it comes from; empty: none
+  std::string against;  ///< file of the original kernel; empty: none
   run::FixedArguments given;
   std::vector<std::int64_t> trips;  ///< empty: 0 to twice the deepest ring and one more, 4 at least
   std::uint64_t seed = 1;
   int seeds = 1;
-  bool tiles = true;      ///< compute tiles; else only who waits for whom is looked at
-  bool to_first = false;  ///< end with the first run in which something is found
+  bool tiles = true;      ///< compute tiles; false: check only barriers and waits
+  bool to_first = false;  ///< stop at the first run with a finding
 };
 
 /// The first function whose warps have roles. Fails if there is none.
@@ -33,9 +33,9 @@ struct RanModule {
 /// Reads a module, with whole descriptors in place of the maps that it writes into scratch memory.
 Result<ir::Program> read_module(const Input& module);
 
-/// Runs the module's roles under many orders and, with a kernel, compares what they compute. Fails
-/// for what cannot be read or executed, and for a module without roles. What is wrong with the
-/// module is no failure: look at the report.
+/// Runs the module's roles under many orders. With a kernel, also compares their results. Fails for
+/// a module that cannot be read or executed, or that has no roles. A faulty module is no failure:
+/// the report says so.
 Result<RanModule> run_module(const RunModuleRequest& request);
 
 }  // namespace twill::driver

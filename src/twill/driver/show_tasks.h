@@ -11,8 +11,8 @@ enum class TasksView {
   text,        ///< the tasks as they are printed again
   mapping,     ///< the mapping with all that was derived, as a `.map` text
   tree,        ///< its instances, as a tree
-  partitions,  ///< the parts that tensors are cut into, with what is known of them
-  variants,    ///< each run beside what its task means
+  partitions,  ///< parts into which tensors are cut, with the known facts about them
+  variants,    ///< each run with the meaning of its task
   flow,        ///< copies, calls and events, after each pass over them
   kernel,      ///< the TTGIR that the rest of Twill takes
 };

@@ -15,31 +15,32 @@ struct RunRequest {
   std::int64_t trips = 1000;                  ///< of the run whose figures are shown
   std::optional<std::uint64_t> jitter;        ///< as simulate::Timing has it
   std::optional<std::int64_t> recorded = {};  ///< trips of a run of its own that is recorded
-  bool for_page = false;  ///< also what a page shows beside the run: Triton, printed kernels
+  bool for_page = false;  ///< also the page's other contents: Triton, printed kernels
 };
 
 /// A loop, its plan, and runs of it, which point into `plan`.
 struct SimulatedLoop {
-  std::optional<report::Outcome> outcome;  ///< nothing if the input is a plan
-  std::optional<plan::ProvenPlan> plan;    ///< nothing without a schedule, or if the proof failed
-  std::vector<plan::Finding> findings;     ///< then: of a plan that was read, or of our own
-  std::optional<Diagnostic> refusal;       ///< or why a schedule has no plan
+  std::optional<report::Outcome> outcome;  ///< nullopt if the input is a plan
+  std::optional<plan::ProvenPlan> plan;    ///< nullopt without a schedule, or if the proof failed
+  std::vector<plan::Finding> findings;     ///< if the proof failed: of a plan that was read, or of
+                                           ///< our own
+  std::optional<Diagnostic> refusal;       ///< reason why a schedule has no plan
   std::optional<simulate::Simulation> run;
-  std::optional<simulate::Simulation> timeline;  ///< the run that was recorded, if one was
+  std::optional<simulate::Simulation> timeline;  ///< the recorded run, if one was requested
   simulate::Account account;
-  std::optional<problem::Problem> costs;  ///< that the run had, if not the plan's own
-  std::optional<simulate::Fault> fault;   ///< of a proven plan: a bug of ours
+  std::optional<problem::Problem> costs;  ///< of the run, if not the plan's own
+  std::optional<simulate::Fault> fault;   ///< of a proven plan: a bug of Twill
   PlannedLoop::Seconds seconds = {};      ///< before the run
-  double run_seconds = 0;                 ///< the run, without those of the account
+  double run_seconds = 0;                 ///< the run, without the runs for the account
   page::AsTriton triton;                  ///< for a page
   page::PrintedKernels printed;           ///< for a page
 };
 
 /// Schedules and plans the input's loop as `plan_loop` does, or reads a plan's JSON and proves it;
-/// then runs the plan. A TTGIR kernel runs with every op at its full rate on shared pipes, for all
-/// scheduling rates; `.loop` texts and plans run with their own costs. The signals of barriers are
-/// those of the kernel's machine; for a plan, of the machine that it or `request.machine` names. A
-/// `.loop` text has none.
+/// then runs the plan. A TTGIR kernel runs with every op at its full rate on shared pipes, whatever
+/// rate it was scheduled at; `.loop` texts and plans run with their own costs. The signals of
+/// barriers are those of the kernel's machine; for a plan, of the machine that it or
+/// `request.machine` names. A `.loop` text has none.
 Result<SimulatedLoop> simulate_loop(const Request& request, const RunRequest& wanted);
 
 /// Runs a planned loop of that request.

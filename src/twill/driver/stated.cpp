@@ -34,7 +34,7 @@ const machine::Memory* shared_memory_of(const machine::Machine& machine) {
   return found == machine->memories.end() ? nullptr : &*found;
 }
 
-/// Half a byte more, so that what is rounded down is the limit.
+/// Adds half a byte, so that rounding down gives the limit.
 double share_for(double limit, double capacity) { return std::min(1.0, (limit + 0.5) / capacity); }
 
 /// Whether any pool has a schedule with that share of the memory.
@@ -167,7 +167,7 @@ std::optional<Diagnostic> other_depth(const Kernel& kernel, const plan::Plan& pl
                        fmt::format("'depth = {}' cannot be kept: {} {}", stated->value,
                                    fmt::join(is_short ? short_of : more_than, ", "),
                                    is_short ? "fit " + room : "are alive in the schedule"),
-                       // With one depth for all, this plan is the one of that depth.
+                       // If all rings have one depth, the plan at hand keeps it.
                        (depths.size() == 1 ? fmt::format("'depth = {}' is kept", *depths.begin())
                                            : std::string(is_short ? "a smaller depth may be kept"
                                                                   : "a larger depth may be kept")) +

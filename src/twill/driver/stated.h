@@ -5,10 +5,10 @@
 #include "twill/driver/kernel.h"
 #include "twill/plan/plan.h"
 
-/// Internal to the driver: what a mapping states is kept, or refused with the mapping's line.
+/// Internal to the driver: statements of a mapping are kept, or refused with the mapping's line.
 namespace twill::driver {
 
-/// Fails (M15) if the mapping is for another machine than the one asked for.
+/// Fails (M15) if the mapping is for another machine than the requested one.
 Result<void> check_machine(const Request& request, const machine::Machine& machine,
                            const frontend::Stated& stated);
 
@@ -16,8 +16,8 @@ Result<void> check_machine(const Request& request, const machine::Machine& machi
 Result<machine::Machine> within_limit(machine::Machine machine,
                                       const frontend::StatedNumber& shared);
 
-/// Least limit under which a loop without a schedule has one, if the mapping's limit
-/// is the reason, and what takes the memory (M07). Nothing if another limit would not help.
+/// Least limit under which a loop without a schedule has one, with the largest users of the memory
+/// (M07). Only if the mapping's limit is the reason; nullopt if another limit would not help.
 std::optional<Diagnostic> limit_too_small(const Request& request, const Reading& reading,
                                           const report::Outcome& outcome);
 
@@ -25,11 +25,10 @@ std::optional<Diagnostic> limit_too_small(const Request& request, const Reading&
 /// (M11). Fails if both state a depth and they differ (M12).
 Result<void> check_strategy_stated(const Request& request, const Kernel& kernel);
 
-/// Copies of what the loop loads ahead, if the mapping states them.
+/// Copies of the loads that run ahead, if the mapping states them.
 std::optional<int> stated_depth(const Kernel& kernel);
 
-/// Reason (M12) why the plan lacks the copies that the mapping states; nothing if it has
-/// them.
+/// Reason (M12) why the plan lacks the copies that the mapping states; nullopt if it has them.
 std::optional<Diagnostic> other_depth(const Kernel& kernel, const plan::Plan& plan);
 
 }  // namespace twill::driver

@@ -35,8 +35,8 @@ bool is_tunable(const tasks::Library& library, const std::string& name) {
   return false;
 }
 
-/// The statements of a mapping that give a tunable a value. Sizes of tensors are none: with others
-/// a kernel does something else.
+/// Statements of a mapping that give a tunable a value. Sizes of tensors are left out: changing
+/// them changes the kernel's result.
 std::vector<tasks::Setting*> settings_of(frontend::MappedTasks& mapped) {
   std::vector<tasks::Setting*> all;
   const auto add = [&](std::vector<tasks::Setting>& settings) {
@@ -66,7 +66,7 @@ using Ask = std::function<Found(const Request&)>;
 
 class Statements {
  public:
-  /// `none`: what there is none of with the stated values, "schedule", with reasons behind it.
+  /// `none`: the missing thing, such as "schedule", followed by reasons if there are any.
   Statements(const Request& request, frontend::MappedTasks mapped, Ask ask, std::string none)
       : request_(request),
         mapped_(std::move(mapped)),
@@ -76,7 +76,7 @@ class Statements {
     for (const tasks::Setting* it : settings_) stated_.push_back(it->values[0]);
   }
 
-  /// Whether there is one with half of each value.
+  /// Whether half of each value makes it possible.
   bool depends_on_values() {
     Values halves = stated_;
     for (std::size_t i = 0; i < halves.size(); ++i) {
@@ -111,8 +111,8 @@ class Statements {
   }
 
  private:
-  /// Frees one statement after the other. Those without which there is still no schedule, proven,
-  /// stay free.
+  /// Frees one statement after the other. A statement stays free if there is still no schedule
+  /// without it, proven.
   void find_core() {
     std::vector<bool> is_free(stated_.size());
     for (std::size_t i = 0; i < stated_.size(); ++i) {
@@ -184,7 +184,7 @@ class Statements {
     return known->second == Found::schedule;
   }
 
-  /// Whether the kernel with these values has a schedule; what is no kernel has none.
+  /// Whether the kernel with these values has a schedule. Values that make no kernel have none.
   Found ask(const Values& values) {
     for (std::size_t i = 0; i < values.size(); ++i) settings_[i]->values = {values[i]};
     const frontend::TaskSource& source = *request_.input.tasks;
@@ -194,7 +194,7 @@ class Statements {
     if (!text) return Found::none;
     Request request = request_;
     request.input = {request_.input.name, *std::move(text), {}};
-    request.answers = nullptr;  // which are of the stated values
+    request.answers = nullptr;  // the answers are of the stated values
     request.limits.work_limit /= kShareOfWork;
     return ask_(request);
   }
@@ -203,7 +203,7 @@ class Statements {
     return fmt::format("'{} = {}'", settings_[i]->tunable, value);
   }
 
-  /// The values with a schedule that are not as stated.
+  /// The values with a schedule that differ from the stated ones.
   std::string changed() const {
     std::vector<std::string> all;
     for (std::size_t i = 0; i < stated_.size(); ++i) {
@@ -226,7 +226,8 @@ class Statements {
 
 Found ask_for_schedule(const Request& asked) {
   Request request = asked;
-  request.rate = machine::Rate::fastest;  // any schedule will do, and no cost decides that
+  request.rate = machine::Rate::fastest;  // any schedule will do, and no cost decides whether there
+                                          // is one
   const auto reading = read_once(request);
   if (!reading) return Found::none;
   const auto found = propose(request, *reading, false);

@@ -8,18 +8,18 @@
 #include "twill/driver/pools.h"
 #include "twill/driver/tune.h"
 
-/// Internal to the driver: a choice of values for the holes of a mapping as a kernel.
+/// Internal to the driver: the kernel for a choice of values for a mapping's holes.
 namespace twill::driver {
 
-/// Fails for a file that is wrong, or that has no tasks. `map`: as in InputChoice, `machine`: as in
-/// Request.
+/// Fails for an incorrect file, and for a file without tasks. `map`: as in InputChoice, `machine`:
+/// as in Request.
 Result<HoledTasks> read_holed(const std::string& path, const std::string& map,
                               const std::string& machine);
 
 /// All choices of values, the last hole fastest. Fails if there are more than tasks::kMostChoices.
 Result<std::vector<std::vector<std::int64_t>>> choices_of(const tasks::Mapping& mapping);
 
-/// The request with the kernel of a choice as its input. Fails if it is none.
+/// The request with the kernel of a choice as its input. Fails if the choice makes no kernel.
 Result<Request> request_for(const HoledTasks& tasks, const Request& request,
                             const std::vector<std::int64_t>& values);
 

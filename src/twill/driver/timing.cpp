@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::int64_t kTrips = 96;
 constexpr std::int64_t kMostRun = 10'000;  ///< for a total
-constexpr std::int64_t kManyTrips = 1000;  ///< as `twill simulate` runs, for what is shown
+constexpr std::int64_t kManyTrips = 1000;  ///< as many as `twill simulate` runs, for figures that
+                                           ///< are shown
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 #include "twill/plan/plan.h"
 #include "twill/simulate/simulate.h"
 
-/// Internal to the driver: what plans are simulated with.
+/// Internal to the driver: costs, signals and latencies for the simulation of plans.
 namespace twill::driver {
 
 /// The signals of the machine and the latencies of loads; no signals without a machine.
@@ -16,10 +16,10 @@ Result<simulate::Timing> timing_on(const std::string& machine);
 /// Costs and timing of plan runs: for a kernel every op at its full rate, on shared pipes; for a
 /// `.loop` text its own costs.
 struct FullRate {
-  std::optional<problem::Problem> costs;  ///< nothing: the plan's own
+  std::optional<problem::Problem> costs;  ///< nullopt: the plan's own
   simulate::Timing timing;
 };
-/// Costs and timing for plans of the outcome's schedule, of which `plan` is one.
+/// Costs and timing for `plan` and other plans of the outcome's schedule.
 Result<FullRate> full_rate_of(const Request& request, const Reading& reading,
                               const report::Outcome& outcome, const plan::Plan& plan);
 
@@ -28,9 +28,8 @@ Result<FullRate> full_rate_of(const Request& request, const Reading& reading,
 std::optional<double> interval_of(const plan::Plan& plan, const FullRate& full);
 
 /// Estimated cycles of an SM for an iteration of one of its `ctas` CTAs. At least the proven bound,
-/// and at least the share of a CTA that runs alone. Loads arrive after the latency
-/// that they have under traffic, so that rings of too few copies show. Empty without a steady
-/// state.
+/// and at least the share of a CTA that runs alone. Loads arrive after their latency under traffic,
+/// so that rings with too few copies show. Empty without a steady state.
 std::optional<double> sm_interval_of(const plan::Plan& plan, FullRate full, double load_latency,
                                      double bound, int ctas);
 
@@ -43,20 +42,20 @@ std::optional<double> total_of(const plan::Plan& plan, const FullRate& full, std
 Result<std::optional<double>> at_slowest(const Request& request, const Reading& reading,
                                          const report::Outcome& outcome, const plan::Plan& plan);
 
-/// Account of the gap between a plan's steady state and its proven bound: runs with one cause of
-/// delay more in each element. Empty where a run has no interval.
+/// Account of the gap between a plan's steady state and its proven bound: each element adds one
+/// cause of delay to the run. Empty where a run has no interval.
 struct Steady {
-  std::optional<double> order;    ///< the plan's order and its costs, pipes shared if they are
-  std::optional<double> signals;  ///< and the signals of barriers
-  std::optional<double> loads;    ///< and the latency of loads, which is all
+  std::optional<double> order;    ///< order and costs of the plan, with pipes shared if they are
+  std::optional<double> signals;  ///< also the signals of barriers
+  std::optional<double> loads;    ///< also the latency of loads: all causes
 };
 Steady steady_of(const plan::Plan& plan, const FullRate& full);
 
 /// `interval_of` without the latency of loads, as in `Steady::signals`.
 std::optional<double> signals_of(const plan::Plan& plan, FullRate full);
 
-/// Cycles of an iteration that loads which come late add to the run without their latency, rounded;
-/// 0 where a run has no interval.
+/// Cycles of an iteration that late loads add to the run without their latency, rounded; 0 if a run
+/// has no interval.
 Cycles late_loads(std::optional<double> loads, std::optional<double> signals);
 
 }  // namespace twill::driver

@@ -32,7 +32,7 @@ bool is_in_registers(const Problem& problem, const Dependence& it) {
   return it.carries_value && it.from != it.to && problem[it.from].registers > 0;
 }
 
-/// By op, the least op of those that must share its group.
+/// By op: the first of the ops that must share its group.
 std::vector<std::size_t> tied(const Problem& problem) {
   std::vector<std::size_t> least(problem.ops().size());
   std::iota(least.begin(), least.end(), std::size_t{0});
@@ -58,7 +58,8 @@ std::vector<std::size_t> tied(const Problem& problem) {
   return least;
 }
 
-/// The groups of a schedule of the Problem without transfers, for the one with them.
+/// Extends the groups of a schedule of the Problem without transfers to the Problem with transfer
+/// ops.
 std::vector<GroupId> with_transfer_ops(const Problem& whole, std::vector<GroupId> groups) {
   groups.resize(whole.ops().size());
   const auto transfer_ops = problem::transfer_ops_of(whole);
@@ -68,7 +69,8 @@ std::vector<GroupId> with_transfer_ops(const Problem& whole, std::vector<GroupId
   return groups;
 }
 
-/// Residual Problem for these groups, with no other choice: each group has a width of its own.
+/// Residual Problem for these groups. Gives each group a width of its own, so that no other choice
+/// is left.
 Problem pinned(const Problem& whole, const std::vector<GroupId>& groups) {
   const problem::Residual left = problem::residual_of(whole, groups);
   Parts parts = left.problem.parts();
@@ -81,10 +83,10 @@ Problem pinned(const Problem& whole, const std::vector<GroupId>& groups) {
   std::erase(parts.relaxed, Rule::width);
   parts.minimum_compute_groups = 0;
   parts.objectives.clear();
-  return problem::pose(std::move(parts)).value();  // widths alone are other
+  return problem::pose(std::move(parts)).value();  // only the widths differ
 }
 
-/// Demands what every plan needs, also of a text that relaxes these rules: rings have addresses.
+/// Demands addresses for rings, as every plan does, also of a text that relaxes these rules.
 void keep_whole_rings(Parts& parts) {
   std::erase(parts.relaxed, Rule::memory);
   std::erase(parts.relaxed, Rule::placement);
@@ -177,7 +179,7 @@ std::optional<std::string> why_no_transfer(const Request& request, const Reading
   if (!transfers_values(outcome.problem, *outcome.answer.schedule)) return {};
   Request with = request;
   with.transfers = true;
-  with.on_step = {};  // extracted again, and not for another answer
+  with.on_step = {};  // extracted again, for this question only
   const bool slowest = outcome.rate == report::name_of(machine::Rate::slowest);
   const auto posed = pose_kernel(with_pool(*reading.kernel, outcome.pool), with,
                                  slowest ? machine::Rate::slowest : machine::Rate::fastest);

@@ -31,7 +31,7 @@ std::vector<std::optional<plan::Mechanism>> mechanisms_of(const report::Outcome&
           const auto access = ir::memory_access(program.op(source.op));
           return access && access->by_descriptor;
         });
-    if (by_descriptor) continue;  // what else it loads are its coordinates
+    if (by_descriptor) continue;  // its other loads are coordinates
     for (const extract::Source& source : sources) {
       const ir::OpKind kind = program.op(source.op).kind;
       if (kind == ir::OpKind::load || kind == ir::OpKind::copy_async) {
@@ -44,7 +44,7 @@ std::vector<std::optional<plan::Mechanism>> mechanisms_of(const report::Outcome&
 
 bool no_slower(double interval, double other) { return interval <= schedule::kCoRunError * other; }
 
-/// The drafts of one schedule, each made and simulated at most once.
+/// Makes the drafts of one schedule; simulates each at most once.
 class Drafts {
  public:
   Drafts(const Request& request, const Reading& reading, const report::Outcome& outcome,
@@ -92,8 +92,8 @@ class Drafts {
 };
 
 /// Turns at the tensor core are barriers, and barriers cost time. Attention kernels on an H200 lose
-/// up to 16 % with turns that they do not need (docs/hardware-log.md). So a plan has them only
-/// where, first come, first served, its loop is simulated to be slower by more than the model errs.
+/// up to 16 % with unneeded turns (docs/hardware-log.md). So a plan has turns only if its loop
+/// without them is simulated to be slower by more than the model's error.
 Result<bool> needs_turns(const report::Outcome& outcome, bool staging, Drafts& drafts) {
   TWILL_TRY(const Drafts::Draft* free, drafts.with(false, staging));
   if (!free->interval) return false;
@@ -103,8 +103,8 @@ Result<bool> needs_turns(const report::Outcome& outcome, bool staging, Drafts& d
   return turns->interval && !no_slower(*free->interval, *turns->interval);
 }
 
-/// Staging what is stored after the loop takes memory from the loop's rings, and saves time once
-/// per tile. Where the loop is simulated to be slower for it, by more than the model errs, the
+/// Staging values that are stored after the loop takes memory from the loop's rings, and saves time
+/// once per tile. If the loop is simulated to be slower for it by more than the model's error, the
 /// threads store; the note says so.
 Result<std::optional<std::string>> note_without_staging(bool tokens, Drafts& drafts) {
   TWILL_TRY(const Drafts::Draft* with, drafts.with(tokens, true));
@@ -120,7 +120,7 @@ Result<std::optional<std::string>> note_without_staging(bool tokens, Drafts& dra
 constexpr const char* kNoTurns =
     "no ping-pong barriers: simulated, the loop is as fast without them";
 
-/// A loop with more changes of turn than there are barriers for them.
+/// Refusal: the loop changes turns more often than there are barriers for turns.
 constexpr const char* kNoRoomForTurns =
     "no barriers for turns at units, which these roles have too many of: they go first come, first "
     "served";
@@ -178,7 +178,7 @@ Result<void> choose_draft(const Request& request, const Reading& reading,
     if (otherwise->plan || is_kernel) chosen = otherwise;
   }
   auto other = depth_refusal(kernel, *chosen);
-  if (other && staging) {  // which may take the memory of a copy
+  if (other && staging) {  // staging may take the memory of a copy
     TWILL_TRY(const Drafts::Draft* unstaged, drafts.with(chosen->setting.tokens, false));
     if (unstaged->plan) {
       chosen = unstaged;
@@ -200,8 +200,8 @@ Result<void> choose_draft(const Request& request, const Reading& reading,
   return {};
 }
 
-/// A group of several warps with work that one thread starts. Its warps would have to meet before
-/// and after, which plans do not do yet everywhere.
+/// Finds a group of several warps with work that one thread starts. Its warps would have to meet
+/// before and after, which plans cannot always express yet.
 std::optional<std::string> starts_alone(const plan::Plan& draft) {
   for (const plan::Role& role : draft.roles) {
     if (role.warps == 1) continue;
@@ -218,7 +218,7 @@ Result<Attempt> prove_draft(const Request& request, const Trial& trial, plan::Pl
   const std::optional<std::string> alone = starts_alone(draft);
   std::vector<std::string> all = notes;
   if (trial.without_turns) all.emplace_back(kNoTurns);
-  // The proof may need a barrier that others seem to imply; then it gets all of them.
+  // The proof may need a barrier that others seem to imply; then the plan gets all barriers.
   for (const bool every_wait : {false, true}) {
     if (every_wait) {
       plan::Setting setting = trial.setting;
@@ -257,7 +257,7 @@ Result<Attempt> prove_draft(const Request& request, const Trial& trial, plan::Pl
   return result;
 }
 
-/// Whether CTAs that were asked to walk tiles do.
+/// Checks that CTAs walk tiles if the request asks for it.
 Result<void> check_walk(const Request& request, const Kernel& kernel, const plan::Plan& plan) {
   const bool walks = plan.kernel->tiles != plan::Tiles::one_per_cta;
   if (walks || request.tiles != TileWalk::persistent) return {};
@@ -268,7 +268,7 @@ Result<void> check_walk(const Request& request, const Kernel& kernel, const plan
 }
 
 bool may_take_turns(const Request& request, const report::Outcome& outcome) {
-  return outcome.strategy == "twill" || request.imported;  // no other strategy relies on them
+  return outcome.strategy == "twill" || request.imported;  // other strategies do not rely on turns
 }
 
 }  // namespace
@@ -276,7 +276,7 @@ bool may_take_turns(const Request& request, const report::Outcome& outcome) {
 Result<std::optional<Trial>> try_plan(const Request& request, const Reading& reading,
                                       const report::Outcome& outcome, bool shrink) {
   auto checked = verify::verify(outcome.problem, *outcome.answer.schedule);
-  if (!checked) return std::nullopt;  // the outcome's violations say it
+  if (!checked) return std::nullopt;  // the outcome's violations say why
   Trial trial{*std::move(checked), {}, {}, {}, {}, false, {}, {}};
   plan::Setting& setting = trial.setting;
   setting.shrink = shrink;

@@ -10,17 +10,17 @@
 #include "twill/plan/proof.h"
 
 /// Internal to the driver: from a schedule to a drafted and simulated plan, and to its proof. Only
-/// the plan that is kept needs a proof.
+/// the chosen plan needs a proof.
 namespace twill::driver {
 
 /// A schedule with its drafted plan.
 struct Trial {
   verify::CheckedSchedule checked;
-  plan::Setting setting;              ///< with which it is drafted; points into the Reading
-  std::vector<std::string> notes;     ///< that the plan gets
+  plan::Setting setting;              ///< of the draft; points into the Reading
+  std::vector<std::string> notes;     ///< for the plan
   std::optional<plan::Plan> draft;    ///< not proven yet
-  std::optional<Diagnostic> refusal;  ///< why there is no draft
-  bool without_turns = false;         ///< it may have turns, and does not need them in simulation
+  std::optional<Diagnostic> refusal;  ///< reason why there is no draft
+  bool without_turns = false;         ///< turns are possible, and not needed in simulation
   std::optional<FullRate> full;       ///< costs and timing of the draft's simulation
   std::optional<double> interval;     ///< simulated, of an iteration of the draft's steady state
 };
@@ -28,12 +28,12 @@ struct Trial {
 /// Drafts the plan of the outcome's schedule with and without turns at the tensor core, with and
 /// without staging, and keeps the fastest in simulation. Turns cost barriers, so they must gain
 /// more than the model's error (docs/hardware-log.md). Staging must not lose that much. `shrink`:
-/// with fewer copies where memory is short. Empty if the schedule breaks a rule. Fails for bad
-/// input. Cost: two to four drafts and runs, about 10 ms.
+/// use fewer copies if memory is short. Empty if the schedule breaks a rule. Fails for bad input.
+/// Cost: two to four drafts and runs, about 10 ms.
 Result<std::optional<Trial>> try_plan(const Request& request, const Reading& reading,
                                       const report::Outcome& outcome, bool shrink);
 
-/// A proven plan, or the reason without one: a refusal if the schedule cannot be carried out,
+/// A proven plan, or the reason without a plan: a refusal if the schedule cannot be carried out,
 /// findings if the plan is wrong.
 struct Attempt {
   std::optional<plan::ProvenPlan> plan;
@@ -41,8 +41,8 @@ struct Attempt {
   std::vector<plan::Finding> findings;
 };
 
-/// Proves the draft of a trial with these notes more. A plan that is too large to be proven is
-/// refused. Fails if the CTAs were asked to walk tiles and cannot.
+/// Proves the draft of a trial; the plan gets `notes` in addition. A plan that is too large to
+/// prove is refused. Fails if the request demands that CTAs walk tiles and they cannot.
 Result<Attempt> prove_trial(const Request& request, const Reading& reading, Trial trial,
                             const std::vector<std::string>& notes);
 

@@ -18,8 +18,8 @@
 namespace twill::driver {
 namespace {
 
-/// Bytes of the 2 KiB that machine files leave for barriers and alignment which a tree may use: it
-/// counts its barriers.
+/// Bytes that a tree may use of the 2 KiB that machine files leave for barriers and alignment. A
+/// tree counts its barriers itself.
 constexpr std::int64_t kForBarriers = 1024;
 
 /// Bytes of shared memory that a CTA may use for buffers and barriers.
@@ -59,8 +59,9 @@ void note_missing_registers(const ir::Program& program, const device::Kernel& tr
   }
 }
 
-/// Registers that ptxas wants beside the tile of a product's instruction. For 128 of a tile, it
-/// wants 154 at launch (C7602, the ptxas of Triton 3.6). What setmaxnreg adds does not count.
+/// Registers that ptxas wants beside the tile of a product's instruction. For a tile of 128
+/// registers it wants 154 at launch (C7602, the ptxas of Triton 3.6). Registers added by setmaxnreg
+/// do not count.
 constexpr int kBesideInstruction = 26;
 
 /// Notes a product whose instruction needs more registers than a launch has.

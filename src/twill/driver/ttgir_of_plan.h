@@ -10,22 +10,24 @@
 /// Internal to the driver: the TTGIR of a plan in hand. No other plan is looked for.
 namespace twill::driver {
 
-/// The text of a plan, and what is known of it.
+/// The text of a plan, with its judgement.
 struct PrintedTtgir {
-  std::string text;                           ///< without the story; empty without a plan
-  std::vector<std::string> notes = {};        ///< for people
-  std::vector<std::string> reasons = {};      ///< why its code would not be good
-  int missing = 0;                            ///< registers that roles need beyond those they have
-  std::size_t short_roles = 0;                ///< roles of which the estimate says that
-  std::vector<std::string> roles = {};        ///< names of the tree's roles
-  std::optional<plan::ProvenPlan> plan = {};  ///< with fewer copies than the answer's
+  std::string text;                             ///< without the story; empty without a plan
+  std::vector<std::string> notes = {};          ///< for people
+  std::vector<std::string> reasons = {};        ///< reasons why its code would not be good
+  int missing = 0;                              ///< registers that roles need beyond their own
+  std::size_t short_roles = 0;                  ///< number of roles with missing registers, by the
+                                                ///< estimate
+  std::vector<std::string> roles = {};          ///< names of the tree's roles
+  std::optional<plan::ProvenPlan> plan = {};    ///< with fewer copies than the answer's
   std::optional<plan::ProvenPlan> stored = {};  ///< the tree's
 
   bool is_good() const { return reasons.empty(); }
 };
 
-/// Prints a plan, and judges what a compiler makes of it. Roles shall have `margin` registers
-/// beside the estimate. Precondition: the outcome is of a kernel, and the choice names a spelling.
+/// Prints a plan, and judges the code that a compiler makes of it. Roles shall have `margin`
+/// registers beside the estimate. Precondition: the outcome is of a kernel, and the choice names a
+/// spelling.
 Result<PrintedTtgir> print_ttgir(const Reading& reading, const report::Outcome& outcome,
                                  const plan::ProvenPlan& plan, const TtgirChoice& choice,
                                  int margin);
@@ -33,11 +35,11 @@ Result<PrintedTtgir> print_ttgir(const Reading& reading, const report::Outcome& 
 /// Door of TTGIR, in any spelling.
 const Door& ttgir_door();
 
-/// The same schedule with a tile for each CTA. Nothing if it has no such plan.
+/// The same schedule with a tile for each CTA; nullopt if it has no such plan.
 Result<std::optional<PlannedLoop>> with_one_tile(const Request& given, const PlannedLoop& planned);
 
-/// True if the plan's CTAs come one after the other, so that one can begin while another ends. The
-/// request must leave open how many an SM has.
+/// Whether the plan's CTAs come one after the other, so that one can begin while another ends. The
+/// request must leave open how many CTAs an SM has.
 bool may_share_an_sm(const Request& request, const PlannedLoop& planned);
 
 }  // namespace twill::driver

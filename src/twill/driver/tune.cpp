@@ -48,7 +48,7 @@ class Tuning {
   }
 
  private:
-  /// Work and bound of a point. Fails if it is no kernel.
+  /// Sets work and bound of a point. Fails if the point is no kernel.
   Result<void> pose_point(TunedPoint& point) const {
     TWILL_TRY(const PosedChoice posed, pose_choice(tasks_, request_, point.values));
     point.work = posed.work;
@@ -94,7 +94,7 @@ class Tuning {
     return order;
   }
 
-  /// Solves a point, unless its bound rules it out: or it has less work and can at most tie.
+  /// Solves a point, unless its bound rules it out, or it has less work and can at most tie.
   Result<void> solve_point(TunedPoint& point) {
     const bool ties = bound_rate(point) == least_ && point.work <= most_work_;
     if (bound_rate(point) > least_ || ties) return {};
@@ -154,7 +154,7 @@ class Tuning {
   const Request& request_;
   Tuned tuned_;
   double least_ = std::numeric_limits<double>::infinity();
-  double most_work_ = 0;  ///< of those that are as fast as the best
+  double most_work_ = 0;  ///< of the points that are as fast as the best
 };
 
 // --- Text ---------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ std::size_t count_of(const Tuned& tuned, Fate fate) {
                     [&](const TunedPoint& point) { return point.fate == fate; }));
 }
 
-/// "no schedule, proven: 2, as U = 256, V = 256: the values ..."; nothing if there are none.
+/// "no schedule, proven: 2, as U = 256, V = 256: the values ..."; empty if no point has that fate.
 void add_count(const Tuned& tuned, Fate fate, std::string_view what, std::string& out) {
   const std::size_t count = count_of(tuned, fate);
   if (count == 0) return;

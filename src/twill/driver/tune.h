@@ -17,15 +17,15 @@ enum class Fate {
   illegal,     ///< no kernel: no instruction or copy for the tile, blocks that do not divide ...
   infeasible,  ///< no schedule, proven
   unplanned,   ///< no schedule within the work limit, or no plan of it, or no printed kernel
-  bounded,     ///< not solved: its proven bound is no better than the best that is planned
+  bounded,     ///< not solved: its proven bound is no better than the best planned point
   simulated,   ///< planned, proven safe, and simulated
 };
 
-/// A value for each hole, and what came of it. Cycles are of an iteration of the main loop.
+/// A value for each hole, and the fate of the choice. Cycles are of an iteration of the main loop.
 struct TunedPoint {
   std::vector<std::int64_t> values;
   Fate fate = Fate::illegal;
-  std::string why;                 ///< there is no kernel
+  std::string why;                 ///< reason, if there is no kernel
   double work = 0;                 ///< multiplications and additions of an iteration's products
   Cycles bound = 0;                ///< proven for all pools, every op at its fastest
   std::optional<double> interval;  ///< simulated
@@ -45,33 +45,31 @@ struct Tuned {
   std::vector<tasks::Hole> holes;
   std::vector<TunedPoint> points;  ///< in the order of the values, the last hole fastest
   std::optional<std::size_t> best;
-  bool proven = false;       ///< no point has a bound below what the best is simulated to take
+  bool proven = false;       ///< no point has a bound below the simulated interval of the best
   tasks::Mapping completed;  ///< with the best values, if there is one
 };
 
-/// The answer that CUDA prints, or where CUDA does not, the answer that TTGIR prints, with a CTA
-/// alone on its SM. Its `unprinted` says why neither does.
+/// The answer that CUDA prints; if CUDA does not print it, the answer that TTGIR prints, with a CTA
+/// alone on its SM. If neither prints it, `unprinted` says why.
 Result<PlannedLoop> answer_to_print(const Request& request);
 
-/// Fills the holes of the mapping of a `.task` file (`request.choice.map`). Of all choices, the
-/// main loop of the best is simulated to take the fewest cycles for its products. Of equal ones the
-/// best has the most work in an iteration. Points are posed, bounded, and solved in the order of
-/// their bounds until the bounds rule the rest out. `request.input` is not read. Fails for a file
-/// that is wrong, more than tasks::kMostChoices choices, or if no choice is a kernel.
-/// Deterministic. Cost: an extraction for each choice, and an answer for those that are not ruled
-/// out.
+/// Fills the holes of the mapping of a `.task` file (`request.choice.map`). Chooses the values
+/// whose main loop is simulated to take the fewest cycles for its products; of equal choices, the
+/// most work in an iteration. Points are posed, bounded, and solved in the order of their bounds
+/// until the bounds rule the rest out. `request.input` is not read. Fails for an incorrect file,
+/// more than tasks::kMostChoices choices, or if no choice is a kernel. Deterministic. Cost: an
+/// extraction for each choice, and an answer for each choice that is not ruled out.
 Result<Tuned> tune(const std::string& path, const Request& request);
 
 /// The files of a certificate that no choice is better than the best; see certify/tiles.h. Fails if
-/// bounds alone do not prove it. `request`: as `tune` took it.
+/// bounds alone do not prove it. `request`: the request of `tune`.
 Result<certify::Files> certify_tiles(const Request& request, const Tuned& tuned);
 /// Checks such a certificate: whether it is right, and about the mapping `map` (as in InputChoice)
 /// of the `.task` file. All choices are posed, and the best is simulated, anew.
 Result<certify::Checked> check_tiles(const certify::Files& files, const std::string& path,
                                      const std::string& map, const std::string& machine);
 
-/// The completed mapping as a `.map` text, below comments that say what it was chosen from and what
-/// is proven.
+/// The completed mapping as a `.map` text, below comments on the choices and the proof.
 std::string to_text(const Tuned& tuned);
 
 }  // namespace twill::driver

@@ -7,25 +7,25 @@
 
 namespace twill::driver {
 
-/// A module whose warps have roles, with what is known of all its runs.
+/// A module whose warps have roles, with the facts proven of all its runs.
 struct VerifiedModule {
   ir::Program program;
   run::RolesProof proof;
 };
 
-/// Whether the input is TTGIR, which `verify_module` is for.
+/// Whether the input is TTGIR, as `verify_module` needs.
 bool is_module(const Input& input);
 
 /// Proves for every trip count that a module's roles neither hang nor race nor miss a phase.
-/// Otherwise finds the shortest run in which they do. Fails for what cannot be read, and for a
-/// module without roles. What is wrong with the module, and what is not followed, is no failure: look at the
-/// proof. `at_least`: iterations that every loop is taken to make.
+/// Otherwise finds the shortest run in which they do. Fails for input that cannot be read, and for
+/// a module without roles. Faults of the module, and parts that cannot be followed, are no failure:
+/// the proof lists them. `at_least`: number of iterations that every loop is assumed to make.
 Result<VerifiedModule> verify_module(const Input& input, std::int64_t at_least = 0);
 
 /// Verdict on the roles of a module that was printed.
 struct PrintedCheck {
-  std::string unchecked;  ///< why they are not proven for every trip count; else empty
-  std::string broken;     ///< the report of a rule that they break: a bug of ours; empty if none
+  std::string unchecked;  ///< reason why they are not proven for every trip count; else empty
+  std::string broken;     ///< report of a rule that they break: a bug of Twill; else empty
   bool has_run = false;   ///< they were run under many orders
 };
 

@@ -77,8 +77,8 @@ std::optional<schedule::Schedule> kept_further(const problem::Problem& problem,
   return kept;
 }
 
-/// Takes a larger II, with a note, where the order's least one leaves too little room. At most the
-/// II of `known`, a schedule of this order, if that keeps every rule.
+/// Takes a larger II, with a note, if the order's least II leaves too little room. At most the II
+/// of `known`, a schedule of this order, if that keeps every rule.
 void go_further(const Written& written, const std::optional<schedule::Schedule>& known,
                 report::Outcome& outcome) {
   const Cycles least = outcome.answer.schedule->initiation_interval;
@@ -119,7 +119,7 @@ Result<report::Outcome> follow(const Input& input, problem::Problem problem,
   return outcome;
 }
 
-/// By op: whether it stands in the sequence of a group.
+/// By op: whether a group's sequence names it.
 std::vector<bool> listed_in(const schedule::Order& order) {
   std::vector<bool> listed(order.ops.size(), false);
   for (const std::vector<OpId>& sequence : order.groups) {
@@ -172,7 +172,7 @@ Result<std::vector<std::vector<OpId>>> renumbered(const Input& input,
   return out;
 }
 
-/// Follows a written order. `further`: to an II at which it keeps every rule.
+/// Follows a written order; with `further`, at an II that keeps every rule.
 Result<report::Outcome> follow(const Input& input, problem::Problem problem,
                                const schedule::Order& order, int order_line, bool further) {
   std::vector<problem::GroupId> groups;

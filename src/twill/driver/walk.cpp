@@ -28,19 +28,19 @@
 namespace twill::driver {
 namespace {
 
-/// Structures that are tried in place of one that cannot be carried out.
+/// Most structures that are tried in place of one whose plan is refused.
 constexpr int kMostEquallyFast = 4;
 
-/// Work for a schedule in the place of one that cannot be built, beyond the request.
+/// Work for a substitute of a schedule that cannot be built, beyond the request.
 constexpr std::uint64_t kSubstitute = 60'000'000;
 
 /// Work for a strategy that may happen to be faster than an answer without a proof.
 constexpr std::uint64_t kOtherStrategy = 4'000'000;
 
-/// Cycles: runs that do not repeat themselves are measured to this.
+/// Cycles: precision of runs that do not repeat themselves.
 constexpr double kMeasuredTo = 0.01;
 
-/// The request, for a schedule in the place of another.
+/// The request for a substitute of a schedule.
 Request limited(const Request& request) {
   Request out = request;
   out.limits.work_limit = std::min(out.limits.work_limit, kSubstitute);
@@ -48,10 +48,10 @@ Request limited(const Request& request) {
   return out;
 }
 
-/// Shares of the memory that are tried for the loop where its plan needs more than there is.
+/// Shares of the memory that are tried for the loop if its plan needs more than there is.
 constexpr std::array kShares = {0.875, 0.75, 0.5};
 
-/// The list of candidates of one input, from the first to the one that can be built.
+/// Walks the list of candidates of one input, until one can be built.
 class Walk {
  public:
   Walk(const Request& request, std::shared_ptr<const Reading> reading, const AnswerChoice& choice)
@@ -81,7 +81,7 @@ class Walk {
   // `--alternative` and `--schedule` name one schedule: never substitute another.
   bool alone() const { return request_.names_schedule(); }
 
-  /// Puts the alternative that was asked for in the place of all proposals.
+  /// Replaces all proposals by the alternative that the request names.
   Result<void> take_alternative(std::vector<Proposal>& proposals) {
     if (request_.alternatives.take == 0) return {};
     Proposal& it = proposals.front();
@@ -95,8 +95,8 @@ class Walk {
 
   bool is_kernel() const { return kernel_of(*reading_, *first_) != nullptr; }
 
-  /// Simulated intervals with no larger ratio count as equal. The costs of a `.loop` are those that
-  /// are simulated, so there none but equal ones do.
+  /// Simulated intervals with at most this ratio count as equal. The costs of a `.loop` are those
+  /// that are simulated, so only equal intervals count there.
   double tie() const { return is_kernel() ? schedule::kCoRunError : 1; }
 
   bool found() const { return best_.has_value() && (printable_ || !may_walk_on_); }
@@ -150,8 +150,8 @@ class Walk {
     });
   }
 
-  /// Drafts and simulates those steps that are new, and takes the fastest that can be proven. It
-  /// must be printed, too, if a door is asked for and that may make a difference.
+  /// Drafts and simulates new steps, and takes the fastest that can be proven. With a door, the
+  /// plan must also be printed, if another plan might be printable.
   Result<void> try_steps() {
     for (std::size_t i = tried_; i < steps_.size(); ++i) {
       Step& step = steps_[i];
@@ -162,7 +162,7 @@ class Walk {
     const auto rank = [](const Step& step) {
       return simulated(step).value_or(std::numeric_limits<double>::infinity());
     };
-    // The first ones stand in their order, where those that the model cannot tell apart are equal.
+    // The first steps keep their order, which treats steps within the model's error as equal.
     if (tried_ > 0) {
       std::stable_sort(steps_.begin() + static_cast<std::ptrdiff_t>(tried_), steps_.end(),
                        [&](const Step& a, const Step& b) { return rank(a) < rank(b); });
@@ -206,7 +206,7 @@ class Walk {
       if (!refusal_) refusal_ = std::move(made.refusal);
       return {};
     }
-    if (!made.plan) {  // a bug of ours, which is to be seen
+    if (!made.plan) {  // a bug of Twill, which must be reported
       if (!best_) keep(at, std::move(made));
       return {};
     }
@@ -233,7 +233,7 @@ class Walk {
     return {};
   }
 
-  /// The proof of the step's plan; none if its groups cannot hand their values over.
+  /// The proof of the step's plan; no plan if its groups cannot exchange their values.
   Result<Attempt> attempt(const Step& step, const std::vector<std::string>& notes) {
     if (!step.proposal.trial->refusal) {
       const auto why = why_no_transfer(request_, *reading_, step.proposal.outcome);
@@ -247,8 +247,7 @@ class Walk {
     made_ = std::move(made);
   }
 
-  /// Why the door that was asked for does not print the plan; nothing if it does, if none was, or
-  /// if it is no kernel.
+  /// Reason why the requested door does not print the plan; nullopt if it does, or is not asked.
   std::optional<Diagnostic> why_not_printed(const Step& step, const plan::ProvenPlan& plan) const {
     if (choice_.door == nullptr || kernel_of(*reading_, step.proposal.outcome) == nullptr)
       return {};
@@ -257,7 +256,7 @@ class Walk {
     return choice_.door->why_not(*reading_, outcome, plan);
   }
 
-  /// Whether the pool's bound, with every op at its fastest, is no less than what the best takes.
+  /// Whether the pool's bound, with every op at its fastest, is no less than the best interval.
   bool cannot_win(const std::string& pool) const {
     if (!found()) return false;
     const auto posed =
@@ -267,7 +266,7 @@ class Walk {
     return schedule::kCoRunError * static_cast<double>(bound) >= least();
   }
 
-  /// Whether none of the pool's schedules can be built, as was found at the first look.
+  /// Whether none of the pool's schedules can be built, according to the first look.
   bool is_left_out(const std::string& pool) const {
     return std::any_of(first_->candidates.begin(), first_->candidates.end(),
                        [&](const auto& it) { return it.pool == pool && it.note == kCramped; });
@@ -298,8 +297,8 @@ class Walk {
     return {};
   }
 
-  /// Other structures of the same pool and costs that are as fast. They hand over as many values,
-  /// so none are searched for where these alone need more than the memory.
+  /// Adds structures of the same pool and costs that are as fast. They transfer as many values, so
+  /// none are searched for if these values alone exceed the memory.
   Result<void> add_equally_fast() {
     if (!leave_share(first_->problem, *first_->answer.schedule, 0)) return {};
     Request each = limited_;
@@ -310,7 +309,7 @@ class Walk {
     return {};
   }
 
-  /// Plans of all so far in fewer copies at once, where more do not fit.
+  /// Adds plans with fewer copies for all schedules so far that do not fit with more.
   void add_with_fewer_copies() {
     const std::size_t count = steps_.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -322,7 +321,7 @@ class Walk {
     }
   }
 
-  /// For each pool with room for its transfers, the optimum with that share of the memory.
+  /// Adds, for each pool with room for its transfers, the optimum with that share of the memory.
   Result<void> add_smaller(double share) {
     for (const Reading& smaller : with_share_of_memory(*reading_, share)) {
       if (smaller.kernel && !has_room_beside(steps_, smaller.kernel->pools.front(), share))
@@ -348,8 +347,8 @@ class Walk {
     return {};
   }
 
-  /// Other strategies where nothing better than they is proven: their orders may be luckier. A
-  /// `.loop` of least II may have a plan that takes longer: there the plan has to be at the bound.
+  /// Tries other strategies if no proof rules out that their orders are faster. The plan of a
+  /// `.loop` of least II may take longer; then the plan itself has to meet the bound.
   Result<void> try_where_unproven() {
     if (!choice_.other_strategies || alone() || !found() || request_.normalize) return {};
     if (request_.strategy.strategy != strategy::Strategy::twill) return {};
@@ -369,13 +368,13 @@ class Walk {
   /// The schedule by another strategy, as one more candidate.
   Result<void> try_strategy(strategy::Strategy other, Request by_other) {
     if (other == strategy::Strategy::twill) return {};
-    // The user of a kernel has that already.
+    // The user of a kernel has that schedule already.
     if (other == strategy::Strategy::triton_plain && is_kernel()) return {};
     by_other.strategy.strategy = other;
     auto found = propose(by_other, *reading_, true);
     if (!found || !usable(found->front().outcome)) return {};
     report::Outcome& outcome = found->front().outcome;
-    // The limits of a strategy say nothing of other schedules.
+    // Limits of a strategy do not bound other schedules.
     if (!outcome.bracket) outcome.answer.lower_bound = first_->answer.lower_bound;
     steps_.push_back({std::move(found->front())});
     return try_steps();
@@ -414,7 +413,7 @@ class Walk {
     return out;
   }
 
-  /// Adds what is proven of schedules that were tried in the place of refused ones.
+  /// Adds the results proven for substitutes of refused schedules.
   void add_claims(report::Outcome& outcome) const {
     for (const Step& it : steps_)
       if (!it.claim.empty()) outcome.notes.push_back(it.claim);
@@ -442,8 +441,7 @@ class Walk {
     return out;
   }
 
-  /// Fate of each candidate, if there are several: of the first proposals, and of those tried in
-  /// their place.
+  /// Fate of each candidate, if there are several: first proposals, and their substitutes.
   std::vector<report::Candidate> candidates() const {
     std::vector<report::Candidate> out = first_->candidates;
     if (out.empty() && steps_.size() == 1) return out;
@@ -467,16 +465,16 @@ class Walk {
   const Request& request_;
   std::shared_ptr<const Reading> reading_;
   AnswerChoice choice_;
-  Request limited_;  ///< for what takes the place of the first
+  Request limited_;  ///< for substitutes of the first
   Stopwatch watch_;
   PlannedLoop::Seconds seconds_;
-  std::optional<report::Outcome> first_;  ///< the one that others stand for
+  std::optional<report::Outcome> first_;  ///< the outcome that substitutes are compared with
   std::vector<std::string> notes_;
   std::set<std::pair<std::string, std::string>> solved_;  ///< pool and rate
   std::vector<Step> steps_;
-  std::size_t proposed_ = 0;  ///< so many of these come from the first look
+  std::size_t proposed_ = 0;  ///< number of steps from the first look
   std::size_t tried_ = 0;
-  std::optional<Diagnostic> refusal_;  ///< the first one
+  std::optional<Diagnostic> refusal_;  ///< the first refusal
   std::string why_not_first_ = "is not the one simulated to be fastest";
   // The best so far.
   std::optional<std::size_t> best_;
@@ -484,9 +482,9 @@ class Walk {
   bool printable_ = false;
   bool may_walk_on_ = false;
   std::set<std::string> print_refusals_;
-  std::size_t fewest_groups_ = std::numeric_limits<std::size_t>::max();  ///< of what is not printed
-  bool again_ = false;                       ///< the last was not printed for the reason of another
-  std::optional<Diagnostic> print_refusal_;  ///< of the first that was planned
+  std::size_t fewest_groups_ = std::numeric_limits<std::size_t>::max();  ///< of unprintable plans
+  bool again_ = false;                       ///< the last plan had the refusal of another
+  std::optional<Diagnostic> print_refusal_;  ///< of the first planned step
 };
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace twill::execute {
 /// out whether the result would be the same in another order.
 class Accesses {
  public:
-  /// Range [begin, end) of the indices of one array that were read or written; empty if none was.
+  /// Range [begin, end) of the indices of one array that were read or written; empty without an
+  /// access.
   struct Extent {
     std::int64_t begin = 0;
     std::int64_t end = 0;

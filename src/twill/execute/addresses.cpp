@@ -17,7 +17,8 @@ ir::Type scalar_type(const ir::Program& program, ir::ValueId value) {
   return scalar_of(ir::type_of(program, value));
 }
 
-/// Number of the array at addresses of which an op makes pointers. Nullopt outside of a function.
+/// Number of the array to which the pointers that an op makes of addresses belong. nullopt outside
+/// of a function.
 std::optional<std::int64_t> array_at_addresses(const ir::Program& program, ir::OpId op) {
   const auto function = ir::enclosing(program, op, ir::OpKind::function);
   if (!function) return std::nullopt;

@@ -11,8 +11,8 @@
 /// is the address of memory of its own, far from all other memory.
 namespace twill::execute {
 
-/// Types of the elements at addresses of which a function makes pointers, in the order of their
-/// names. Each has an array behind those of the arguments.
+/// Element types of the pointers that a function makes of addresses, ordered by name. Each type has
+/// an array behind those of the arguments.
 std::vector<ir::Type> types_at_addresses(const ir::Program& program, ir::OpId function);
 
 /// Result of an op that makes pointers of integers, or integers of pointers.

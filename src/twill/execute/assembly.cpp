@@ -26,7 +26,8 @@ constexpr std::string_view kSpaces = " \t";
 constexpr int kRegister = 32;               ///< bits
 constexpr std::int64_t kMostTogether = 32;  ///< elements at a time
 
-/// Whether an instruction only orders accesses of this kernel with those of others, or its threads.
+/// Whether an instruction only orders accesses: those of this kernel and others, or those of its
+/// threads.
 bool only_orders(std::string_view statement) {
   constexpr std::string_view kOrdering[] = {"griddepcontrol.", "bar.", "barrier.", "membar.",
                                             "fence."};

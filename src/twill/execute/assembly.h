@@ -22,18 +22,18 @@ class Assembly {
  public:
   using Bits = std::uint32_t;
 
-  /// nullopt if a statement is not known, or reads what nothing has made. Results are $0 and on,
-  /// operands come behind them.
+  /// nullopt if a statement is unknown, or reads a register that is never written. Results are $0
+  /// and following; operands come behind them.
   static std::optional<Assembly> read(std::string_view text, std::size_t results,
                                       std::size_t operands);
 
-  /// Zero for a result that nothing makes.
+  /// Zero for a result that is never written.
   void run(std::span<const Bits> operands, std::span<Bits> results) const;
 
  private:
   static constexpr std::size_t kMost = 4;  ///< operands of an instruction
   using Function = Bits (*)(const Bits*);
-  /// Registers by number: results, operands, then those that are declared.
+  /// Registers by number: results, operands, then declared registers.
   struct Step {
     Function function = nullptr;
     std::size_t to = 0;
@@ -47,9 +47,9 @@ class Assembly {
   std::vector<Step> steps_;
 };
 
-/// Result `result` of inline assembly. Fails if its text is not known, or if the elements that it
-/// takes at a time do not fill registers. Fails as well if an element's result depends on those in
-/// its register.
+/// Result `result` of inline assembly. Fails if its text is unknown, or if the elements that it
+/// takes at a time do not fill registers. Also fails if an element's result depends on its
+/// neighbours in the register.
 Result<Tile> assemble(const ir::Program& program, ir::OpId op, std::span<const TilePtr> operands,
                       std::size_t result);
 

@@ -18,7 +18,7 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
   for (const ir::OpId inner : ir::walk(program, op)) {
     const auto& operands = program.op(inner).operands;
     todo.insert(todo.end(), operands.begin(), operands.end());
-    // For an argument of a block, the op's own operands suffice; for a result, those of all ops
+    // An argument of a block depends on the op's own operands; a result depends on those of all ops
     // inside.
     if (!known.op && inner == op) break;
   }
@@ -33,7 +33,7 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
   }
 }
 
-/// The loop of which a value is the index.
+/// The loop whose index is `value`.
 std::optional<ir::Loop> counted_by(const ir::Program& program, ir::ValueId value) {
   const auto& known = program.value(value);
   if (known.op) return std::nullopt;

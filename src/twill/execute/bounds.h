@@ -11,8 +11,8 @@
 namespace twill::execute {
 
 /// The arguments of `function` on which any of `values` depends, including arrays that are read for
-/// them. `counts`: also those to which loops count whose index is among what the values come from.
-/// Cost: linear in the ops that the values come from.
+/// them. `counts`: also arguments that bound a loop whose index is a source of the values. Cost:
+/// linear in the ops from which the values come.
 std::set<ir::ValueId> arguments_behind(const ir::Program& program, ir::OpId function,
                                        const std::vector<ir::ValueId>& values, bool counts = true);
 
@@ -26,10 +26,10 @@ void fill_bounds(const ir::Program& program, ir::OpId loop, std::int64_t times, 
 /// often as any number says.
 void fill_outer(const ir::Program& program, ir::OpId loop, std::int64_t count, Launch& launch);
 
-/// Fills arrays of integers that decide on branches in the loop, or on its end, and are not given
-/// in `launch`. They hold `count` different numbers, beginning with the one before that with which
-/// they are compared. With random flags one side would hardly ever be taken. Precondition: `count`
-/// is positive.
+/// Fills arrays of integers that decide about branches in the loop, or about its end, and are not
+/// given in `launch`. They hold `count` different numbers, beginning one below the number with
+/// which they are compared. With random flags one side would hardly ever be taken. Precondition:
+/// `count` is positive.
 void fill_conditions(const ir::Program& program, ir::OpId loop, std::int64_t count, Launch& launch);
 
 }  // namespace twill::execute

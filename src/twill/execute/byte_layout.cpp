@@ -13,7 +13,7 @@ constexpr std::int64_t kLine = 128;        ///< bytes after which it permutes an
 constexpr std::int64_t kColumn = 128 * 4;  ///< bytes of a column of tensor memory
 constexpr std::int64_t kBlockRows = 64;    ///< of a block that takes half of the lanes
 
-/// Rank of the layout of shared memory for TMA, of which the meaning (`ir::Encoding`) says nothing.
+/// Rank of the layout of shared memory for TMA, which the meaning (`ir::Encoding`) does not give.
 /// Dimensions before these count buffers.
 std::size_t rank_of(ir::Attribute encoding) {
   if (const auto* rank = encoding->entry("rank")) return static_cast<std::size_t>(rank->integer);
@@ -31,7 +31,7 @@ void for_each_index(const Shape& shape, Visit visit) {
   }
 }
 
-using Bytes = std::vector<std::int64_t>;  ///< of each element of one tile
+using Bytes = std::vector<std::int64_t>;  ///< by element of a tile: places of its bytes
 
 /// Rows of `swizzle_bytes` bytes, one below the other, and the columns behind these in the next
 /// block. In each line of 128 bytes, chunks are permuted by the number of the line.

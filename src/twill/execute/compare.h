@@ -28,7 +28,7 @@ void for_each_written(const Memory::Written& first, const Memory::Written& secon
 /// Difference of two runs of a kernel in one array.
 struct Difference {
   std::int64_t written = 0;    ///< elements that either run wrote
-  std::int64_t differing = 0;  ///< of these
+  std::int64_t differing = 0;  ///< of the written elements
   std::int64_t missing = 0;    ///< of the differing: written by one only, or a number in one only
   double largest = 0;          ///< absolute difference of two numbers
   std::optional<std::int64_t> first;  ///< index of the first that differs

@@ -10,8 +10,8 @@ namespace twill::execute {
 /// Result of a word, of as many numbers as it takes. Precondition: a word that takes some.
 float applied(ir::FormulaWord word, float a, float b, float c);
 
-/// The formula's number, of which each step is rounded to f32. Precondition: `operands` are as many
-/// as it was read with.
+/// Evaluates the formula; each step is rounded to f32. Precondition: as many `operands` as the
+/// formula was read with.
 float run(const ir::Formula& formula, std::span<const float> operands);
 
 }  // namespace twill::execute

@@ -41,7 +41,7 @@ Bits look_up(const Bits* x) {
   return result;
 }
 
-/// Shifts by more than 31 leave nothing, or the sign.
+/// Shifts by more than 31 leave zero, or the sign.
 Bits shift_left(const Bits* x) { return x[1] > 31 ? 0 : x[0] << x[1]; }
 Bits shift_right(const Bits* x) { return x[1] > 31 ? 0 : x[0] >> x[1]; }
 Bits shift_right_signed(const Bits* x) { return raw(signed_of(x[0]) >> std::min<Bits>(x[1], 31)); }

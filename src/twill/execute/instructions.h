@@ -13,8 +13,8 @@ struct KnownInstruction {
   std::uint32_t (*function)(const std::uint32_t*);
 };
 
-/// The known instruction, as in "fma.rn.f32"; null for others. Its modifiers may be those that
-/// leave a number what it is, to its rounding. Where signs make no difference, s32 and u32 are
+/// The known instruction for a text such as "fma.rn.f32"; null for others. Modifiers are accepted
+/// if they change a number only by its rounding. If signs make no difference, s32 and u32 count as
 /// bits.
 const KnownInstruction* instruction(std::string_view text);
 

@@ -10,7 +10,7 @@ using ir::OpKind;
 using Wide = std::int64_t;
 using Unsigned = std::uint64_t;
 
-/// Sums and products wrap like those of unsigned integers.
+/// Sums and products wrap as unsigned integers do.
 Wide sum(Wide a, Wide b, int) {
   return static_cast<Wide>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
 }

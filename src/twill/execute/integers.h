@@ -10,7 +10,7 @@ namespace twill::execute {
 /// An op of two integers, `bits` wide. Its result is still to be wrapped.
 using Integral = std::int64_t (*)(std::int64_t, std::int64_t, int bits);
 
-/// Null if `kind` is no such op.
+/// The function of `kind`; null if `kind` is no op on two integers.
 Integral integral(ir::OpKind kind);
 
 /// Whether the second operand must not be zero.

@@ -13,8 +13,8 @@
 #include "twill/ir/loop.h"
 #include "twill/ir/program.h"
 
-/// A Program run on the CPU, one CTA after the other, each op when it stands in the text. Whatever
-/// is asynchronous is done at once; barriers, fences and tokens do nothing. Its arithmetic:
+/// A Program run on the CPU, one CTA after the other, ops in the order of the text. Asynchronous
+/// work is done at once; barriers, fences and tokens have no effect. Its arithmetic:
 /// docs/reference/simulation.md, "Numbers".
 namespace twill::execute {
 
@@ -28,8 +28,8 @@ struct Launch {
   std::array<std::int64_t, 3> programs{4, 2, 1};  ///< of the grid: x, y, z
 };
 
-/// A tile in shared or tensor memory, or a view of one. Offset and strides count elements of the
-/// type it is looked at with: the allocation's, or that of `as`.
+/// A tile in shared or tensor memory, or a view of a tile. Offset and strides count elements of the
+/// type through which it is accessed: the allocation's type, or that of `as`.
 struct View {
   std::shared_ptr<TileMemory> storage;
   std::int64_t offset = 0;
@@ -46,12 +46,12 @@ Tile read(const View& view);
 /// Precondition: as many elements, and both numbers or both integers.
 void write(const View& view, const Tile& tile);
 
-/// The same memory with another type, from the view's first byte on. Nullopt where a layout is not
-/// known, or the view's elements do not follow each other in shared memory.
+/// The same memory with another type, from the view's first byte on. nullopt for an unknown layout,
+/// or if the view's elements are not consecutive in shared memory.
 std::optional<View> cast(const View& view, ir::Type type);
-/// The same elements, in the same order, in another shape. Where they then lie in no steps, the view
-/// is of bytes, as after `cast`. Nullopt where it has another number of elements, or its layout is
-/// not known.
+/// The same elements, in the same order, in another shape. Where they then lie in no steps, the
+/// view is of bytes, as after `cast`. Nullopt where it has another number of elements, or its
+/// layout is not known.
 std::optional<View> reshaped(const View& view, ir::Type type);
 /// The bytes of the view's elements, as [first, end), in order, where none follows on another.
 /// Precondition: the allocation's memory has been looked at with another type.
@@ -69,7 +69,7 @@ DescriptorArguments descriptor_arguments(const ir::Program& program, ir::OpId fu
 
 /// The arguments of a function: for each pointer and each descriptor an array of `memory`, named
 /// after it. A descriptor describes an endless tensor, unless `launch` has one of its sizes, or a
-/// file of its rank. Then it has these sizes, `launch.size` where one is missing, and the strides
+/// file of its rank. Then it has these sizes, with `launch.size` for missing ones, and the strides
 /// of `launch`, or of a row-major tensor. Fails on an unknown type, on a name that the function
 /// does not have, and on values that do not fit their argument.
 Result<std::map<ir::ValueId, Value>> arguments_of(const ir::Program& program, ir::OpId function,
@@ -77,7 +77,7 @@ Result<std::map<ir::ValueId, Value>> arguments_of(const ir::Program& program, ir
 
 class Interpreter {
  public:
-  /// `program_id` is that of the CTA. Program and memory must outlive this.
+  /// `program_id`: the CTA's. Program and memory must outlive the interpreter.
   Interpreter(const ir::Program& program, Memory& memory, const Launch& launch,
               std::array<std::int64_t, 3> program_id)
       : program_(program), memory_(memory), launch_(launch), program_id_(program_id) {}
@@ -96,7 +96,7 @@ class Interpreter {
   /// Current contents of a value; `monostate` before it is computed.
   const Value& value(ir::ValueId value) const;
   void set(ir::ValueId value, Value what) { values_[value] = std::move(what); }
-  /// Forgets all values but these.
+  /// Forgets all other values.
   void keep(const std::vector<ir::ValueId>& values);
   /// The tile of a value; for a memdesc, the contents of its memory.
   Result<TilePtr> tile(ir::OpId reader, ir::ValueId value) const;

@@ -60,8 +60,8 @@ double from_bits(ir::Type element, std::uint64_t bits) {
              : value_of(element, bits);
 }
 
-/// An element of type `from`, seen through a pointer to `to`: the same bits. Types of other widths,
-/// and names of one type, change nothing.
+/// Value of an element of type `from` when read through a pointer to `to`: the same bits. Returns
+/// the value unchanged for types of other widths, and for two names of one type.
 double seen_as(ir::Type from, ir::Type to, double value) {
   const bool alike = from->kind == to->kind && from->kind != ir::TypeKind::floating;
   if (from == to || alike || from->bits != to->bits) return value;
@@ -334,7 +334,7 @@ void begin_op(const Memory& memory) {
   if (memory.accesses() != nullptr) memory.accesses()->begin_op();
 }
 
-/// Replaces an element that is as expected; returns what was there.
+/// Replaces an element if it equals `expected`; returns the old element.
 double put_if(Memory& memory, Pointer at, double expected, double value, ir::Type type) {
   const double old = seen_as(memory.element(at.array), type, memory.read(at));
   if (memory.accesses() != nullptr) memory.accesses()->read(at);

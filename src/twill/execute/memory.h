@@ -31,7 +31,7 @@ class Memory {
   std::optional<std::int64_t> add_array(std::string name, ir::Type element, Values values = {});
   std::size_t array_count() const { return arrays_.size(); }
   const std::string& name(std::size_t array) const { return arrays_[array].name; }
-  /// The type of its elements; null if there is no such array.
+  /// Element type of the array; null if there is no such array.
   ir::Type element(std::int64_t array) const;
 
   /// Precondition: the array exists.
@@ -43,8 +43,8 @@ class Memory {
   /// Fails if an element was read that the file with the array's values does not have.
   Result<void> check_files() const;
 
-  /// Reports all later reads and writes to `accesses`, which must outlive this, or be taken back
-  /// (null).
+  /// Reports all later reads and writes to `accesses`, which must outlive the memory. Null ends the
+  /// reports.
   void report_to(Accesses* accesses) { accesses_ = accesses; }
   Accesses* accesses() const { return accesses_; }
 

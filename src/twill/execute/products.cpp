@@ -30,7 +30,7 @@ void add_product(std::int64_t& sum, std::int64_t a, std::int64_t b) {
 }
 void add_product(float& sum, float a, float b) { sum += a * b; }
 
-/// Neighbouring columns, whose sums know nothing of each other.
+/// Neighbouring columns; their sums are independent.
 using Lanes [[gnu::vector_size(16)]] = float;
 constexpr std::size_t kLanes = 4;
 
@@ -82,7 +82,7 @@ struct Product {
   }
 };
 
-/// The elements of one kind.
+/// Multiplies and adds elements of one type.
 template <class Vector>
 void multiply_add_elements(const Tile& a, const Tile& b, Tile& sums) {
   using Element = typename Vector::value_type;

@@ -23,7 +23,7 @@ constexpr Named kFormats[] = {
 constexpr int kBits = 52;  ///< of a double's mantissa
 constexpr int kBias = 1023;
 
-/// Exponent of a normal number; less than that of any for a subnormal one.
+/// Exponent of a normal number; for a subnormal number, a value below all these.
 int exponent_of(double number) {
   constexpr unsigned kMask = 0x7ff;
   return static_cast<int>(std::bit_cast<std::uint64_t>(number) >> kBits & kMask) - kBias;

@@ -25,7 +25,7 @@ std::int64_t size_of(const Shape& shape);
 
 /// Elements from one index to the next, by dimension, of a tile that lies in row-major order.
 Shape strides_of(const Shape& shape);
-/// Intersection of two boxes of one tile; a range is empty in some dimension if they do not meet.
+/// Intersection of two boxes of one tile; if they are disjoint, a range of it is empty.
 Box common(const Box& a, const Box& b);
 bool is_empty(const Box& box);
 

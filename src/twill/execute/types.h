@@ -3,8 +3,8 @@
 #include "twill/ir/program.h"
 #include "twill/support/diagnostic.h"
 
-/// Whether the types of ops are those that their meaning takes: evaluation goes by one type where
-/// an op has several that say the same.
+/// Checks that the types of an op agree with each other. Evaluation uses only one of several types
+/// that must match.
 namespace twill::execute {
 
 /// Fails, with the op's line, at the first op of a function whose types do not fit (`ir::misfit`).

@@ -25,7 +25,8 @@ double of_integers(double old, double value) {
       function(static_cast<std::int64_t>(old), static_cast<std::int64_t>(value), kWidest));
 }
 
-/// The type that the update of a descriptor goes by; null: the op says all of it.
+/// Element type of the descriptor that an update goes through; null for updates without a
+/// descriptor.
 ir::Type described(const ir::Program& program, const ir::Op& op) {
   const auto access = ir::memory_access(op);
   const bool describes = access && access->by_descriptor;

@@ -40,7 +40,7 @@ struct Values {
   std::shared_ptr<const std::vector<double>> elements;  ///< elements: in row-major order
   Shape shape;                                          ///< elements: the file's; empty: not known
   std::shared_ptr<const std::string> bytes;  ///< elements of unknown type, as in the file
-  std::size_t element_bytes = 0;             ///< of these; 0: the file does not say
+  std::size_t element_bytes = 0;             ///< of an element of `bytes`; 0: the file does not say
   bool floating = false;                     ///< elements whose type is known: numbers
 };
 

@@ -43,7 +43,7 @@ void for_each_place(const View& view, Visit visit) {
                });
 }
 
-/// Moves a view's beginning; false if what is left of it does not lie in it.
+/// Restricts a dimension of a view to a range; false if the range leaves the view.
 bool narrow(View& view, std::size_t dimension, std::int64_t begin, std::int64_t size) {
   if (begin < 0 || size < 0 || begin + size > view.shape[dimension]) return false;
   view.offset += begin * view.strides[dimension];
@@ -66,7 +66,7 @@ void put_element(const Tile& tile, std::size_t i, const ByteLayout& layout, std:
   if (!tile.is_floating()) {
     bits = static_cast<std::uint64_t>(tile.integers()[i]);
   } else if (element->bits == 32) {
-    bits = std::bit_cast<std::uint32_t>(tile.numbers()[i]);  // NaNs keep what else they say
+    bits = std::bit_cast<std::uint32_t>(tile.numbers()[i]);  // keeps the payload of NaNs
   } else {
     bits = bits_of(element, static_cast<double>(tile.numbers()[i]));
   }
@@ -176,7 +176,7 @@ std::optional<View> cast(const View& view, ir::Type type) {
 
 namespace {
 
-constexpr std::int64_t kNoBase = -1;  ///< of a layout that is not that of a type as a whole
+constexpr std::int64_t kNoBase = -1;  ///< of a layout other than that of a whole type
 
 /// Strides of the same elements in another shape; nullopt where they lie in no steps.
 std::optional<Shape> strides_in(const View& view, const Shape& shape) {

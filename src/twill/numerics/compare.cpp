@@ -82,7 +82,7 @@ Result<std::int64_t> trips(const Kernel& kernel, const Setting& setting) {
       TWILL_TRY_VOID(context.start());
       all += context.trips();
       came = true;
-      return fail({}, "enough");  // nothing behind it is of interest
+      return fail({}, "enough");  // later code does not change the count
     });
     const auto ran = interpreter.run(*function, arguments);
     if (!ran && !came) return tl::unexpected(ran.error());

@@ -23,7 +23,7 @@ LoopContext::LoopContext(const Meaning& meaning, const plan::Plan& plan,
   find_invariant_buffers();
 }
 
-/// Asks the condition of a while loop until it fails.
+/// Evaluates the condition of a while loop until it fails, to count the trips.
 Result<void> LoopContext::count_trips() {
   for (trips_ = 0; trips_ <= kMostTrips; ++trips_) {
     TWILL_TRY(const TilePtr goes_on, pure(*meaning_.condition(), trips_));
@@ -113,8 +113,8 @@ std::optional<BufferId> LoopContext::buffer(OpId made, std::optional<OpId> reade
   return place->second;
 }
 
-/// Finds loop-invariant buffers: they are named after the allocation, and the steps that fill them
-/// after the copy.
+/// Finds loop-invariant buffers. They have the allocation's name, and the steps that fill them the
+/// copy's name.
 void LoopContext::find_invariant_buffers() {
   const ir::Program& program = meaning_.program();
   std::map<std::pair<int, int>, ir::OpId> by_place;

@@ -81,7 +81,7 @@ Result<void> Meaning::find_loop(const Kernel& kernel) {
   return {};
 }
 
-/// Finds loads that each access makes for itself.
+/// Finds loads of indices that each access repeats for itself.
 void Meaning::find_absorbed() {
   std::set<ir::OpId> others;
   for (const extract::OpOrigin& origin : origins_) {
@@ -92,8 +92,8 @@ void Meaning::find_absorbed() {
   std::erase_if(absorbed_, [&](ir::OpId op) { return others.contains(op); });
 }
 
-/// Whether an op loads single values or indices from an array that the loop does not write, so that
-/// it does not matter when.
+/// Whether an op loads single values or indices from an array that the loop does not write. The
+/// time of such a load does not matter.
 bool Meaning::is_fixed_load(ir::OpId id) const {
   const auto access = ir::memory_access(program_->op(id));
   const bool loads =
@@ -130,7 +130,8 @@ void Meaning::find_unknown() {
   }
 }
 
-/// Notes it for the sums of a product, too: what they are scaled or copied to stays there.
+/// Also notes the value for the sums of a product: values scaled or copied to such a place stay
+/// there.
 void Meaning::note_other(Thing thing, const Other& other) {
   const auto is_same = [&](const Other& it) {
     return it.yielded == other.yielded && it.with.condition == other.with.condition;
@@ -146,7 +147,7 @@ void Meaning::note_other(Thing thing, const Other& other) {
   }
 }
 
-/// Finds what stands in for things of branches that are not taken.
+/// Finds the values that replace results of branches that are not taken.
 void Meaning::find_others() {
   for (const ir::OpId id : ops_) {
     if (program_->op(id).kind != OpKind::branch) continue;
@@ -201,7 +202,7 @@ void Meaning::find_two_sided(const plan::Plan& plan) {
   }
 }
 
-/// Whether an op of the plan makes the thing.
+/// Whether an op of the plan leaves this value.
 bool Meaning::is_made(Thing thing) const {
   for (std::size_t v = 0; v < origins_.size(); ++v) {
     if (!origins_[v].forwards && has(OpId(v), thing)) return true;
@@ -233,13 +234,13 @@ Result<void> Meaning::find_things() {
   }
   for (std::size_t v = 0; v < origins_.size(); ++v) {
     for (const ir::OpId made : made_[v]) add_things(OpId(v), made);
-    // A pure thing, which any reader can compute, is kept only where the op has no other.
+    // Any reader can compute a pure value, so an op keeps one only if it has no other.
     const auto real = [&](Thing thing) { return !is_known(thing); };
     if (std::any_of(things_[v].begin(), things_[v].end(), real)) {
       std::erase_if(things_[v], [&](Thing thing) { return is_known(thing); });
     }
     if (!origins_[v].forwards) continue;
-    for (const Input& input : inputs_[v]) {  // ops stand in an order of what they read
+    for (const Input& input : inputs_[v]) {  // inputs come before the ops that read them
       for (const Thing thing : things_[input.from.index()]) {
         if (!has(OpId(v), thing)) things_[v].push_back(thing);
       }

@@ -9,7 +9,7 @@
 #include "twill/ir/loop.h"
 #include "twill/numerics/numerics.h"
 
-/// Internal to the room: what the ops of the Problem stand for in the Program.
+/// Internal to the room: the operations of the Program for which the ops of the Problem stand.
 namespace twill::numerics {
 
 using execute::Box;
@@ -26,25 +26,26 @@ struct Input {
   bool in_place = false;
 };
 
-/// A branch around an op: the op is carried out where the condition is `holds`.
+/// A branch around an op: the op is carried out if the condition equals `holds`.
 struct Under {
   ir::ValueId condition;
   bool holds = true;
 };
 
-/// Value in place of a thing where a branch takes the other side: where the condition is not as
-/// `holds` says.
+/// Value that replaces a thing when its branch takes the other side: when the condition differs
+/// from `with.holds`.
 struct Other {
-  Under with;  ///< the side that has the thing
+  Under with;  ///< the side with the thing
   ir::ValueId yielded;
 };
 
-/// A branch of the loop with work on both sides. The plan has ops of one side alone; the other is
-/// computed with the last of these.
+/// A branch of the loop with work on both sides. The plan has ops of one side only; the other side
+/// is computed together with the last of these ops.
 struct TwoSided {
-  std::vector<OpId> ops;          ///< of the plan, that stand in the branch
+  std::vector<OpId> ops;          ///< ops of the plan in the branch
   std::map<int, OpId> last;       ///< by sub-tile
-  std::vector<ir::ValueId> kept;  ///< results that the loop carries, and no op of the plan makes
+  std::vector<ir::ValueId> kept;  ///< results that the loop carries, and that no op of the plan
+                                  ///< makes
 };
 
 class Meaning {
@@ -70,26 +71,28 @@ class Meaning {
 
   const std::vector<Thing>& things(OpId op) const { return things_[op.index()]; }
   bool has(OpId op, Thing thing) const;
-  /// The part of the thing that the op makes.
+  /// The part of the thing that the op leaves.
   Box box(OpId op, Thing thing) const;
-  /// The same of a value that the op does not make, cut like what it makes; nullopt: no such thing.
+  /// The part of a value that the op does not make, cut like the op's own values; nullopt if there
+  /// is none.
   std::optional<Box> box_beside(OpId op, ir::ValueId value) const;
   /// The rows of `dimension` of a value that the op works on.
   execute::Range rows(OpId op, ir::ValueId value, std::size_t dimension) const;
 
   /// Branches around an op of the text, within the loop, the outermost first.
   std::vector<Under> under(ir::OpId made) const;
-  /// The branch with work on both sides in which the op stands; null if there is none.
+  /// The branch with work on both sides around the op; null if there is none.
   const TwoSided* two_sided(OpId op) const;
-  /// The op of the text that makes a thing of `op`, or writes it.
+  /// The operation of the text that makes or writes this thing of `op`.
   std::optional<ir::OpId> maker(OpId op, Thing thing) const;
-  /// Values in place of a thing where branches do not take its side, the outermost branch first.
+  /// Values that replace a thing when branches take other sides, the outermost branch first.
   const std::vector<Other>& others(Thing thing) const;
-  /// Value that a branch yields for its result on one side; nullopt if that is no result of a
+  /// Value that a branch yields for its result on one side; nullopt if `result` is no result of a
   /// branch.
   std::optional<ir::ValueId> yielded_by(ir::ValueId result, bool holds) const;
 
-  /// Whether the branch makes what its result is named after, rather than to choose among values.
+  /// Whether ops of the branch make the result, so that the branch does not merely choose among
+  /// values.
   bool is_made_inside(ir::ValueId result) const;
   /// Whether a branch chooses the value, behind views and carried values.
   bool is_decided(ir::ValueId tile) const;
@@ -98,24 +101,24 @@ class Meaning {
 
   /// The allocation that a memdesc is a view of.
   ir::ValueId root(ir::ValueId memdesc) const;
-  /// Whether an op of the loop writes its contents.
+  /// Whether an op of the loop writes the allocation.
   bool is_written(ir::ValueId root) const { return written_.contains(root); }
 
-  /// Whether the loop writes its contents, and an op behind the loop reads them.
+  /// Whether the loop writes the allocation, and an op behind the loop reads it.
   bool is_left(ir::ValueId root) const;
 
-  /// Computed from arguments, ranges, constants, and single values or indices of arrays that the
-  /// loop does not write: known without the plan's ops.
+  /// Whether the value is known without the plan's ops. Such values are computed from arguments,
+  /// ranges, constants, and single values or indices of arrays that the loop does not write.
   bool is_known(ir::ValueId value) const { return !unknown_.contains(value); }
   bool is_outside(ir::ValueId value) const;
   const ir::Carried* carried(ir::ValueId argument) const;
-  /// The value of a tile at its definition, behind views that keep the shape, and carried values.
+  /// The value at its definition: behind views that keep the shape, and behind carried values.
   ir::ValueId made_as(ir::ValueId tile) const;
-  /// The carried value whose final value this is, behind views that keep the shape; null if it is
-  /// none.
+  /// The carried value whose final value is `thing`, behind views that keep the shape; null if
+  /// there is none.
   const ir::Carried* yielded_as(Thing thing) const;
-  /// The value that another one is a name of: what a while loop passes on, what a branch yields on
-  /// the side that is planned.
+  /// The value of which `value` is another name: passed on by a while loop, or yielded by a branch
+  /// on the planned side.
   std::optional<ir::ValueId> renamed(ir::ValueId value) const;
   ir::ValueId behind_renaming(ir::ValueId value) const;
 
@@ -138,7 +141,7 @@ class Meaning {
   std::optional<ir::ValueId> condition_;
   std::map<Thing, std::vector<Other>> others_;
   std::map<ir::OpId, TwoSided> two_sided_;  ///< by outermost branch
-  std::set<ir::OpId> absorbed_;             ///< loads of indices, which no op leaves anywhere
+  std::set<ir::OpId> absorbed_;             ///< loads of indices, whose results are never kept
   std::span<const extract::OpOrigin> origins_;
   std::vector<std::set<ir::OpId>> made_;
   std::vector<std::vector<Thing>> things_;

@@ -21,7 +21,7 @@
 /// docs/reference/simulation.md, "Numbers".
 namespace twill::numerics {
 
-/// A kernel, the loop that was planned, and its plan. Nothing is owned.
+/// A kernel, its planned loop, and the plan. Owns none of them.
 struct Kernel {
   const ir::Program& program;
   ir::OpId loop;
@@ -55,13 +55,13 @@ inline constexpr std::size_t kMostHazards = 10;
 /// Whether every element is equal (`execute::same_element`), without hazards or faults.
 bool agrees(const Comparison& comparison);
 
-/// Fails, at the op's line, if the kernel has an op that is not known. Fails as well if the loop's
-/// ops cannot be matched with the plan's. Such are a branch with work on both sides, or one that
-/// is hardly ever taken, and fp8 sums that are promoted. Cost: twice the arithmetic of the kernel
-/// on one core, in f32.
+/// Fails, at the op's line, for an unknown op, and for fp8 sums that are promoted. Also fails if
+/// the loop's ops cannot be matched with the plan's. Such loops have a branch with work on both
+/// sides, or one that is hardly ever taken. Cost: twice the arithmetic of the kernel on one core,
+/// in f32.
 Result<Comparison> compare(const Kernel& kernel, const Setting& setting);
 
-/// Iterations that the loop makes in all its runs, as far as they are known without its work. Fails
+/// Iterations of the loop in all its runs, as far as they are known without the loop's work. Fails
 /// as `compare` does.
 Result<std::int64_t> trips(const Kernel& kernel, const Setting& setting);
 

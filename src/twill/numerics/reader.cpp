@@ -86,7 +86,8 @@ Result<TilePtr> Reader::find(ir::ValueId value, int distance, const Box& box) {
   return computed(*made, value, distance, box);
 }
 
-/// Result of a branch: where an op of the plan makes it, what that left; else by the condition.
+/// Result of a branch. If an op of the plan makes it: the value which that op left. Otherwise
+/// chosen by the condition.
 Result<TilePtr> Reader::chosen(ir::ValueId result, int distance, const Box& box) {
   if (const TilePtr kept = context_.kept(result, iteration_ - distance, box)) return kept;
   const Thing thing = meaning_.behind_renaming(result);
@@ -108,7 +109,7 @@ Result<TilePtr> Reader::carried(const ir::Carried& carried, int distance, const 
   if (distance < iteration_) return value(carried.yielded, distance + 1, box);
   for (const Input& input : op_ ? meaning_.inputs(*op_) : std::vector<Input>()) {
     for (const Thing thing : meaning_.things(input.from)) {
-      // The plan may have an initial copy of it.
+      // The plan may have an initial copy of the value.
       if (input.distance == distance + 1 && meaning_.yielded_as(thing) == &carried) {
         return gather(thing, holders(thing, input.distance), box);
       }
@@ -125,7 +126,7 @@ Result<TilePtr> Reader::computed(ir::OpId made, ir::ValueId value, int distance,
   }
   const auto access = ir::memory_access(op);
   if (access && access->space == ir::AccessSpace::global) return load(made, distance, box);
-  // A product that no op of the plan stands for is on another side of a branch.
+  // A product without an op of the plan is on the unplanned side of a branch.
   const bool multiplies = ir::mma_operands(op).has_value();
   if ((multiplies && !on_other_side_) || !execute::can_evaluate(op.kind)) return lost(value);
   std::vector<TilePtr> operands;

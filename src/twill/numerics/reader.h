@@ -10,7 +10,7 @@
 #include "twill/execute/interpreter.h"
 #include "twill/numerics/slots.h"
 
-/// Internal to the room: where an op that runs finds what it reads.
+/// Internal to the room: finds the operands of an op that runs.
 namespace twill::numerics {
 
 using execute::TilePtr;
@@ -34,17 +34,18 @@ class LoopContext {
 
   /// A value, or the contents of an allocation, from before the loop.
   Result<TilePtr> before(ir::ValueId value, const Box& box);
-  /// A pure value in an iteration; in that after the last, what the loop's condition is made of.
+  /// A pure value in an iteration. After the last iteration: only values from which the loop's
+  /// condition is computed.
   Result<TilePtr> pure(ir::ValueId value, std::int64_t iteration);
-  /// The thing at the begin of the first iteration; null if there is none.
+  /// The thing at the begin of the first iteration; null if it has no initial value.
   Result<TilePtr> initial(Thing thing, const Box& box);
   /// Buffer in which `reader` finds values of `made`; without a reader in the loop, their home.
   std::optional<BufferId> buffer(OpId made, std::optional<OpId> reader);
-  /// The buffer that an allocation before the loop is, if the plan has one for it.
+  /// The plan's buffer for an allocation before the loop, if there is one.
   std::optional<BufferId> invariant_buffer(ir::ValueId root) const;
-  /// Keeps what a branch makes in an iteration, and no op of the plan does: all of it or some rows.
+  /// Keeps a result of a branch that no op of the plan makes, or some of its rows.
   void keep(ir::ValueId result, std::int64_t iteration, Piece piece);
-  /// Part of a tile that was kept so; null unless all of that part was.
+  /// Part of a result kept by `keep`; null unless all of that part was kept.
   TilePtr kept(ir::ValueId result, std::int64_t iteration, const Box& box) const;
   /// The allocation that a copy, `per_tile_op` of the kernel, fills.
   std::optional<ir::ValueId> filled_by(std::size_t per_tile_op) const;
@@ -74,7 +75,8 @@ struct Reading {
   std::int64_t changes = 0;
 };
 
-/// Reads the operands of one execution of an op, or without an op those after the last iteration.
+/// Reads the operands of one execution of an op; without an op, the operands of the code after the
+/// last iteration.
 class Reader {
  public:
   Reader(LoopContext& context, const Slots& slots, std::optional<OpId> op, std::int64_t iteration,
@@ -86,26 +88,27 @@ class Reader {
         iteration_(iteration),
         queue_(queue) {}
 
-  /// The part of a value of the iteration `distance` before. Poison, and an entry in `missing`,
-  /// where the plan's buffers do not hold it. Fails if the op has no way to it.
+  /// Part of the value, `distance` iterations ago. Poison, and an entry in `missing`, if the plan's
+  /// buffers do not hold it. Fails if no dependence or buffer leads from the value to the op.
   Result<TilePtr> value(ir::ValueId value, int distance, const Box& box);
   /// The part of a memdesc's contents.
   Result<TilePtr> content(ir::ValueId memdesc, int distance, const Box& box);
   /// A value or contents, by the operand's type.
   Result<TilePtr> operand(ir::ValueId value, int distance, const Box& box);
-  /// Gathers the thing from the parts of these ops.
+  /// Assembles the thing from the parts that these ops left.
   Result<TilePtr> gather(Thing thing, const std::vector<Input>& from, const Box& box);
-  /// Inputs that hold the thing: those at `distance`, or else the nearest.
+  /// Inputs that hold the thing: those at `distance`, otherwise the nearest.
   std::vector<Input> holders(Thing thing, std::optional<int> distance) const;
   /// A descriptor from before the loop, or one that the loop makes.
   Result<execute::Descriptor> descriptor(ir::ValueId value, int distance);
   /// The tile that a load of the text reads from global memory.
   Result<TilePtr> load(ir::OpId made, int distance, const Box& box);
   Result<std::int64_t> integer(ir::ValueId value);
-  /// A value that a branch yields or reads on the side without ops of the plan: found as above. A
-  /// value that no dependence brings lies where its maker has left it for this role.
+  /// A value that a branch yields or reads on the side without ops of the plan, found as in
+  /// `value`. Without a dependence, the value is taken from the place where its op left it for this
+  /// role.
   Result<TilePtr> on_other_side(ir::ValueId value, const Box& box);
-  /// Has all values be found so.
+  /// Makes all further reads look as `on_other_side` does.
   void look_on_other_side() { on_other_side_ = true; }
 
   const std::vector<Reading>& readings() const { return readings_; }

@@ -13,15 +13,15 @@ namespace twill::numerics {
 
 using plan::BufferId;
 
-/// A part of a thing.
+/// Part of a thing, with its elements.
 struct Piece {
   Box box;
   execute::TilePtr tile;
 };
 using Content = std::map<Thing, Piece>;
 
-/// Asynchronous work of one role and mechanism. It runs in order, so its own accesses to a slot do
-/// not conflict. 0: none.
+/// Asynchronous work of one role and mechanism. The work runs in order, so accesses of one queue to
+/// a slot do not conflict. 0: none.
 using Queue = std::size_t;
 
 class Slots {
@@ -35,12 +35,12 @@ class Slots {
   /// Adds to the contents of the slot.
   void add(std::size_t slot, Thing thing, Piece piece);
 
-  /// Marks the slot as being written until `end_write`: only work of the same queue finds its
-  /// contents meanwhile. `keeps`: the contents are added to, not destroyed.
+  /// Marks the slot as being written until `end_write`. Meanwhile only work of the same queue finds
+  /// its contents. `keeps`: the write adds to the contents instead of destroying them.
   void begin_write(std::size_t slot, Queue queue, bool keeps);
   void end_write(std::size_t slot, Content content, Queue queue);
 
-  /// The thing in the slot; null if it is missing, or being written by others.
+  /// The thing in the slot; null if it is missing, or if others are writing it.
   const Piece* find(std::size_t slot, Thing thing, Queue queue) const;
   /// Counts changes of the slot by others than `queue`.
   std::int64_t changes(std::size_t slot, Queue queue) const;

@@ -202,7 +202,7 @@ Result<void> Worker::begin(Work& work) {
     const auto last = branch->last.find(meaning_.part(work.op));
     if (last != branch->last.end() && last->second == work.op) {
       if (meaning_.product(work.op)) {
-        work.other_sides = branch;  // sums in flight are there once it is done
+        work.other_sides = branch;  // sums in flight are complete when this op is done
       } else {
         TWILL_TRY_VOID(do_other_sides(work, *branch));
       }
@@ -242,7 +242,7 @@ Result<void> Worker::compute(Work& work, Reader& reader) {
   return {};
 }
 
-/// Whether an op of the text stands in a branch that is not taken in this iteration.
+/// Whether an op of the text is in a branch that this iteration does not take.
 Result<bool> Worker::is_skipped(Reader& reader, ir::OpId made) const {
   for (const Under& under : meaning_.under(made)) {
     TWILL_TRY(const std::int64_t holds, reader.integer(under.condition));
@@ -251,7 +251,8 @@ Result<bool> Worker::is_skipped(Reader& reader, ir::OpId made) const {
   return false;
 }
 
-/// Whether all that an op of the plan does in branches is not to be done in this iteration.
+/// Whether this iteration skips all operations of an op of the plan, since they are in branches not
+/// taken.
 Result<bool> Worker::is_skipped_there(Reader& reader, OpId op) const {
   for (const ir::OpId made : meaning_.made(op)) {
     TWILL_TRY(const bool skipped, is_skipped(reader, made));
@@ -260,8 +261,8 @@ Result<bool> Worker::is_skipped_there(Reader& reader, OpId op) const {
   return true;
 }
 
-/// Handles sides without ops of the plan, if this iteration takes them. Their values go where
-/// others look for those of the other side.
+/// Computes sides without ops of the plan, if this iteration takes them. Puts their values where
+/// readers look for the planned side's values.
 Result<void> Worker::do_other_sides(const Work& work, const TwoSided& branch) {
   Reader reader(context_, slots_, work.op, work.iteration, work.queue);
   reader.look_on_other_side();
@@ -270,7 +271,7 @@ Result<void> Worker::do_other_sides(const Work& work, const TwoSided& branch) {
     const auto home = plan_.values[op.index()].home;
     const bool mine = meaning_.part(op) < 0 || meaning_.part(op) == meaning_.part(work.op);
     if (op == work.op || !home || !mine) continue;
-    if (slots_.of(*home, work.iteration) == work.home) continue;  // its own result comes there
+    if (slots_.of(*home, work.iteration) == work.home) continue;  // the op's own result goes there
     TWILL_TRY(const bool skipped, is_skipped_there(reader, op));
     for (const Thing thing : meaning_.things(op)) {
       if (!skipped) continue;
@@ -292,7 +293,7 @@ Result<void> Worker::do_other_sides(const Work& work, const TwoSided& branch) {
   return {};
 }
 
-/// The nearest op in whose place `op` puts its result.
+/// The nearest op whose result is overwritten by the result of `op`.
 std::optional<Input> Worker::in_place(OpId op) const {
   std::optional<Input> before;
   for (const Input& input : meaning_.inputs(op)) {
@@ -303,7 +304,8 @@ std::optional<Input> Worker::in_place(OpId op) const {
   return before;
 }
 
-/// Value in place of a thing on the sides that this iteration takes; none if it takes the thing's.
+/// Value that replaces a thing on the sides that this iteration takes; nullopt if it takes the
+/// thing's side.
 Result<std::optional<ir::ValueId>> Worker::other_than(Thing thing, Reader& reader) const {
   for (const Other& other : meaning_.others(thing)) {
     TWILL_TRY(const std::int64_t holds, reader.integer(other.with.condition));
@@ -312,8 +314,8 @@ Result<std::optional<ir::ValueId>> Worker::other_than(Thing thing, Reader& reade
   return std::nullopt;
 }
 
-/// The thing of an op that is not carried out: what the branch yields instead, or what was in its
-/// place before, or nothing.
+/// Value for a thing whose op is skipped: the value that the branch yields, otherwise the previous
+/// contents of its place, otherwise none.
 Result<TilePtr> Worker::instead(const Work& work, Reader& reader, Thing thing,
                                 const Box& box) const {
   TWILL_TRY(const auto other, other_than(thing, reader));
@@ -343,7 +345,7 @@ Result<TilePtr> Worker::make(const Work& work, Reader& reader, Thing thing, cons
   if (ir::type_of(program, thing)->kind != ir::TypeKind::memdesc) {
     return reader.value(thing, 0, box);
   }
-  // Memory that the op writes: by the last op of the text that does.
+  // The source of a memory that several ops of the text write: the last of them.
   std::optional<ir::ValueId> source;
   for (const ir::OpId made : meaning_.made(work.op)) {
     const auto access = ir::memory_access(program.op(made));
@@ -371,7 +373,7 @@ Result<void> Worker::begin_product(Work& work, Reader& reader, ir::OpId made) {
   product.box = meaning_.box(work.op, thing);
   const std::size_t rank = product.box.size();
   if (rank < 2 || !work.home) return execute::cannot(program, made, "has no place for its result");
-  // The contracted dimension is whole, or the op's share of the rows.
+  // Range in the contracted dimension: all of it, or the op's share.
   const execute::Range depth = meaning_.rows(work.op, operands.a, rank - 1);
   Box a(product.box.begin(), product.box.end() - 2), b = a;
   a.insert(a.end(), {product.box[rank - 2], depth});
@@ -400,21 +402,21 @@ Result<void> Worker::begin_product(Work& work, Reader& reader, ir::OpId made) {
   return {};
 }
 
-/// Whether the sums are numbers; else they are integers.
+/// Whether the sums are floating-point numbers; otherwise integers.
 bool Worker::adds_numbers(const Product& product) const {
   const ir::Type type = ir::type_of(meaning_.program(), product.thing);
   return (type->element != nullptr ? type->element : type)->kind == ir::TypeKind::floating;
 }
 
 /// Finds the addend of the product: zero, the contents of its result's place at its end, or a tile
-/// that it reads at its begin.
+/// read at its begin.
 Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
   const ir::Program& program = meaning_.program();
   const ir::MmaOperands operands = *ir::mma_operands(program.op(product.made));
   const auto zero = ir::constant_number(program, operands.accumulator);
   bool fresh = zero && *zero == 0;
   const std::optional<Input> before = in_place(work.op);
-  // A later part of a sum begins where the one before it ends.
+  // A later part of a sum begins where the part before it ends.
   const bool chained =
       before && before->distance == 0 && meaning_.makes(before->from, product.made);
   if (operands.use_accumulator && !chained) {
@@ -436,7 +438,7 @@ Result<void> Worker::begin_sums(Work& work, Reader& reader, Product& product) {
     product.sums = *sums;
     return {};
   }
-  // The op before may make several tiles: a product, and its own addend.
+  // The op before may leave several tiles, such as a product and its addend.
   const auto& things = meaning_.things(before->from);
   Thing thing = chained ? product.thing : meaning_.made_as(operands.accumulator);
   if (!meaning_.has(before->from, thing)) thing = product.thing;

@@ -20,8 +20,7 @@ class Worker final : public simulate::Listener {
   void stages(OpId op, std::int64_t iteration, double now, double done) override;
   void around(const plan::Step& step, double now) override;
 
-  /// Moves the loop's results to the places where the text after it reads them. Called once the run
-  /// is over.
+  /// Moves the loop's results to the places where later text reads them. Called after the run.
   Result<void> leave();
 
  private:
@@ -31,13 +30,13 @@ class Worker final : public simulate::Listener {
     Thing thing;
     Box box;
     TilePtr a, b;
-    std::optional<execute::Tile> sums;   ///< addend, as a tile; else
-    std::optional<std::size_t> in_slot;  ///< addend: the slot's contents at its end
+    std::optional<execute::Tile> sums;   ///< addend as a tile; otherwise:
+    std::optional<std::size_t> in_slot;  ///< addend: the contents of this slot at the product's end
     Thing in_thing;
-    std::int64_t changes = 0;  ///< of that slot at its begin
-    bool skipped = false;      ///< in a branch that is not taken: the addend stays as it is
+    std::int64_t changes = 0;  ///< changes of that slot at the product's begin
+    bool skipped = false;      ///< in a branch not taken: the addend stays unchanged
   };
-  /// A store: everything that it reads.
+  /// A store with all its operands.
   struct Store {
     ir::OpId made;
     ir::ValueId source;
@@ -57,7 +56,7 @@ class Worker final : public simulate::Listener {
     std::optional<Store> store;
     const TwoSided* other_sides = nullptr;  ///< computed with the op
     std::vector<Reading> readings;
-    bool spoiled = false;  ///< its operands changed meanwhile
+    bool spoiled = false;  ///< operands changed while they were read
   };
   struct Event {
     enum class Kind { read, done, staged } kind = Kind::read;

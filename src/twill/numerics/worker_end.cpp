@@ -88,7 +88,7 @@ Result<void> Worker::finish_store(Work& work) {
   return {};
 }
 
-/// Finds the results of a while loop: what its condition passes on in the iteration that it ends.
+/// Finds the results of a while loop: values that its condition passes on in the last iteration.
 Result<void> Worker::leave_while(Reader& reader,
                                  std::vector<std::pair<ir::ValueId, TilePtr>>& results) {
   const ir::Program& program = meaning_.program();
