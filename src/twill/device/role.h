@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -39,6 +40,10 @@ struct At {
   friend auto operator<=>(const At&, const At&) = default;
 };
 
+/// Whether the loop carries slots and phases of that iteration.
+constexpr bool is_carried(At at) {
+  return at.from == At::From::last || (at.from == At::From::window && at.offset <= 0);
+}
 /// Whether an earlier window may have made values of that iteration.
 constexpr bool is_past(At at) {
   return at.from == At::From::last || (at.from == At::From::window && at.offset < 0);
@@ -172,6 +177,7 @@ class RoleBuilder : Pass {
 
   // --- Passes and sections (role_sections.cpp) -------------------------------------------------
   Result<void> once(const plan::Role& role);
+  void find_orders();
   Result<Block> in_passes(const std::function<Result<void>()>& pass);
   void begin_pass();
   Result<void> steps(const std::vector<plan::Step>& steps);
@@ -182,8 +188,18 @@ class RoleBuilder : Pass {
   Result<std::vector<ValueId>> branch(int trips, ValueId count);
   Result<void> loop(ValueId count);
   Result<std::vector<ValueId>> leave(At at, const std::vector<ir::Type>& types);
-  Result<ValueId> initial(const Thing& thing, int iteration, ir::Type type);
-  Result<ValueId> next(const Carry& carry, ir::Type type);
+  Want thing(const Thing& what, At at, ir::Type type);
+  /// The index of `what` among the values wanted so far.
+  template <class What>
+  std::size_t place_in(std::vector<What>& list, const What& what) {
+    const auto found = std::find(list.begin(), list.end(), what);
+    const auto index = static_cast<std::size_t>(found - list.begin());
+    if (found == list.end()) {
+      list.push_back(what);
+      grew_ = true;
+    }
+    return index;
+  }
   ValueId carried(const Carry& carry, ir::Type type);
   Result<ir::Type> type_of(const Thing& thing) const;
   void begin_section(At::From section);
@@ -291,13 +307,8 @@ class RoleBuilder : Pass {
   Result<void> compute(OpId op, At at);
   Result<bool> forward(OpId op, At at);
   Result<void> store_box(OpId op, At at);
-  bool stores_boxes() const;
-  bool keeps_memory_order() const;
   void fence();
   void wait_stores(std::int64_t pending);
-  bool sends_to_readers() const;
-  bool writes_for_copies() const;
-  bool orders_memory(const std::function<bool(const problem::Dependence&)>& is_such) const;
   Result<void> stage(OpId op, At at);
   Result<void> write_part(OpId op, ir::ValueId value, std::optional<plan::BufferId> buffer, At at);
   Result<void> issue(const plan::Step& step, At at);
@@ -338,10 +349,17 @@ class RoleBuilder : Pass {
   bool isolated_;
   const plan::Role* role_ = nullptr;
   std::set<OpId> mine_;
+  bool stores_boxes_ = false;
+  /// Orders of accesses to global memory in which the role has a part.
+  struct {
+    bool kept = false;                ///< its own accesses come after others
+    bool stored_for_readers = false;  ///< others access what its bulk stores write
+    bool written_for_copies = false;  ///< bulk copies access what its threads write
+  } order_;
 
   // Values wanted so far, which grow from pass to pass.
   std::vector<Carry> carried_;
-  std::vector<Carry> results_;
+  std::vector<Thing> results_;
   std::vector<Key> over_back_edge_;             ///< products in flight where a window begins
   std::set<int> ring_depths_;                   ///< depths of rings that go on from tile to tile
   std::set<int> tile_depths_;                   ///< depths of rings with a copy per tile

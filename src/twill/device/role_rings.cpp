@@ -23,8 +23,7 @@ At RoleBuilder::at(const plan::Step& step) const {
 
 ValueId RoleBuilder::slot(int depth, At at) {
   if (depth == 1) return number(0);
-  const bool carries = at.from == At::From::window || at.from == At::From::last;
-  if (!carries) return position(depth, at).slot;
+  if (!is_carried(at)) return position(depth, at).slot;
   return carried({{Thing::Kind::slot, depth}, at.offset}, sketch_.i32());
 }
 
@@ -34,20 +33,22 @@ ValueId RoleBuilder::parity(int depth, At at, bool inverse) {
   if (at.from == At::From::first && is_number) {
     return number((at.offset / depth % 2) ^ (inverse ? 1 : 0));
   }
-  const bool carries = at.from == At::From::window || at.from == At::From::last;
-  const ValueId phase = carries ? carried({{Thing::Kind::phase, depth}, at.offset}, sketch_.i32())
-                                : position(depth, at).phase;
+  const ValueId phase = is_carried(at)
+                            ? carried({{Thing::Kind::phase, depth}, at.offset}, sketch_.i32())
+                            : position(depth, at).phase;
   return inverse ? integer(NodeKind::exclusive_or, phase, number(1), "parity") : phase;
 }
 
-/// Position of a ring outside of the steady state and the drain, which carry their positions.
+/// Position of a ring, which the steady state and the drain carry.
 Position RoleBuilder::position(int depth, At at) {
-  const bool first = at.from == At::From::first, beside = at.from == At::From::beside;
+  if (is_carried(at)) return {depth > 1 ? slot(depth, at) : ValueId(), parity(depth, at, false)};
+  const bool first = at.from == At::From::first;
+  const bool tile = first || at.from == At::From::tile;
   const int iteration = first ? at.offset : 0;
-  if (!beside && !sketch_.walks()) {
+  if (tile && !sketch_.walks()) {
     return {number(iteration % depth), number(iteration / depth % 2)};
   }
-  if (!beside) {
+  if (tile) {
     grew_ |= (first ? ring_depths_ : tile_depths_).insert(depth).second;
     const At begin{first ? At::From::start : At::From::tile};
     if (!standing(depth, begin)) return {number(0), number(0)};  // this pass will be repeated

@@ -97,7 +97,7 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       return {};
     case StepKind::rendezvous:
       // Triton puts barriers where warps share a buffer, but none for global memory.
-      if (keeps_memory_order()) emit(NodeKind::meet);
+      if (order_.kept) emit(NodeKind::meet);
       return {};
     case StepKind::peek:
     case StepKind::leave:
@@ -209,17 +209,6 @@ Result<void> RoleBuilder::store_box(OpId id, At at) {
     return send_box(store, copy(ring, at, "box"), at);
   }
   return sketch_.refuse(store, "has no box in the plan");
-}
-
-/// Whether the role stores boxes, and so waits for its own stores.
-bool RoleBuilder::stores_boxes() const {
-  for (const plan::PerTileOp& op : plan_.kernel->per_tile_ops) {
-    if (op.sender && &plan_[*op.sender] == role_) return true;
-  }
-  const auto is_store = [&](OpId op) {
-    return plan_.mechanisms[op.index()] == plan::Mechanism::bulk_store;
-  };
-  return std::any_of(mine_.begin(), mine_.end(), is_store);
 }
 
 /// Writes the rows that an op of the plan makes of a value into the op's ring.

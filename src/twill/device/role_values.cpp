@@ -293,14 +293,9 @@ RoleBuilder::Want RoleBuilder::result(const ir::Carried& carried_value, Rows row
 
 /// A result of the sections for any thing that they carry.
 RoleBuilder::Want RoleBuilder::left(const Thing& thing, ir::Type type) {
-  const Carry carry{thing, 0};
-  std::vector<Carry>& list = role_->sections.spread == 0 ? carried_ : results_;
-  const auto found = std::find(list.begin(), list.end(), carry);
-  const auto index = static_cast<std::size_t>(found - list.begin());
-  if (found == list.end()) {
-    list.push_back(carry);
-    grew_ = true;
-  }
+  const bool by_loop = role_->sections.spread == 0;
+  const std::size_t index =
+      by_loop ? place_in(carried_, Carry{thing, 0}) : place_in(results_, thing);
   return index < result_values_.size() ? result_values_[index] : add_value("new", type);
 }
 
