@@ -172,7 +172,6 @@ class RoleBuilder : Pass {
   // --- The loop over tiles (role_tiles.cpp) ----------------------------------------------------
   Result<void> tiles(const std::function<Result<void>()>& tile);
   Result<void> tiles_of(std::size_t level, const std::function<Result<void>()>& tile);
-  Result<void> test_tile(const ir::Loop& outer, Node& node);
   Want of_tiles(ir::ValueId value, const ir::Loop& outer);
 
   // --- Passes and sections (role_sections.cpp) -------------------------------------------------
@@ -229,7 +228,7 @@ class RoleBuilder : Pass {
   ir::Type brief_type(const Brief& one) const;
 
   // --- Loops beside the planned one (role_beside.cpp) ------------------------------------------
-  struct Passed {  ///< a value that such a loop carries
+  struct Passed {  ///< a value that a loop of the text carries
     ir::Carried what;
     Rows rows;
     ir::Type type = nullptr;
@@ -265,7 +264,14 @@ class RoleBuilder : Pass {
   Result<void> act(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
   Result<void> in_order(ir::BlockId block, const std::vector<int>& parts, At at, bool leads);
   Result<void> region_again(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
-  Result<void> repeat_again(const ir::Loop& loop, At at, bool leads);
+  Result<Node> begin_repeat(const ir::Loop& loop, At at, bool leads);
+  Result<Node> begin_loop(const ir::Loop& loop, const std::vector<Passed>& passed,
+                          const std::string& counter, At at, bool leads);
+  void enter_body(const ir::Loop& loop, const std::vector<Passed>& passed, const Block& body,
+                  At in);
+  void enter_results(const ir::Loop& loop, const std::vector<Passed>& passed,
+                     const std::vector<ValueId>& results, At at);
+  Result<void> yield(const std::vector<Passed>& passed, At at, Block& body);
   Result<void> branch_again(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
 
   // --- Values (role_values.cpp) ----------------------------------------------------------------
