@@ -151,7 +151,7 @@ std::optional<ValueId> RoleBuilder::passed_on(ir::ValueId value, Rows rows, At a
   for (std::size_t i = 0; i < plan_.values.size() && sketch_.copy_of(value); ++i) {
     const OpId op(i);
     const auto staged = plan_.values[i].staged;
-    if (!staged || is_mine(op) || !reads(op) || sketch_.received_by(op) != value) continue;
+    if (!staged || is_mine(op) || !reads(op) || sketch_.deed(op).receives != value) continue;
     if (rows_of(op, value) != rows && rows_of(op, value) != Rows{}) continue;
     const Ring& ring = memory_.rings.at(*staged);
     const ValueId one = copy(ring, at, plan_.problem[op].name);

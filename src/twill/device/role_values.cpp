@@ -134,7 +134,7 @@ bool RoleBuilder::reads(OpId op) const {
 /// Whether a step of the role takes these rows from shared memory into registers.
 bool RoleBuilder::receives(ir::ValueId value, Rows rows) const {
   return std::any_of(mine_.begin(), mine_.end(), [&](OpId op) {
-    return sketch_.received_by(op) == value && rows_of(op, value) == rows;
+    return sketch_.deed(op).receives == value && rows_of(op, value) == rows;
   });
 }
 
@@ -157,7 +157,7 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
   }
   const std::vector<OpId>& makers = sketch_.makers_of(value);
   const bool is_moved = std::any_of(makers.begin(), makers.end(),
-                                    [&](OpId maker) { return sketch_.moved_by(maker) == value; });
+                                    [&](OpId maker) { return sketch_.deed(maker).moves == value; });
   // A role that makes one part of a moved value reads the other parts from shared memory.
   const bool is_made =
       (makes(makers, rows) && !(is_moved && rows.part < 0)) || receives(value, rows);
