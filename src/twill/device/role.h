@@ -216,7 +216,8 @@ class RoleBuilder : Pass {
   Position advanced(int depth, Position now);
   std::optional<Position> standing(int depth, At at) const;
   void stand(int depth, At at, Position position);
-  void yield_position(int depth, Position position, Block& block) const;
+  static std::vector<Thing> positions(const std::set<int>& depths);
+  void yield_positions(const std::vector<Thing>& things, At at, bool advance, Block& block);
   ValueId copy(const Ring& ring, At at, const std::string& name);
   ValueId rows_of(ValueId buffer, Rows rows);
   void wait(const Ring& barriers, At at, bool inverse, const std::string& name);
@@ -235,18 +236,18 @@ class RoleBuilder : Pass {
   };
   Result<void> run_beside(ir::OpId loop, bool leads);
   Result<void> loop_again(ir::OpId loop, const std::vector<int>& parts, At at, bool leads,
-                          const std::set<int>& rings = {});
+                          const std::vector<Thing>& rings = {});
   Want left(const Thing& thing, ir::Type type);
   Result<std::vector<Passed>> passed_by(ir::OpId loop, const std::vector<int>& parts,
                                         const std::set<ir::ValueId>* wanted);
   Result<void> bring(ir::OpId loop);
   Result<ValueId> brought(OpId copy);
-  Result<void> find_positions(const std::set<int>& depths);
-  std::map<int, Position> carry_positions(const std::set<int>& depths, At at, const std::string& of,
-                                          Node& node);
+  Result<void> find_positions(const std::vector<Thing>& things);
+  std::map<Key, ValueId> carry_positions(const std::vector<Thing>& things, At at,
+                                         const std::string& of, Node& node);
   Result<void> await_all();
   void release_brought();
-  std::set<int> rings_of(ir::OpId loop) const;
+  std::vector<Thing> rings_of(ir::OpId loop) const;
 
   // --- Operations with regions (role_regions.cpp) ----------------------------------------------
   class Inside;

@@ -334,7 +334,7 @@ Result<void> RoleBuilder::yield(const std::vector<Passed>& passed, At at, Block&
 /// Repeats a loop. For a loop with loads through rings (`rings`), and without parts, only begins
 /// the loads.
 Result<void> RoleBuilder::loop_again(ir::OpId id, const std::vector<int>& parts, At at, bool leads,
-                                     const std::set<int>& rings) {
+                                     const std::vector<Thing>& rings) {
   const ir::Loop loop = *ir::as_loop(program_, id);
   const bool ringed = !rings.empty(), only_loads = parts.empty();
   std::set<ir::ValueId> wanted;
@@ -366,13 +366,11 @@ Result<void> RoleBuilder::loop_again(ir::OpId id, const std::vector<int>& parts,
       TWILL_TRY_VOID(await_all());
       release_brought();
     }
-    for (const int depth : rings) {
-      yield_position(depth, advanced(depth, *standing(depth, kBeside)), body);
-    }
+    yield_positions(rings, kBeside, true, body);
   }
   if (outermost) front_ = nullptr;
   if (ringed) ringed_.reset();
-  for (const auto& [depth, position] : behind) stand(depth, kBeside, position);
+  for (const auto& [key, value] : behind) made_[key] = value;
   const std::vector<ValueId> results = node.results;
   now_->push_back(std::move(node));
   enter_results(loop, passed, results, at);

@@ -59,12 +59,12 @@ Position RoleBuilder::position(int depth, At at) {
   return *standing(depth, at);
 }
 
-/// Position of a ring, if known.
+/// Position of a ring, if known. A ring with one copy has no slot.
 std::optional<Position> RoleBuilder::standing(int depth, At at) const {
   const auto slot = made_.find({{Thing::Kind::slot, depth}, at});
   const auto phase = made_.find({{Thing::Kind::phase, depth}, at});
-  if (slot == made_.end() || phase == made_.end()) return std::nullopt;
-  return Position{slot->second, phase->second};
+  if (phase == made_.end()) return std::nullopt;
+  return Position{slot == made_.end() ? ValueId() : slot->second, phase->second};
 }
 
 /// Position of a ring one copy after `now`.
@@ -80,33 +80,40 @@ Position RoleBuilder::advanced(int depth, Position now) {
 
 /// Notes the position of a ring at that point.
 void RoleBuilder::stand(int depth, At at, Position position) {
-  made_[{{Thing::Kind::slot, depth}, at}] = position.slot;
+  if (depth > 1) made_[{{Thing::Kind::slot, depth}, at}] = position.slot;
   made_[{{Thing::Kind::phase, depth}, at}] = position.phase;
 }
 
-/// Makes a loop carry the positions of rings, at that point in its body. Returns the positions
-/// behind the loop.
-std::map<int, Position> RoleBuilder::carry_positions(const std::set<int>& depths, At at,
-                                                     const std::string& of, Node& node) {
-  std::map<int, Position> behind;
-  const auto part = [&](ValueId& now, ValueId& later, const char* name) {
-    now = carry(node, of + name, sketch_.i32(), now);
-    later = node.results.back();
-  };
+/// Slots and phases of rings of these depths.
+std::vector<Thing> RoleBuilder::positions(const std::set<int>& depths) {
+  std::vector<Thing> all;
   for (const int depth : depths) {
-    Position now = standing(depth, at).value_or(Position{number(0), number(0)});
-    Position later{number(0), {}};
-    if (depth > 1) part(now.slot, later.slot, "slot");
-    part(now.phase, later.phase, "phase");
-    stand(depth, at, now);
-    behind[depth] = later;
+    if (depth > 1) all.emplace_back(Thing::Kind::slot, depth);
+    all.emplace_back(Thing::Kind::phase, depth);
+  }
+  return all;
+}
+
+/// Makes a loop carry positions, at that point in its body. Returns the positions behind the loop.
+std::map<Key, ValueId> RoleBuilder::carry_positions(const std::vector<Thing>& things, At at,
+                                                    const std::string& of, Node& node) {
+  std::map<Key, ValueId> behind;
+  for (const Thing& thing : things) {
+    const ValueId first = is_known({thing, at}) ? made_.at({thing, at}) : number(0);
+    made_[{thing, at}] = carry(node, of + name_of(thing), sketch_.i32(), first);
+    behind[{thing, at}] = node.results.back();
   }
   return behind;
 }
 
-void RoleBuilder::yield_position(int depth, Position position, Block& block) const {
-  if (depth > 1) block.yields.push_back(position.slot);
-  block.yields.push_back(position.phase);
+/// Moves positions on by one copy, and passes them to the next iteration.
+void RoleBuilder::yield_positions(const std::vector<Thing>& things, At at, bool advance,
+                                  Block& block) {
+  for (const Thing& thing : things) {
+    const bool moves = advance && thing.kind == Thing::Kind::phase;
+    if (moves) stand(thing.depth, at, advanced(thing.depth, *standing(thing.depth, at)));
+  }
+  for (const Thing& thing : things) block.yields.push_back(made_.at({thing, at}));
 }
 
 /// A copy of a ring; the same value for all uses in one block.

@@ -39,15 +39,15 @@ Result<void> RoleBuilder::tiles_of(std::size_t level, const std::function<Result
     const bool is_wanted = !outer.induction || by_tiles_.contains(it.argument);
     if (is_wanted) passed.push_back({it, {}, ir::type_of(program_, it.argument)});
   }
-  const std::set<int> ring_depths = ring_depths_, tile_depths = tile_depths_;
+  const std::vector<Thing> rings = positions(ring_depths_), boxes = positions(tile_depths_);
   now_ = &around_[level];
   TWILL_TRY(Node node, begin_loop(outer, passed, "tile", {}, false));
   Block& body = node.blocks.back();
   enter_body(outer, passed, body, {});
   // Slots and phases go on from the last tile in front of this loop.
   const At start{At::From::start}, of_tile{At::From::tile};
-  const auto rings_behind = carry_positions(ring_depths, start, "", node);
-  const auto tiles_behind = carry_positions(tile_depths, of_tile, "tile_", node);
+  auto behind = carry_positions(rings, start, "", node);
+  behind.merge(carry_positions(boxes, of_tile, "tile_", node));
   if (innermost) {
     now_ = &before_;
     TWILL_TRY_VOID(tile());
@@ -58,22 +58,18 @@ Result<void> RoleBuilder::tiles_of(std::size_t level, const std::function<Result
   }
   TWILL_TRY_VOID(yield(passed, {}, body));
   if (innermost) {
-    TWILL_TRY_VOID(find_positions(ring_depths));
-    for (const int depth : ring_depths) stand(depth, start, *standing(depth, kBeside));
-    for (const int depth : tile_depths) {
-      stand(depth, of_tile, advanced(depth, *standing(depth, of_tile)));
-    }
+    TWILL_TRY_VOID(find_positions(rings));
+    for (const Thing& thing : rings) made_[{thing, start}] = made_.at({thing, kBeside});
   }
-  for (const int depth : ring_depths) yield_position(depth, *standing(depth, start), body);
-  for (const int depth : tile_depths) yield_position(depth, *standing(depth, of_tile), body);
+  yield_positions(rings, start, false, body);
+  yield_positions(boxes, of_tile, innermost, body);
   std::vector<Nodes*> lists = {&before_, &middle_, &behind_};
   if (!innermost) lists = {&around_[level + 1]};
   for (Nodes* nodes : lists) {
     std::move(nodes->begin(), nodes->end(), std::back_inserter(body.nodes));
     nodes->clear();
   }
-  for (const auto& [depth, position] : rings_behind) stand(depth, start, position);
-  for (const auto& [depth, position] : tiles_behind) stand(depth, of_tile, position);
+  for (const auto& [key, value] : behind) made_[key] = value;
   enter_results(outer, passed, node.results, {});
   around_[level].push_back(std::move(node));
   return {};
