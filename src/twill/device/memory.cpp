@@ -121,36 +121,32 @@ class Layout {
     return sketch_.refuse(id, "is copied into shared memory, and is no load");
   }
 
-  bool is_shared(std::optional<plan::BufferId> home) const {
-    return home && plan()[*home].residence == plan::Residence::shared;
-  }
-
   /// Lays out tiles that roles write in the loop: operands of products, and values for other roles.
   Result<void> written() {
     for (std::size_t i = 0; i < plan().values.size(); ++i) {
       const OpId op(i);
       const plan::Value& value = plan().values[i];
-      const auto allocation = sketch_.allocation_of(op);
-      if (allocation && value.home) {
-        TWILL_TRY(const ir::Type type, operand_type(op, *allocation));
+      const Deed& deed = sketch_.deed(op);
+      if (deed.puts && value.home) {
+        TWILL_TRY(const ir::Type type, operand_type(op, *deed.puts));
         add_ring(*value.home, type, false);
       }
-      if (const auto store = sketch_.boxed_by(op)) {
-        const auto access = *ir::memory_access(sketch_.program().op(*store));
-        TWILL_TRY(const ir::Type type, sketch_.box_type(*store));
-        TWILL_TRY_VOID(add_joint(*value.home, {*access.source, *store}, type));
-      } else if (!allocation && value.home && sketch_.moved_by(op)) {
-        const ir::ValueId tile = *sketch_.moved_by(op);
-        TWILL_TRY_VOID(add_joint(*value.home, {tile, {}}, staging(tile_type(tile))));
+      if (deed.boxes) {
+        const auto access = *ir::memory_access(sketch_.program().op(*deed.boxes));
+        TWILL_TRY(const ir::Type type, sketch_.box_type(*deed.boxes));
+        TWILL_TRY_VOID(add_joint(*value.home, {*access.source, *deed.boxes}, type));
+      } else if (!deed.puts && deed.moves) {
+        const ir::Type type = staging(tile_type(*deed.moves));
+        TWILL_TRY_VOID(add_joint(*value.home, {*deed.moves, {}}, type));
       }
       const ir::OpId blamed = sketch_.origin(op).sources.front().op;
-      const bool stands_for_tile = allocation || sketch_.boxed_by(op) || sketch_.moved_by(op);
-      if (sketch_.origin(op).forwards && is_shared(value.home) && !stands_for_tile) {
+      const bool stands_for_tile = deed.puts || deed.boxes || deed.moves;
+      if (sketch_.origin(op).forwards && sketch_.is_in_shared(op) && !stands_for_tile) {
         return sketch_.refuse(blamed, "reads what a group moves on to another group",
                               "choose a pool with fewer groups (--pool)");
       }
       if (!value.staged) continue;
-      const auto tile = sketch_.value_of(op);
+      const auto tile = deed.value;
       if (!tile) return sketch_.refuse(blamed, "is read by another group, and has no tile");
       const auto uses = extract::allocations_of(sketch_.program(), *tile);
       if (value.format != plan::StagingFormat::operand) {

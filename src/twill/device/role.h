@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -39,6 +40,10 @@ struct At {
   friend auto operator<=>(const At&, const At&) = default;
 };
 
+/// Whether the loop carries slots and phases of that iteration.
+constexpr bool is_carried(At at) {
+  return at.from == At::From::last || (at.from == At::From::window && at.offset <= 0);
+}
 /// Whether an earlier window may have made values of that iteration.
 constexpr bool is_past(At at) {
   return at.from == At::From::last || (at.from == At::From::window && at.offset < 0);
@@ -167,11 +172,11 @@ class RoleBuilder : Pass {
   // --- The loop over tiles (role_tiles.cpp) ----------------------------------------------------
   Result<void> tiles(const std::function<Result<void>()>& tile);
   Result<void> tiles_of(std::size_t level, const std::function<Result<void>()>& tile);
-  Result<void> test_tile(const ir::Loop& outer, Node& node);
   Want of_tiles(ir::ValueId value, const ir::Loop& outer);
 
   // --- Passes and sections (role_sections.cpp) -------------------------------------------------
   Result<void> once(const plan::Role& role);
+  void find_orders();
   Result<Block> in_passes(const std::function<Result<void>()>& pass);
   void begin_pass();
   Result<void> steps(const std::vector<plan::Step>& steps);
@@ -182,8 +187,18 @@ class RoleBuilder : Pass {
   Result<std::vector<ValueId>> branch(int trips, ValueId count);
   Result<void> loop(ValueId count);
   Result<std::vector<ValueId>> leave(At at, const std::vector<ir::Type>& types);
-  Result<ValueId> initial(const Thing& thing, int iteration, ir::Type type);
-  Result<ValueId> next(const Carry& carry, ir::Type type);
+  Want thing(const Thing& what, At at, ir::Type type);
+  /// The index of `what` among the values wanted so far.
+  template <class What>
+  std::size_t place_in(std::vector<What>& list, const What& what) {
+    const auto found = std::find(list.begin(), list.end(), what);
+    const auto index = static_cast<std::size_t>(found - list.begin());
+    if (found == list.end()) {
+      list.push_back(what);
+      grew_ = true;
+    }
+    return index;
+  }
   ValueId carried(const Carry& carry, ir::Type type);
   Result<ir::Type> type_of(const Thing& thing) const;
   void begin_section(At::From section);
@@ -201,7 +216,8 @@ class RoleBuilder : Pass {
   Position advanced(int depth, Position now);
   std::optional<Position> standing(int depth, At at) const;
   void stand(int depth, At at, Position position);
-  void yield_position(int depth, Position position, Block& block) const;
+  static std::vector<Thing> positions(const std::set<int>& depths);
+  void yield_positions(const std::vector<Thing>& things, At at, bool advance, Block& block);
   ValueId copy(const Ring& ring, At at, const std::string& name);
   ValueId rows_of(ValueId buffer, Rows rows);
   void wait(const Ring& barriers, At at, bool inverse, const std::string& name);
@@ -213,25 +229,25 @@ class RoleBuilder : Pass {
   ir::Type brief_type(const Brief& one) const;
 
   // --- Loops beside the planned one (role_beside.cpp) ------------------------------------------
-  struct Passed {  ///< a value that such a loop carries
+  struct Passed {  ///< a value that a loop of the text carries
     ir::Carried what;
     Rows rows;
     ir::Type type = nullptr;
   };
   Result<void> run_beside(ir::OpId loop, bool leads);
   Result<void> loop_again(ir::OpId loop, const std::vector<int>& parts, At at, bool leads,
-                          const std::set<int>& rings = {});
+                          const std::vector<Thing>& rings = {});
   Want left(const Thing& thing, ir::Type type);
   Result<std::vector<Passed>> passed_by(ir::OpId loop, const std::vector<int>& parts,
                                         const std::set<ir::ValueId>* wanted);
   Result<void> bring(ir::OpId loop);
   Result<ValueId> brought(OpId copy);
-  Result<void> find_positions(const std::set<int>& depths);
-  std::map<int, Position> carry_positions(const std::set<int>& depths, At at, const std::string& of,
-                                          Node& node);
+  Result<void> find_positions(const std::vector<Thing>& things);
+  std::map<Key, ValueId> carry_positions(const std::vector<Thing>& things, At at,
+                                         const std::string& of, Node& node);
   Result<void> await_all();
   void release_brought();
-  std::set<int> rings_of(ir::OpId loop) const;
+  std::vector<Thing> rings_of(ir::OpId loop) const;
 
   // --- Operations with regions (role_regions.cpp) ----------------------------------------------
   class Inside;
@@ -249,7 +265,14 @@ class RoleBuilder : Pass {
   Result<void> act(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
   Result<void> in_order(ir::BlockId block, const std::vector<int>& parts, At at, bool leads);
   Result<void> region_again(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
-  Result<void> repeat_again(const ir::Loop& loop, At at, bool leads);
+  Result<Node> begin_repeat(const ir::Loop& loop, At at, bool leads);
+  Result<Node> begin_loop(const ir::Loop& loop, const std::vector<Passed>& passed,
+                          const std::string& counter, At at, bool leads);
+  void enter_body(const ir::Loop& loop, const std::vector<Passed>& passed, const Block& body,
+                  At in);
+  void enter_results(const ir::Loop& loop, const std::vector<Passed>& passed,
+                     const std::vector<ValueId>& results, At at);
+  Result<void> yield(const std::vector<Passed>& passed, At at, Block& body);
   Result<void> branch_again(ir::OpId op, const std::vector<int>& parts, At at, bool leads);
 
   // --- Values (role_values.cpp) ----------------------------------------------------------------
@@ -291,13 +314,8 @@ class RoleBuilder : Pass {
   Result<void> compute(OpId op, At at);
   Result<bool> forward(OpId op, At at);
   Result<void> store_box(OpId op, At at);
-  bool stores_boxes() const;
-  bool keeps_memory_order() const;
   void fence();
   void wait_stores(std::int64_t pending);
-  bool sends_to_readers() const;
-  bool writes_for_copies() const;
-  bool orders_memory(const std::function<bool(const problem::Dependence&)>& is_such) const;
   Result<void> stage(OpId op, At at);
   Result<void> write_part(OpId op, ir::ValueId value, std::optional<plan::BufferId> buffer, At at);
   Result<void> issue(const plan::Step& step, At at);
@@ -338,10 +356,17 @@ class RoleBuilder : Pass {
   bool isolated_;
   const plan::Role* role_ = nullptr;
   std::set<OpId> mine_;
+  bool stores_boxes_ = false;
+  /// Orders of accesses to global memory in which the role has a part.
+  struct {
+    bool kept = false;                ///< its own accesses come after others
+    bool stored_for_readers = false;  ///< others access what its bulk stores write
+    bool written_for_copies = false;  ///< bulk copies access what its threads write
+  } order_;
 
   // Values wanted so far, which grow from pass to pass.
   std::vector<Carry> carried_;
-  std::vector<Carry> results_;
+  std::vector<Thing> results_;
   std::vector<Key> over_back_edge_;             ///< products in flight where a window begins
   std::set<int> ring_depths_;                   ///< depths of rings that go on from tile to tile
   std::set<int> tile_depths_;                   ///< depths of rings with a copy per tile

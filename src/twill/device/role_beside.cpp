@@ -62,15 +62,10 @@ Result<void> RoleBuilder::bring(ir::OpId loop) {
 }
 
 /// Finds the positions of the rings with which the present loop goes on.
-Result<void> RoleBuilder::find_positions(const std::set<int>& depths) {
-  for (const int depth : depths) {
-    if (standing(depth, kBeside)) continue;
-    Position at{number(0), {}};
-    if (depth > 1) {
-      TWILL_TRY(at.slot, left({Thing::Kind::slot, depth}, sketch_.i32()));
-    }
-    TWILL_TRY(at.phase, left({Thing::Kind::phase, depth}, sketch_.i32()));
-    stand(depth, kBeside, at);
+Result<void> RoleBuilder::find_positions(const std::vector<Thing>& things) {
+  for (const Thing& thing : things) {
+    if (is_known({thing, kBeside})) continue;
+    TWILL_TRY(made_[{thing, kBeside}], left(thing, sketch_.i32()));
   }
   return {};
 }
@@ -81,19 +76,19 @@ void RoleBuilder::release_brought() {
   }
 }
 
-/// Depths of the rings that bring a loop's loads.
-std::set<int> RoleBuilder::rings_of(ir::OpId loop) const {
+/// Positions of the rings that bring a loop's loads.
+std::vector<Thing> RoleBuilder::rings_of(ir::OpId loop) const {
   std::set<int> depths;
   for (const ir::OpId load : sketch_.loads_of(loop)) {
     const OpId copy = *sketch_.ring_of(program_.op(load).results.front());
     depths.insert(memory_.rings.at(*plan_.values[copy.index()].home).depth);
   }
-  return depths;
+  return positions(depths);
 }
 
 /// Builds the share of a role with tiles in another loop.
 Result<void> RoleBuilder::run_beside(ir::OpId loop, bool leads) {
-  const std::set<int> rings = rings_of(loop);
+  const std::vector<Thing> rings = rings_of(loop);
   TWILL_TRY(const std::vector<int> parts, parts_held(loop));
   return loop_again(loop, parts, rings.empty() ? At{} : kBeside, leads, rings);
 }

@@ -75,14 +75,9 @@ ValueId RoleBuilder::carry(Node& node, const std::string& name, ir::Type type, V
   return node.blocks.back().arguments.back();
 }
 
-/// Whether the order of the role's own accesses to global memory matters.
-bool RoleBuilder::keeps_memory_order() const {
-  return orders_memory([&](const problem::Dependence& it) { return is_mine(it.to); });
-}
-
 /// Makes writes of the role's threads visible to the async proxy.
 void RoleBuilder::fence() {
-  if (writes_for_copies()) {
+  if (order_.written_for_copies) {
     make(NodeKind::global_fence, {}, "fenced", sketch_.i32());
   } else {
     emit(NodeKind::proxy_fence);
@@ -91,33 +86,10 @@ void RoleBuilder::fence() {
 
 /// Waits until at most `pending` bulk stores of the role are under way.
 void RoleBuilder::wait_stores(std::int64_t pending) {
-  if (stores_boxes()) emit(NodeKind::wait_stores, {}, {}, {pending});
-  if (sends_to_readers()) make(NodeKind::end_stores, {}, "stored", sketch_.i32(), {pending});
-}
-
-/// Whether other roles read global memory that bulk stores of the role write.
-bool RoleBuilder::sends_to_readers() const {
-  return orders_memory([&](const problem::Dependence& it) {
-    return is_mine(it.from) && plan_.mechanisms[it.from.index()] == plan::Mechanism::bulk_store;
-  });
-}
-
-/// Whether bulk copies read global memory that threads of the role write.
-bool RoleBuilder::writes_for_copies() const {
-  return orders_memory([&](const problem::Dependence& it) {
-    const plan::Mechanism how = plan_.mechanisms[it.to.index()];
-    return is_mine(it.from) &&
-           (how == plan::Mechanism::tma_load || how == plan::Mechanism::bulk_store);
-  });
-}
-
-/// Whether some dependence through global memory satisfies `is_such`.
-bool RoleBuilder::orders_memory(
-    const std::function<bool(const problem::Dependence&)>& is_such) const {
-  const auto& edges = plan_.problem.dependences();
-  return std::any_of(edges.begin(), edges.end(), [&](const problem::Dependence& it) {
-    return it.through_memory && is_such(it);
-  });
+  if (stores_boxes_) emit(NodeKind::wait_stores, {}, {}, {pending});
+  if (order_.stored_for_readers) {
+    make(NodeKind::end_stores, {}, "stored", sketch_.i32(), {pending});
+  }
 }
 
 }  // namespace twill::device

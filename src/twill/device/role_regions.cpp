@@ -257,13 +257,8 @@ Result<void> RoleBuilder::branch_again(ir::OpId id, const std::vector<int>& part
   return {};
 }
 
-/// Repeats a loop on scalars that ends by a condition.
-Result<void> RoleBuilder::repeat_again(const ir::Loop& loop, At at, bool leads) {
-  const bool is_of_scalars =
-      std::none_of(loop.carried.begin(), loop.carried.end(), [&](const ir::Carried& carried) {
-        return sketch_.depends(carried.argument) || is_tile(ir::type_of(program_, carried.init));
-      });
-  if (!is_of_scalars) return sketch_.refuse(loop.op, "is no counting loop, and carries tiles");
+/// Begins a loop on scalars that ends by a condition, with its test.
+Result<Node> RoleBuilder::begin_repeat(const ir::Loop& loop, At at, bool leads) {
   Node node{NodeKind::repeat};
   node.blocks.resize(2);
   Block &test = node.blocks[0], &body = node.blocks[1];
@@ -271,35 +266,67 @@ Result<void> RoleBuilder::repeat_again(const ir::Loop& loop, At at, bool leads) 
     return to.emplace_back(add_value(program_.value(like).name, ir::type_of(program_, like)));
   };
   for (const ir::Carried& carried : loop.carried) {
+    if (sketch_.depends(carried.argument) || is_tile(ir::type_of(program_, carried.init))) {
+      return sketch_.refuse(loop.op, "is no counting loop, and carries tiles");
+    }
     TWILL_TRY(node.operands.emplace_back(), want(carried.init, {}, at));
   }
-  {
-    const Inside inside(*this, loop.op, test.nodes);
-    for (const ir::Carried& carried : loop.carried) {
-      made_[{carried.argument, kRegion}] = add(test.arguments, carried.argument);
-    }
-    TWILL_TRY_VOID(in_order(*loop.before, {0}, at, leads));
-    const ir::OpId end = *ir::terminator(program_, *loop.before);
-    TWILL_TRY(test.yields.emplace_back(), want(program_.op(end).operands.front(), {}, at));
-    for (const ir::Forwarded& forwarded : loop.forwarded) {
-      TWILL_TRY(test.yields.emplace_back(), want(forwarded.passed, {}, at));
-    }
+  const Inside inside(*this, loop.op, test.nodes);
+  for (const ir::Carried& carried : loop.carried) {
+    made_[{carried.argument, kRegion}] = add(test.arguments, carried.argument);
   }
-  {
-    const Inside inside(*this, loop.op, body.nodes);
-    for (const ir::Forwarded& forwarded : loop.forwarded) {
-      made_[{forwarded.argument, kRegion}] = add(body.arguments, forwarded.argument);
-    }
-    TWILL_TRY_VOID(in_order(loop.body, {0}, at, leads));
-    for (const ir::Carried& carried : loop.carried) {
-      TWILL_TRY(body.yields.emplace_back(), want(carried.yielded, {}, at));
-    }
+  TWILL_TRY_VOID(in_order(*loop.before, {0}, at, leads));
+  const ir::OpId end = *ir::terminator(program_, *loop.before);
+  TWILL_TRY(test.yields.emplace_back(), want(program_.op(end).operands.front(), {}, at));
+  for (const ir::Forwarded& forwarded : loop.forwarded) {
+    TWILL_TRY(test.yields.emplace_back(), want(forwarded.passed, {}, at));
+    add(body.arguments, forwarded.argument);
+    add(node.results, forwarded.result);
   }
-  for (const ir::Forwarded& forwarded : loop.forwarded) add(node.results, forwarded.result);
-  const std::vector<ValueId> results = node.results;
-  now_->push_back(std::move(node));
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    enter(loop.forwarded[i].result, {}, at, results[i]);
+  return node;
+}
+
+/// Begins a loop of the text: its bounds or its test, and the values that it carries.
+Result<Node> RoleBuilder::begin_loop(const ir::Loop& loop, const std::vector<Passed>& passed,
+                                     const std::string& counter, At at, bool leads) {
+  if (!loop.induction) return begin_repeat(loop, at, leads);
+  Node node{NodeKind::loop};
+  for (const ir::ValueId bound : {*loop.lower, *loop.upper, *loop.step}) {
+    TWILL_TRY(node.operands.emplace_back(), want(bound, {}, at));
+  }
+  node.blocks.resize(1);
+  const ir::Type type = ir::type_of(program_, *loop.induction);
+  node.blocks.front().arguments.push_back(add_value(counter, type));
+  for (const Passed& one : passed) {
+    TWILL_TRY(const ValueId first, want(one.what.init, one.rows, at, one.type));
+    carry(node, program_.value(one.what.argument).name, one.type, first);
+  }
+  return node;
+}
+
+/// Enters the values that the body of a loop gets, as values of the point `in`.
+void RoleBuilder::enter_body(const ir::Loop& loop, const std::vector<Passed>& passed,
+                             const Block& body, At in) {
+  auto argument = body.arguments.begin();
+  for (const ir::Forwarded& it : loop.forwarded) made_[{it.argument, in}] = *argument++;
+  if (!loop.induction) return;
+  made_[{*loop.induction, in}] = *argument++;
+  for (const Passed& one : passed) made_[{{one.what.argument, one.rows}, in}] = *argument++;
+}
+
+/// Enters the results of a loop.
+void RoleBuilder::enter_results(const ir::Loop& loop, const std::vector<Passed>& passed,
+                                const std::vector<ValueId>& results, At at) {
+  auto result = results.begin();
+  for (const ir::Forwarded& it : loop.forwarded) enter(it.result, {}, at, *result++);
+  for (std::size_t i = 0; i < passed.size() && loop.induction; ++i, ++result) {
+    if (passed[i].what.result) enter(*passed[i].what.result, passed[i].rows, at, *result);
+  }
+}
+
+Result<void> RoleBuilder::yield(const std::vector<Passed>& passed, At at, Block& body) {
+  for (const Passed& one : passed) {
+    TWILL_TRY(body.yields.emplace_back(), want(one.what.yielded, one.rows, at, one.type));
   }
   return {};
 }
@@ -307,35 +334,22 @@ Result<void> RoleBuilder::repeat_again(const ir::Loop& loop, At at, bool leads) 
 /// Repeats a loop. For a loop with loads through rings (`rings`), and without parts, only begins
 /// the loads.
 Result<void> RoleBuilder::loop_again(ir::OpId id, const std::vector<int>& parts, At at, bool leads,
-                                     const std::set<int>& rings) {
+                                     const std::vector<Thing>& rings) {
   const ir::Loop loop = *ir::as_loop(program_, id);
-  if (!loop.induction) return repeat_again(loop, at, leads);
   const bool ringed = !rings.empty(), only_loads = parts.empty();
   std::set<ir::ValueId> wanted;
   if (ringed) wanted = only_loads ? sketch_.made_for_loads(loop) : sketch_.made_for_others(loop);
   TWILL_TRY(const std::vector<Passed> passed, passed_by(id, parts, ringed ? &wanted : nullptr));
-  Node node{NodeKind::loop};
-  for (const ir::ValueId bound : {*loop.lower, *loop.upper, *loop.step}) {
-    TWILL_TRY(node.operands.emplace_back(), want(bound, {}, at));
-  }
-  node.blocks.resize(1);
-  Block& body = node.blocks.front();
-  const std::string& counter = program_.value(*loop.induction).name;
-  body.arguments.push_back(add_value(counter, ir::type_of(program_, *loop.induction)));
-  for (const auto& [what, rows, type] : passed) {
-    TWILL_TRY(const ValueId first, want(what.init, rows, at, type));
-    carry(node, program_.value(what.argument).name, type, first);
-  }
+  const std::string counter = loop.induction ? program_.value(*loop.induction).name : "";
+  TWILL_TRY(Node node, begin_loop(loop, passed, counter, at, leads));
+  Block& body = node.blocks.back();
   TWILL_TRY_VOID(find_positions(rings));
   const auto behind = carry_positions(rings, kBeside, "", node);
   const bool outermost = front_ == nullptr && sketch_.where(id) != Where::loop;
   if (outermost) front_ = now_;
   {
     const Inside inside(*this, id, body.nodes);
-    made_[{*loop.induction, kRegion}] = body.arguments.front();
-    for (std::size_t i = 0; i < passed.size(); ++i) {
-      made_[{{passed[i].what.argument, passed[i].rows}, kRegion}] = body.arguments[i + 1];
-    }
+    enter_body(loop, passed, body, kRegion);
     if (ringed) {
       ringed_ = id;
       wanted_ = std::move(wanted);
@@ -347,25 +361,19 @@ Result<void> RoleBuilder::loop_again(ir::OpId id, const std::vector<int>& parts,
     } else {
       TWILL_TRY_VOID(in_order(loop.body, parts, at, leads));
     }
-    for (const Passed& one : passed) {
-      TWILL_TRY(body.yields.emplace_back(), want(one.what.yielded, one.rows, at, one.type));
-    }
+    TWILL_TRY_VOID(yield(passed, at, body));
     if (ringed && !only_loads) {
       TWILL_TRY_VOID(await_all());
       release_brought();
     }
-    for (const int depth : rings) {
-      yield_position(depth, advanced(depth, *standing(depth, kBeside)), body);
-    }
+    yield_positions(rings, kBeside, true, body);
   }
   if (outermost) front_ = nullptr;
   if (ringed) ringed_.reset();
-  for (const auto& [depth, position] : behind) stand(depth, kBeside, position);
+  for (const auto& [key, value] : behind) made_[key] = value;
   const std::vector<ValueId> results = node.results;
   now_->push_back(std::move(node));
-  for (std::size_t i = 0; i < passed.size(); ++i) {
-    if (passed[i].what.result) enter(*passed[i].what.result, passed[i].rows, at, results[i]);
-  }
+  enter_results(loop, passed, results, at);
   return {};
 }
 

@@ -23,8 +23,7 @@ At RoleBuilder::at(const plan::Step& step) const {
 
 ValueId RoleBuilder::slot(int depth, At at) {
   if (depth == 1) return number(0);
-  const bool carries = at.from == At::From::window || at.from == At::From::last;
-  if (!carries) return position(depth, at).slot;
+  if (!is_carried(at)) return position(depth, at).slot;
   return carried({{Thing::Kind::slot, depth}, at.offset}, sketch_.i32());
 }
 
@@ -34,20 +33,22 @@ ValueId RoleBuilder::parity(int depth, At at, bool inverse) {
   if (at.from == At::From::first && is_number) {
     return number((at.offset / depth % 2) ^ (inverse ? 1 : 0));
   }
-  const bool carries = at.from == At::From::window || at.from == At::From::last;
-  const ValueId phase = carries ? carried({{Thing::Kind::phase, depth}, at.offset}, sketch_.i32())
-                                : position(depth, at).phase;
+  const ValueId phase = is_carried(at)
+                            ? carried({{Thing::Kind::phase, depth}, at.offset}, sketch_.i32())
+                            : position(depth, at).phase;
   return inverse ? integer(NodeKind::exclusive_or, phase, number(1), "parity") : phase;
 }
 
-/// Position of a ring outside of the steady state and the drain, which carry their positions.
+/// Position of a ring, which the steady state and the drain carry.
 Position RoleBuilder::position(int depth, At at) {
-  const bool first = at.from == At::From::first, beside = at.from == At::From::beside;
+  if (is_carried(at)) return {depth > 1 ? slot(depth, at) : ValueId(), parity(depth, at, false)};
+  const bool first = at.from == At::From::first;
+  const bool tile = first || at.from == At::From::tile;
   const int iteration = first ? at.offset : 0;
-  if (!beside && !sketch_.walks()) {
+  if (tile && !sketch_.walks()) {
     return {number(iteration % depth), number(iteration / depth % 2)};
   }
-  if (!beside) {
+  if (tile) {
     grew_ |= (first ? ring_depths_ : tile_depths_).insert(depth).second;
     const At begin{first ? At::From::start : At::From::tile};
     if (!standing(depth, begin)) return {number(0), number(0)};  // this pass will be repeated
@@ -58,12 +59,12 @@ Position RoleBuilder::position(int depth, At at) {
   return *standing(depth, at);
 }
 
-/// Position of a ring, if known.
+/// Position of a ring, if known. A ring with one copy has no slot.
 std::optional<Position> RoleBuilder::standing(int depth, At at) const {
   const auto slot = made_.find({{Thing::Kind::slot, depth}, at});
   const auto phase = made_.find({{Thing::Kind::phase, depth}, at});
-  if (slot == made_.end() || phase == made_.end()) return std::nullopt;
-  return Position{slot->second, phase->second};
+  if (phase == made_.end()) return std::nullopt;
+  return Position{slot == made_.end() ? ValueId() : slot->second, phase->second};
 }
 
 /// Position of a ring one copy after `now`.
@@ -79,33 +80,40 @@ Position RoleBuilder::advanced(int depth, Position now) {
 
 /// Notes the position of a ring at that point.
 void RoleBuilder::stand(int depth, At at, Position position) {
-  made_[{{Thing::Kind::slot, depth}, at}] = position.slot;
+  if (depth > 1) made_[{{Thing::Kind::slot, depth}, at}] = position.slot;
   made_[{{Thing::Kind::phase, depth}, at}] = position.phase;
 }
 
-/// Makes a loop carry the positions of rings, at that point in its body. Returns the positions
-/// behind the loop.
-std::map<int, Position> RoleBuilder::carry_positions(const std::set<int>& depths, At at,
-                                                     const std::string& of, Node& node) {
-  std::map<int, Position> behind;
-  const auto part = [&](ValueId& now, ValueId& later, const char* name) {
-    now = carry(node, of + name, sketch_.i32(), now);
-    later = node.results.back();
-  };
+/// Slots and phases of rings of these depths.
+std::vector<Thing> RoleBuilder::positions(const std::set<int>& depths) {
+  std::vector<Thing> all;
   for (const int depth : depths) {
-    Position now = standing(depth, at).value_or(Position{number(0), number(0)});
-    Position later{number(0), {}};
-    if (depth > 1) part(now.slot, later.slot, "slot");
-    part(now.phase, later.phase, "phase");
-    stand(depth, at, now);
-    behind[depth] = later;
+    if (depth > 1) all.emplace_back(Thing::Kind::slot, depth);
+    all.emplace_back(Thing::Kind::phase, depth);
+  }
+  return all;
+}
+
+/// Makes a loop carry positions, at that point in its body. Returns the positions behind the loop.
+std::map<Key, ValueId> RoleBuilder::carry_positions(const std::vector<Thing>& things, At at,
+                                                    const std::string& of, Node& node) {
+  std::map<Key, ValueId> behind;
+  for (const Thing& thing : things) {
+    const ValueId first = is_known({thing, at}) ? made_.at({thing, at}) : number(0);
+    made_[{thing, at}] = carry(node, of + name_of(thing), sketch_.i32(), first);
+    behind[{thing, at}] = node.results.back();
   }
   return behind;
 }
 
-void RoleBuilder::yield_position(int depth, Position position, Block& block) const {
-  if (depth > 1) block.yields.push_back(position.slot);
-  block.yields.push_back(position.phase);
+/// Moves positions on by one copy, and passes them to the next iteration.
+void RoleBuilder::yield_positions(const std::vector<Thing>& things, At at, bool advance,
+                                  Block& block) {
+  for (const Thing& thing : things) {
+    const bool moves = advance && thing.kind == Thing::Kind::phase;
+    if (moves) stand(thing.depth, at, advanced(thing.depth, *standing(thing.depth, at)));
+  }
+  for (const Thing& thing : things) block.yields.push_back(made_.at({thing, at}));
 }
 
 /// A copy of a ring; the same value for all uses in one block.
@@ -150,7 +158,7 @@ std::optional<ValueId> RoleBuilder::passed_on(ir::ValueId value, Rows rows, At a
   for (std::size_t i = 0; i < plan_.values.size() && sketch_.copy_of(value); ++i) {
     const OpId op(i);
     const auto staged = plan_.values[i].staged;
-    if (!staged || is_mine(op) || !reads(op) || sketch_.received_by(op) != value) continue;
+    if (!staged || is_mine(op) || !reads(op) || sketch_.deed(op).receives != value) continue;
     if (rows_of(op, value) != rows && rows_of(op, value) != Rows{}) continue;
     const Ring& ring = memory_.rings.at(*staged);
     const ValueId one = copy(ring, at, plan_.problem[op].name);

@@ -21,7 +21,25 @@ Result<Block> RoleBuilder::build(const plan::Role& role) {
       if (step.op) mine_.insert(*step.op);
     }
   }
+  find_orders();
   return in_passes([&] { return once(role); });
+}
+
+/// Finds stores of boxes, and orders through global memory, that the role's steps have to keep.
+void RoleBuilder::find_orders() {
+  for (const plan::PerTileOp& op : plan_.kernel->per_tile_ops) {
+    stores_boxes_ |= op.sender && &plan_[*op.sender] == role_;
+  }
+  const auto how = [&](OpId op) { return plan_.mechanisms[op.index()]; };
+  for (const OpId op : mine_) stores_boxes_ |= how(op) == plan::Mechanism::bulk_store;
+  for (const problem::Dependence& it : plan_.problem.dependences()) {
+    if (!it.through_memory) continue;
+    order_.kept |= is_mine(it.to);
+    if (!is_mine(it.from)) continue;
+    order_.stored_for_readers |= how(it.from) == plan::Mechanism::bulk_store;
+    order_.written_for_copies |=
+        how(it.to) == plan::Mechanism::tma_load || how(it.to) == plan::Mechanism::bulk_store;
+  }
 }
 
 /// Builds again until a pass wants no new value.
@@ -123,8 +141,8 @@ Result<std::vector<ValueId>> RoleBuilder::long_way(int trips, ValueId count,
 /// a constant never takes.
 Result<std::vector<ValueId>> RoleBuilder::branch(int trips, ValueId count) {
   std::vector<ir::Type> types;
-  for (const Carry& carry : results_) {
-    TWILL_TRY(types.emplace_back(), type_of(carry.thing));
+  for (const Thing& result : results_) {
+    TWILL_TRY(types.emplace_back(), type_of(result));
   }
   if (const auto known = ir::constant_trip_count(program_, sketch_.loop())) {
     return *known <= trips ? short_way(trips, types) : long_way(trips, count, types);
@@ -144,7 +162,7 @@ Result<std::vector<ValueId>> RoleBuilder::branch(int trips, ValueId count) {
   TWILL_TRY(more.yields, long_way(trips, count, types));
   now_ = outer;
   for (std::size_t i = 0; i < types.size(); ++i) {
-    node.results.push_back(add_value(name_of(results_[i].thing), types[i]));
+    node.results.push_back(add_value(name_of(results_[i]), types[i]));
   }
   std::vector<ValueId> results = node.results;
   now_->push_back(std::move(node));
@@ -156,51 +174,21 @@ Result<std::vector<ValueId>> RoleBuilder::leave(At at, const std::vector<ir::Typ
   std::vector<ValueId> left;
   leave_in_flight(at);
   for (std::size_t i = 0; i < types.size(); ++i) {
-    const auto& [thing, offset] = results_[i];
-    if (thing.kind == Thing::Kind::value) {
-      TWILL_TRY(const ValueId value,
-                want(thing.value, thing.rows, {at.from, at.offset + offset}, types[i]));
-      left.push_back(value);
-    } else if (at.from == At::From::first) {
-      TWILL_TRY(const ValueId value, initial(thing, at.offset, types[i]));
-      left.push_back(value);
-    } else {
-      left.push_back(carried({thing, 0}, types[i]));
-    }
+    TWILL_TRY(left.emplace_back(), thing(results_[i], at, types[i]));
   }
   return left;
 }
 
-Result<ValueId> RoleBuilder::initial(const Thing& thing, int iteration, ir::Type type) {
-  const At first{At::From::first, iteration};
-  if (thing.kind == Thing::Kind::slot) return slot(thing.depth, first);
-  if (thing.kind == Thing::Kind::phase) return parity(thing.depth, first, false);
-  return want(thing.value, thing.rows, {At::From::first, iteration}, type);
-}
-
-/// Value of a thing in the next window, from the values of this window.
-Result<ValueId> RoleBuilder::next(const Carry& carry, ir::Type type) {
-  const auto& [thing, offset] = carry;
-  if (thing.kind == Thing::Kind::value) {
-    return want(thing.value, thing.rows, {At::From::window, offset + 1}, type);
-  }
-  if (offset < 0) return carried({thing, offset + 1}, type);
-  const At after{At::From::window, 1};
-  if (!is_known({thing, after})) {
-    Position now;
-    if (thing.depth > 1) now.slot = carried({{Thing::Kind::slot, thing.depth}, 0}, sketch_.i32());
-    now.phase = carried({{Thing::Kind::phase, thing.depth}, 0}, sketch_.i32());
-    stand(thing.depth, after, advanced(thing.depth, now));
-  }
-  return made_.at({thing, after});
+/// Gives a thing that loops carry, at a point.
+RoleBuilder::Want RoleBuilder::thing(const Thing& what, At at, ir::Type type) {
+  if (what.kind == Thing::Kind::slot) return slot(what.depth, at);
+  if (what.kind == Thing::Kind::phase) return parity(what.depth, at, false);
+  return want(what.value, what.rows, at, type);
 }
 
 /// A value from the window before: an argument of the loop, or a result behind the loop.
 ValueId RoleBuilder::carried(const Carry& carry, ir::Type type) {
-  if (std::find(carried_.begin(), carried_.end(), carry) == carried_.end()) {
-    carried_.push_back(carry);
-    grew_ = true;
-  }
+  place_in(carried_, carry);
   const bool inside = section_ == At::From::window;
   const Key key{carry.thing, {inside ? At::From::window : At::From::last, carry.offset}};
   if (!is_known(key)) made_[key] = add_value("new", type);  // this pass will be repeated
@@ -279,10 +267,10 @@ Result<void> RoleBuilder::loop(ValueId count) {
   body.arguments.push_back(add_value("n", type));
   std::vector<ir::Type> types;
   std::vector<ValueId> arguments;
-  for (const auto& [thing, offset] : carries) {
-    TWILL_TRY(types.emplace_back(), type_of(thing));
-    TWILL_TRY(const ValueId first, initial(thing, spread + offset, types.back()));
-    arguments.push_back(carry(node, name_of(thing), types.back(), first));
+  for (const auto& [what, offset] : carries) {
+    TWILL_TRY(types.emplace_back(), type_of(what));
+    TWILL_TRY(const ValueId first, thing(what, {At::From::first, spread + offset}, types.back()));
+    arguments.push_back(carry(node, name_of(what), types.back(), first));
   }
   const auto enter_all = [&](At::From from, const std::vector<ValueId>& values) {
     for (std::size_t i = 0; i < carries.size(); ++i) {
@@ -297,7 +285,8 @@ Result<void> RoleBuilder::loop(ValueId count) {
   enter_all(At::From::window, arguments);
   TWILL_TRY_VOID(steps(role_->sections.steady));
   for (std::size_t i = 0; i < carries.size(); ++i) {
-    TWILL_TRY(body.yields.emplace_back(), next(carries[i], types[i]));
+    const At next{At::From::window, carries[i].offset + 1};
+    TWILL_TRY(body.yields.emplace_back(), thing(carries[i].thing, next, types[i]));
   }
   if (spread == 0) go_on_in_flight();
   const std::vector<ValueId> results = node.results;

@@ -97,7 +97,7 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       return {};
     case StepKind::rendezvous:
       // Triton puts barriers where warps share a buffer, but none for global memory.
-      if (keeps_memory_order()) emit(NodeKind::meet);
+      if (order_.kept) emit(NodeKind::meet);
       return {};
     case StepKind::peek:
     case StepKind::leave:
@@ -170,7 +170,7 @@ Result<void> RoleBuilder::compute(OpId id, At at) {
       }
     }
   }
-  const auto moved = sketch_.moved_by(id);
+  const auto moved = sketch_.deed(id).moves;
   return moved ? write_part(id, *moved, *plan_.values[id.index()].home, at) : Result<void>();
 }
 
@@ -179,24 +179,24 @@ Result<void> RoleBuilder::compute(OpId id, At at) {
 Result<bool> RoleBuilder::forward(OpId id, At at) {
   if (!sketch_.origin(id).forwards) return false;
   const auto home = plan_.values[id.index()].home;
-  if (const auto store = sketch_.boxed_by(id)) {
-    const auto access = *ir::memory_access(program_.op(*store));
+  const Deed& deed = sketch_.deed(id);
+  if (deed.boxes) {
+    const auto access = *ir::memory_access(program_.op(*deed.boxes));
     TWILL_TRY_VOID(write_part(id, sketch_.behind_relayouts(*access.source), *home, at));
     return true;
   }
-  if (const auto received = sketch_.received_by(id)) {
-    const Rows rows = rows_of(id, *received);
-    if (makes(sketch_.makers_of(*received), rows)) return true;
-    TWILL_TRY_VOID(taken(*received, rows, at, nullptr));
+  if (deed.receives) {
+    const Rows rows = rows_of(id, *deed.receives);
+    if (makes(sketch_.makers_of(*deed.receives), rows)) return true;
+    TWILL_TRY_VOID(taken(*deed.receives, rows, at, nullptr));
     return true;
   }
-  const auto value = sketch_.moved_by(id);
-  if (!value) return false;
-  const Rows rows = rows_of(id, *value);
-  if (!is_known({{*value, rows}, at})) {
-    TWILL_TRY_VOID(clone(*sketch_.definition(*value), rows, at));
+  if (!deed.moves) return false;
+  const Rows rows = rows_of(id, *deed.moves);
+  if (!is_known({{*deed.moves, rows}, at})) {
+    TWILL_TRY_VOID(clone(*sketch_.definition(*deed.moves), rows, at));
   }
-  TWILL_TRY_VOID(write_part(id, *value, *home, at));
+  TWILL_TRY_VOID(write_part(id, *deed.moves, *home, at));
   return true;
 }
 
@@ -204,22 +204,11 @@ Result<bool> RoleBuilder::forward(OpId id, At at) {
 Result<void> RoleBuilder::store_box(OpId id, At at) {
   const ir::OpId store = sketch_.origin(id).sources.front().op;
   for (std::size_t i = 0; i < plan_.values.size(); ++i) {
-    if (sketch_.boxed_by(OpId(i)) != store) continue;
+    if (sketch_.deed(OpId(i)).boxes != store) continue;
     const Ring& ring = memory_.rings.at(*plan_.values[i].home);
     return send_box(store, copy(ring, at, "box"), at);
   }
   return sketch_.refuse(store, "has no box in the plan");
-}
-
-/// Whether the role stores boxes, and so waits for its own stores.
-bool RoleBuilder::stores_boxes() const {
-  for (const plan::PerTileOp& op : plan_.kernel->per_tile_ops) {
-    if (op.sender && &plan_[*op.sender] == role_) return true;
-  }
-  const auto is_store = [&](OpId op) {
-    return plan_.mechanisms[op.index()] == plan::Mechanism::bulk_store;
-  };
-  return std::any_of(mine_.begin(), mine_.end(), is_store);
 }
 
 /// Writes the rows that an op of the plan makes of a value into the op's ring.
@@ -248,7 +237,7 @@ int RoleBuilder::cut_of_operands(ir::OpId id) const {
 
 /// Writes a value into the buffer that other roles read.
 Result<void> RoleBuilder::stage(OpId id, At at) {
-  if (const auto value = sketch_.value_of(id)) {
+  if (const auto value = sketch_.deed(id).value) {
     return write_part(id, *value, plan_.values[id.index()].staged, at);
   }
   return sketch_.refuse(sketch_.origin(id).sources.front().op,

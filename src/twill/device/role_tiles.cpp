@@ -24,30 +24,6 @@ RoleBuilder::Want RoleBuilder::of_tiles(ir::ValueId value, const ir::Loop& outer
   return add_value("new", ir::type_of(program_, value));
 }
 
-/// Builds the condition of a `while` loop over tiles. Such a loop carries only scalars, which every
-/// role has.
-Result<void> RoleBuilder::test_tile(const ir::Loop& outer, Node& node) {
-  Block& test = node.blocks.front();
-  for (const ir::Carried& carried : outer.carried) {
-    if (sketch_.depends(carried.argument) || is_tile(ir::type_of(program_, carried.init))) {
-      return sketch_.refuse(outer.op, "carries tiles from tile to tile");
-    }
-    TWILL_TRY(const ValueId first, want_scalar(carried.init));
-    node.operands.push_back(first);
-    test.arguments.push_back(add_value(program_.value(carried.argument).name, type_of(first)));
-  }
-  const Inside inside(*this, outer.op, test.nodes);
-  for (std::size_t i = 0; i < outer.carried.size(); ++i) {
-    made_[{outer.carried[i].argument, kRegion}] = test.arguments[i];
-  }
-  const ir::OpId end = *ir::terminator(program_, *outer.before);
-  TWILL_TRY(test.yields.emplace_back(), want_scalar(program_.op(end).operands.front()));
-  for (const ir::Forwarded& forwarded : outer.forwarded) {
-    TWILL_TRY(test.yields.emplace_back(), want_scalar(forwarded.passed));
-  }
-  return {};
-}
-
 /// Does all tiles: one tile, or the tiles of the text's own loops.
 Result<void> RoleBuilder::tiles(const std::function<Result<void>()>& tile) {
   return sketch_.walks() ? tiles_of(0, tile) : tile();
@@ -58,42 +34,20 @@ Result<void> RoleBuilder::tiles(const std::function<Result<void>()>& tile) {
 Result<void> RoleBuilder::tiles_of(std::size_t level, const std::function<Result<void>()>& tile) {
   const ir::Loop& outer = sketch_.around()[level];
   const bool innermost = level + 1 == sketch_.around().size();
-  const bool counts = outer.induction.has_value();
-  std::vector<ir::Carried> carries;
-  std::copy_if(outer.carried.begin(), outer.carried.end(), std::back_inserter(carries),
-               [&](const ir::Carried& it) { return !counts || by_tiles_.contains(it.argument); });
-  const std::set<int> ring_depths = ring_depths_, tile_depths = tile_depths_;
-  now_ = &around_[level];
-  Node node{counts ? NodeKind::loop : NodeKind::repeat};
-  node.blocks.resize(counts ? 1 : 2);
-  Block& body = node.blocks.back();
-  std::vector<std::pair<ir::ValueId, ValueId>> left;  // results of the loop
-  if (counts) {
-    for (const ir::ValueId bound : {*outer.lower, *outer.upper, *outer.step}) {
-      TWILL_TRY(node.operands.emplace_back(), want_scalar(bound));
-    }
-    body.arguments.push_back(add_value("tile", ir::type_of(program_, *outer.induction)));
-    made_[{*outer.induction}] = body.arguments.front();
-    for (const ir::Carried& carried : carries) {
-      TWILL_TRY(const ValueId first, want_scalar(carried.init));
-      made_[{carried.argument}] =
-          carry(node, program_.value(carried.argument).name, type_of(first), first);
-      if (carried.result) left.emplace_back(*carried.result, node.results.back());
-    }
-  } else {
-    TWILL_TRY_VOID(test_tile(outer, node));
-    for (const ir::Forwarded& it : outer.forwarded) {
-      const std::string& name = program_.value(it.argument).name;
-      node.results.push_back(add_value(name, ir::type_of(program_, it.argument)));
-      body.arguments.push_back(add_value(name, ir::type_of(program_, it.argument)));
-      made_[{it.argument}] = body.arguments.back();
-      left.emplace_back(it.result, node.results.back());
-    }
+  std::vector<Passed> passed;
+  for (const ir::Carried& it : outer.carried) {
+    const bool is_wanted = !outer.induction || by_tiles_.contains(it.argument);
+    if (is_wanted) passed.push_back({it, {}, ir::type_of(program_, it.argument)});
   }
+  const std::vector<Thing> rings = positions(ring_depths_), boxes = positions(tile_depths_);
+  now_ = &around_[level];
+  TWILL_TRY(Node node, begin_loop(outer, passed, "tile", {}, false));
+  Block& body = node.blocks.back();
+  enter_body(outer, passed, body, {});
   // Slots and phases go on from the last tile in front of this loop.
   const At start{At::From::start}, of_tile{At::From::tile};
-  const auto rings_behind = carry_positions(ring_depths, start, "", node);
-  const auto tiles_behind = carry_positions(tile_depths, of_tile, "tile_", node);
+  auto behind = carry_positions(rings, start, "", node);
+  behind.merge(carry_positions(boxes, of_tile, "tile_", node));
   if (innermost) {
     now_ = &before_;
     TWILL_TRY_VOID(tile());
@@ -102,27 +56,21 @@ Result<void> RoleBuilder::tiles_of(std::size_t level, const std::function<Result
     TWILL_TRY_VOID(tiles_of(level + 1, tile));
     now_ = &around_[level + 1];
   }
-  for (const ir::Carried& carried : carries) {
-    TWILL_TRY(body.yields.emplace_back(), want_scalar(carried.yielded));
-  }
+  TWILL_TRY_VOID(yield(passed, {}, body));
   if (innermost) {
-    TWILL_TRY_VOID(find_positions(ring_depths));
-    for (const int depth : ring_depths) stand(depth, start, *standing(depth, kBeside));
-    for (const int depth : tile_depths) {
-      stand(depth, of_tile, advanced(depth, *standing(depth, of_tile)));
-    }
+    TWILL_TRY_VOID(find_positions(rings));
+    for (const Thing& thing : rings) made_[{thing, start}] = made_.at({thing, kBeside});
   }
-  for (const int depth : ring_depths) yield_position(depth, *standing(depth, start), body);
-  for (const int depth : tile_depths) yield_position(depth, *standing(depth, of_tile), body);
+  yield_positions(rings, start, false, body);
+  yield_positions(boxes, of_tile, innermost, body);
   std::vector<Nodes*> lists = {&before_, &middle_, &behind_};
   if (!innermost) lists = {&around_[level + 1]};
   for (Nodes* nodes : lists) {
     std::move(nodes->begin(), nodes->end(), std::back_inserter(body.nodes));
     nodes->clear();
   }
-  for (const auto& [depth, position] : rings_behind) stand(depth, start, position);
-  for (const auto& [depth, position] : tiles_behind) stand(depth, of_tile, position);
-  for (const auto& [value, result] : left) made_[{value}] = result;
+  for (const auto& [key, value] : behind) made_[key] = value;
+  enter_results(outer, passed, node.results, {});
   around_[level].push_back(std::move(node));
   return {};
 }

@@ -134,7 +134,7 @@ bool RoleBuilder::reads(OpId op) const {
 /// Whether a step of the role takes these rows from shared memory into registers.
 bool RoleBuilder::receives(ir::ValueId value, Rows rows) const {
   return std::any_of(mine_.begin(), mine_.end(), [&](OpId op) {
-    return sketch_.received_by(op) == value && rows_of(op, value) == rows;
+    return sketch_.deed(op).receives == value && rows_of(op, value) == rows;
   });
 }
 
@@ -157,7 +157,7 @@ RoleBuilder::Want RoleBuilder::in_loop(ir::ValueId value, ir::OpId op, Rows rows
   }
   const std::vector<OpId>& makers = sketch_.makers_of(value);
   const bool is_moved = std::any_of(makers.begin(), makers.end(),
-                                    [&](OpId maker) { return sketch_.moved_by(maker) == value; });
+                                    [&](OpId maker) { return sketch_.deed(maker).moves == value; });
   // A role that makes one part of a moved value reads the other parts from shared memory.
   const bool is_made =
       (makes(makers, rows) && !(is_moved && rows.part < 0)) || receives(value, rows);
@@ -293,14 +293,9 @@ RoleBuilder::Want RoleBuilder::result(const ir::Carried& carried_value, Rows row
 
 /// A result of the sections for any thing that they carry.
 RoleBuilder::Want RoleBuilder::left(const Thing& thing, ir::Type type) {
-  const Carry carry{thing, 0};
-  std::vector<Carry>& list = role_->sections.spread == 0 ? carried_ : results_;
-  const auto found = std::find(list.begin(), list.end(), carry);
-  const auto index = static_cast<std::size_t>(found - list.begin());
-  if (found == list.end()) {
-    list.push_back(carry);
-    grew_ = true;
-  }
+  const bool by_loop = role_->sections.spread == 0;
+  const std::size_t index =
+      by_loop ? place_in(carried_, Carry{thing, 0}) : place_in(results_, thing);
   return index < result_values_.size() ? result_values_[index] : add_value("new", type);
 }
 

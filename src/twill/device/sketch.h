@@ -36,6 +36,18 @@ struct Unit {
   bool follows = false;      ///< after that op's step; else the op is a part of the unit
 };
 
+/// Tiles that an op of the plan makes for others or moves.
+struct Deed {
+  std::optional<ir::ValueId> value;     ///< that other groups read: the last value of its
+                                        ///< operations that another operation reads
+  std::optional<ir::ValueId> moves;     ///< into shared memory, though the text has no buffer for
+                                        ///< it: perhaps an operand of a product in registers
+  std::optional<ir::ValueId> receives;  ///< from another group, or from the buffer of a copy, and
+                                        ///< keeps in registers
+  std::optional<ir::OpId> boxes;        ///< store by TMA in the loop whose box the op fills
+  std::optional<ir::OpId> puts;         ///< allocation whose tile it writes into shared memory
+};
+
 class Sketch {
  public:
   static Result<Sketch> of(const Parts& parts);
@@ -67,19 +79,9 @@ class Sketch {
   /// Ops of the plan that leave the value in shared memory, with the buffers: loaded, or written
   /// for a product or another group.
   std::vector<std::pair<OpId, plan::BufferId>> places_of(ir::ValueId value) const;
-  /// The value of an op of the plan that other groups read. This is the last value of its
-  /// operations that another operation reads.
-  std::optional<ir::ValueId> value_of(OpId op) const;
-  /// The tile that an op of the plan moves into shared memory, though the text has no buffer for
-  /// it. The tile is an operand that a product has in registers.
-  std::optional<ir::ValueId> moved_by(OpId op) const;
-  /// The tile that an op of the plan takes from another group, or from the buffer of a copy, and
-  /// keeps in registers.
-  std::optional<ir::ValueId> received_by(OpId op) const;
-  /// The store by TMA in the loop whose box an op of the plan fills.
-  std::optional<ir::OpId> boxed_by(OpId op) const;
-  /// The allocation whose tile an op of the plan writes into shared memory in the loop.
-  std::optional<ir::OpId> allocation_of(OpId op) const;
+  const Deed& deed(OpId op) const { return deeds_[op.index()]; }
+  /// Whether the result of an op of the plan lies in shared memory.
+  bool is_in_shared(OpId op) const;
   /// Whether a value depends on a load or a product.
   bool depends(ir::ValueId value) const { return dependent_.contains(value); }
   /// Whether repeating the value's operations is cheap in any layout. Such a value depends on no
@@ -160,6 +162,8 @@ class Sketch {
   Result<void> find_per_tile_ops();
   void find_sources();
   void find_forwarded();
+  void find_deeds();
+  std::optional<ir::ValueId> last_read(OpId op) const;
   void find_light();
   Result<void> find_beside();
   Result<void> find_cuts();
@@ -195,7 +199,7 @@ class Sketch {
   std::map<ir::ValueId, std::vector<OpId>> made_;
   std::map<ir::ValueId, OpId> again_;  ///< loads of other loops, by the op whose ring brings them
   std::set<ir::ValueId> given_;        ///< the loads of `again_`
-  std::map<OpId, ir::ValueId> forwarded_;
+  std::vector<Deed> deeds_;            ///< by problem::OpId
   std::set<ir::ValueId> dependent_;
   std::set<ir::ValueId> light_;  ///< values of `dependent_` that are light
   int part_count_ = 1;

@@ -13,6 +13,20 @@ namespace twill::device {
 using ir::OpClass;
 using ir::OpKind;
 
+namespace {
+
+/// Whether all readers of a value are one product, perhaps behind changes of layout.
+bool is_only_read_by(const ir::Program& program, ir::ValueId value, ir::OpId product) {
+  const auto& uses = program.value(value).uses;
+  return std::all_of(uses.begin(), uses.end(), [&](const ir::Use& use) {
+    const ir::Op& user = program.op(use.op);
+    return use.op == product || (user.kind == OpKind::relayout &&
+                                 is_only_read_by(program, user.results.front(), product));
+  });
+}
+
+}  // namespace
+
 bool is_region(const ir::Op& op) {
   return !op.regions.empty() && op.kind != OpKind::reduce && op.kind != OpKind::scan;
 }
@@ -90,7 +104,8 @@ Result<ir::OpId> Sketch::load_of(OpId copy) const {
                               plan_->problem[copy].name);
 }
 
-std::optional<ir::ValueId> Sketch::value_of(OpId op) const {
+/// The last value of an op's operations that another operation reads.
+std::optional<ir::ValueId> Sketch::last_read(OpId op) const {
   const auto& sources = origin(op).sources;
   const auto is_own = [&](ir::OpId user) {
     return std::any_of(sources.begin(), sources.end(),
@@ -118,55 +133,17 @@ std::vector<std::pair<OpId, plan::BufferId>> Sketch::places_of(ir::ValueId value
   const auto home = [&](OpId op) { return plan_->values[op.index()].home; };
   if (const auto copy = copy_of(value)) add(*copy, home(*copy));
   for (const OpId maker : makers_of(value)) {
-    const bool moves = moved_by(maker) == value;
+    const bool moves = deed(maker).moves == value;
     const bool is_buffer = ir::type_of(*program_, value)->kind == ir::TypeKind::memdesc;
     if (moves || is_buffer) add(maker, home(maker));
-    if (!moves && value_of(maker) == value) add(maker, plan_->values[maker.index()].staged);
+    if (!moves && deed(maker).value == value) add(maker, plan_->values[maker.index()].staged);
   }
   return places;
 }
 
-std::optional<ir::ValueId> Sketch::moved_by(OpId op) const {
-  const plan::Mechanism how = plan_->mechanisms[op.index()];
+bool Sketch::is_in_shared(OpId op) const {
   const auto home = plan_->values[op.index()].home;
-  if (how != plan::Mechanism::threads || !home) return std::nullopt;
-  if ((*plan_)[*home].residence != plan::Residence::shared) return std::nullopt;
-  if (origin(op).forwards) {
-    const auto found = forwarded_.find(op);
-    return found == forwarded_.end() ? std::nullopt : std::optional(found->second);
-  }
-  return allocation_of(op) ? std::nullopt : value_of(op);
-}
-
-std::optional<ir::ValueId> Sketch::received_by(OpId op) const {
-  const auto home = plan_->values[op.index()].home;
-  const bool shared = home && (*plan_)[*home].residence == plan::Residence::shared;
-  const ir::Op& source = program_->op(origin(op).sources.front().op);
-  const bool moves = origin(op).forwards && !shared && !source.results.empty() &&
-                     plan_->mechanisms[op.index()] == plan::Mechanism::threads;
-  if (!moves || !is_tile(ir::type_of(*program_, source.results.front()))) return std::nullopt;
-  const ir::ValueId value = behind_relayouts(source.results.front());
-  const bool is_known = !makers_of(value).empty() || copy_of(value);
-  return is_known ? std::optional(value) : std::nullopt;
-}
-
-std::optional<ir::OpId> Sketch::boxed_by(OpId op) const {
-  const plan::Mechanism how = plan_->mechanisms[op.index()];
-  const auto home = plan_->values[op.index()].home;
-  if (!origin(op).forwards || how != plan::Mechanism::threads || !home) return std::nullopt;
-  const ir::OpId by = origin(op).sources.front().op;
-  const auto access = ir::memory_access(program_->op(by));
-  if (!access || !access->by_descriptor || !access->writes || !access->source) return std::nullopt;
-  return (*plan_)[*home].residence == plan::Residence::shared ? std::optional(by) : std::nullopt;
-}
-
-std::optional<ir::OpId> Sketch::allocation_of(OpId op) const {
-  if (plan::is_copy(plan_->mechanisms[op.index()])) return std::nullopt;
-  for (const extract::Source& source : origin(op).sources) {
-    const ir::Op& made = program_->op(source.op);
-    if (made.kind == OpKind::shared_alloc && !made.operands.empty()) return source.op;
-  }
-  return std::nullopt;
+  return home && (*plan_)[*home].residence == plan::Residence::shared;
 }
 
 /// The operation of the function at a place in the plan.
@@ -209,32 +186,52 @@ void Sketch::find_sources() {
 /// Finds operands in registers of a single product that reach it through shared memory: other
 /// groups have the rows, or the rows have another order.
 void Sketch::find_forwarded() {
-  const auto is_read_by = [&](ir::ValueId value, ir::OpId product) {
-    std::vector<ir::ValueId> todo = {value};
-    while (!todo.empty()) {
-      const auto uses = program_->value(todo.back()).uses;
-      todo.pop_back();
-      for (const ir::Use& use : uses) {
-        const ir::Op& user = program_->op(use.op);
-        if (use.op != product && user.kind != OpKind::relayout) return false;
-        if (use.op != product) todo.push_back(user.results.front());
-      }
-    }
-    return true;
-  };
+  deeds_.resize(origins_.size());
   for (std::size_t i = 0; i < origins_.size(); ++i) {
-    const auto home = plan_->values[i].home;
-    if (!origins_[i].forwards || plan_->mechanisms[i] != plan::Mechanism::threads || !home)
-      continue;
-    if ((*plan_)[*home].residence != plan::Residence::shared) continue;
+    const bool moves = origins_[i].forwards && is_in_shared(OpId(i)) &&
+                       plan_->mechanisms[i] == plan::Mechanism::threads;
     const ir::OpId product = origins_[i].sources.front().op;
     const auto operands = ir::mma_operands(program_->op(product));
-    if (!operands || !is_tile(ir::type_of(*program_, operands->a))) continue;
+    if (!moves || !operands || !is_tile(ir::type_of(*program_, operands->a))) continue;
     const ir::ValueId value = behind_relayouts(operands->a);
     const bool known = made_.contains(value) || copied_.contains(value);
-    if (!known && definition(value) && is_read_by(value, product)) forwarded_[OpId(i)] = value;
+    if (!known && definition(value) && is_only_read_by(*program_, value, product)) {
+      deeds_[i].moves = value;
+    }
   }
-  for (const auto& [op, value] : forwarded_) made_[value].push_back(op);
+  for (std::size_t i = 0; i < deeds_.size(); ++i) {
+    if (deeds_[i].moves) made_[*deeds_[i].moves].emplace_back(i);
+  }
+}
+
+/// Finds the tiles that ops make for others or move, once their makers are known.
+void Sketch::find_deeds() {
+  for (std::size_t i = 0; i < origins_.size(); ++i) {
+    const OpId op(i);
+    const extract::OpOrigin& from = origin(op);
+    const plan::Mechanism how = plan_->mechanisms[i];
+    const bool shared = is_in_shared(op);
+    Deed& deed = deeds_[i];
+    deed.value = last_read(op);
+    for (const extract::Source& source : from.sources) {
+      const ir::Op& made = program_->op(source.op);
+      const bool puts = made.kind == OpKind::shared_alloc && !made.operands.empty();
+      if (puts && !plan::is_copy(how) && !deed.puts) deed.puts = source.op;
+    }
+    if (how != plan::Mechanism::threads) continue;
+    if (!from.forwards) {
+      if (shared && !deed.puts) deed.moves = deed.value;
+      continue;
+    }
+    const ir::Op& reader = program_->op(from.sources.front().op);
+    const auto access = ir::memory_access(reader);
+    const bool stores = access && access->by_descriptor && access->writes && access->source;
+    if (shared && stores) deed.boxes = from.sources.front().op;
+    if (shared || reader.results.empty()) continue;
+    const ir::ValueId value = behind_relayouts(reader.results.front());
+    const bool is_known = !makers_of(value).empty() || copy_of(value);
+    if (is_known && is_tile(ir::type_of(*program_, value))) deed.receives = value;
+  }
 }
 
 /// Finds tiles of indices, addresses and conditions that a few ops compute from loaded rows.
@@ -284,6 +281,7 @@ Result<Sketch> Sketch::of(const Parts& parts) {
   sketch.find_light();
   sketch.find_sources();
   TWILL_TRY_VOID(sketch.find_units());
+  sketch.find_deeds();
   TWILL_TRY_VOID(sketch.find_beside());
   sketch.find_layouts();
   TWILL_TRY_VOID(sketch.find_cuts());
