@@ -1,6 +1,7 @@
 #include "numerics/memory_programs.h"
 
 #include <algorithm>
+#include <regex>
 #include <utility>
 #include <vector>
 
@@ -290,5 +291,26 @@ class Writer {
 }  // namespace
 
 std::string random_memory_program(std::mt19937& random) { return Writer(random).write(); }
+
+void Refusals::add(const std::optional<Diagnostic>& why) {
+  std::string reason = why ? why->message : "no schedule within the limit of work";
+  reason = std::regex_replace(reason, std::regex("%[0-9A-Za-z_]+"), "%");
+  ++counts_[std::regex_replace(reason, std::regex("[0-9]+"), "N")];
+}
+
+int Refusals::count() const {
+  int all = 0;
+  for (const auto& [reason, times] : counts_) all += times;
+  return all;
+}
+
+std::string Refusals::to_text() const {
+  std::vector<std::pair<int, std::string>> lines;
+  for (const auto& [reason, times] : counts_) lines.emplace_back(-times, reason);
+  std::sort(lines.begin(), lines.end());
+  std::string text;
+  for (const auto& [times, reason] : lines) text += fmt::format("refused {}: {}\n", -times, reason);
+  return text;
+}
 
 }  // namespace twill::tests

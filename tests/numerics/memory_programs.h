@@ -1,7 +1,11 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <random>
 #include <string>
+
+#include "twill/support/diagnostic.h"
 
 namespace twill::tests {
 
@@ -9,5 +13,19 @@ namespace twill::tests {
 /// places in arrays meet, move on or lie apart, by pointers and by a descriptor. Seldom there is a
 /// barrier, and a tile is moved in front of the loop or behind it.
 std::string random_memory_program(std::mt19937& random);
+
+/// Programs that were refused, by the reason. Numbers and names of values are left out of reasons,
+/// so that equal ones are counted together.
+class Refusals {
+ public:
+  /// Nothing: the program has no schedule, and no other reason is known.
+  void add(const std::optional<Diagnostic>& why);
+  int count() const;
+  /// One line "refused N: REASON" for each, the frequent ones first.
+  std::string to_text() const;
+
+ private:
+  std::map<std::string, int> counts_;
+};
 
 }  // namespace twill::tests

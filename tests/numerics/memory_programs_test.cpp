@@ -29,7 +29,8 @@ Request request_of(std::string text, int number) {
 }
 
 TEST(MemoryPrograms, PlansDoWhatTheTextDoes) {
-  int planned = 0, refused = 0, ordered = 0;
+  int planned = 0, ordered = 0;
+  tests::Refusals refusals;
   const int all = 12 * number_in("TWILL_ROUNDS", 1);
   const int first = number_in("TWILL_FIRST", 0);
   for (int number = first; number < first + all; ++number) {
@@ -40,12 +41,16 @@ TEST(MemoryPrograms, PlansDoWhatTheTextDoes) {
     wanted.launch.size = 5;
     const auto loop = compare_numbers(request, wanted);
     if (!loop) {
-      ++refused;
+      refusals.add(loop.error());
       EXPECT_EQ(loop.error().message.find("bug"), std::string::npos)
           << number << ": " << to_string(loop.error());
       continue;
     }
-    if (!loop->comparison) continue;
+    EXPECT_TRUE(loop->planned.findings.empty()) << number;
+    if (!loop->comparison) {
+      refusals.add(loop->planned.refusal);
+      continue;
+    }
     ++planned;
     EXPECT_TRUE(numerics::agrees(*loop->comparison))
         << number << "\n"
@@ -63,8 +68,8 @@ TEST(MemoryPrograms, PlansDoWhatTheTextDoes) {
   }
   RecordProperty("planned", planned);
   RecordProperty("ordered", ordered);
-  std::printf("%d programs: %d planned, of which %d with order through memory; %d refused\n", all,
-              planned, ordered, refused);
+  std::printf("%d programs: %d planned, of which %d with order through memory; %d refused\n%s", all,
+              planned, ordered, refusals.count(), refusals.to_text().c_str());
   EXPECT_GT(3 * planned, all);
   EXPECT_GE(4 * ordered, planned);
 }
