@@ -1,9 +1,10 @@
-"""tests/device/dropin.py without a GPU: what it counts as a failure, what it leaves out, and that a run cut short leaves what it had."""
+"""Scripts of tests/device without a GPU: what they count as a failure, what they leave out, and that a run cut short leaves what it had."""
 
 import contextlib
 import io
 import json
 import pathlib
+import queue
 import sys
 import tempfile
 import unittest
@@ -12,9 +13,13 @@ from unittest import mock
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "device"))
 sys.modules["torch"] = mock.MagicMock(float16="fp16", __version__="none")
 
+import devices  # noqa: E402
+import devices_checks  # noqa: E402
 import dropin  # noqa: E402
 import dropin_entries  # noqa: E402
 import dropin_rows  # noqa: E402
+import every  # noqa: E402
+import every_cases  # noqa: E402
 
 from twill_gpu.dropin import records  # noqa: E402
 
@@ -148,6 +153,94 @@ class Script(unittest.TestCase):
         self.assertEqual([entry.name for entry in dropin_entries.chosen(["check host", "grouped"])], ["grouped", "check host"])
         code, _, found = self.ran([self.entry("gemm", race())], "--only", "attention")
         self.assertEqual((code, found["rows"]), (1, []))
+
+
+def said_by(main, *arguments):
+    """Exit code and what was printed."""
+    said = io.StringIO()
+    with mock.patch.object(sys, "argv", ["script", *arguments]), contextlib.redirect_stdout(said):
+        code = main()
+    return code, said.getvalue()
+
+
+class Devices(unittest.TestCase):
+    def ran(self, found, cards=("a card", "a card")):
+        with mock.patch.object(devices, "checked", lambda name, *_: {"check": name, "facts": [], "seconds": 1.0, **found}), \
+                mock.patch.object(devices, "cards", lambda: list(cards)):
+            return said_by(devices.main, "--only", "streams,graphs")
+
+    def test_a_check_that_is_wrong_fails_the_run(self):
+        self.assertEqual((self.ran({"wrong": []})[0], "all right" in self.ran({"wrong": []})[1]), (0, True))
+        code, said = self.ran({"wrong": ["other bits"]})
+        self.assertEqual((code, said.count("| other bits |"), "2 of 2 checks are wrong" in said), (1, 2, True))
+
+    def test_one_gpu_is_not_enough(self):
+        self.assertEqual(self.ran({"wrong": []}, ["a card"])[0], 1)
+
+    def test_a_process_that_says_nothing_is_wrong(self):
+        """Protects the table: a check whose process ends early, or has no end, was not passed."""
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(devices, "__file__", f"{folder}/ends.py"):
+            pathlib.Path(devices.__file__).write_text("import sys; sys.exit('no GPU')")
+            self.assertIn("no GPU", devices.checked("streams", folder, 60)["wrong"][0])
+            pathlib.Path(devices.__file__).write_text("import time; time.sleep(60)")
+            self.assertIn("no end within 0 s", devices.checked("streams", folder, 0.2)["wrong"][0])
+
+    def test_each_check_is_described(self):
+        text = (pathlib.Path(devices.__file__).parent / "README.md").read_text(encoding="utf-8")
+        self.assertEqual([name for name in devices_checks.CHECKS if name not in text], [])
+
+
+class Child:
+    """In the place of a process at work: what the next of them tells, one list for each. `wait` is a process that stands still."""
+
+    tells = []
+
+    def __init__(self, *_):
+        self.told = self.tells.pop(0)
+
+    def next(self, _):
+        told = self.told.pop(0) if self.told else None
+        if told == "wait":
+            raise queue.Empty
+        return told
+
+    def end(self):
+        return "its log"
+
+
+class Every(unittest.TestCase):
+    def rows(self, *tells, seconds=100.0):
+        Child.tells = list(tells)
+        with mock.patch.object(every, "Child", Child):
+            return list(every.time_all(["a", "b"], "", every.time.monotonic() + seconds))
+
+    def test_a_kernel_at_which_a_process_ends_is_a_failure_and_the_next_goes_on(self):
+        row = {"name": "b", "right": True, "ratio": 1.0, "ratio_gpu": None}
+        rows = self.rows([{"begins": "a"}], [{"begins": "b"}, {"row": row}])
+        self.assertEqual([(one["name"], list(every.failures_of(one))) for one in rows], [("a", ["its process ended: its log"]), ("b", [])])
+        rows = self.rows([{"begins": "a"}, "wait"], [{"begins": "b"}, {"row": row}])
+        self.assertEqual(list(every.failures_of(rows[0])), ["no end in time: its log"])
+
+    def test_what_there_was_no_time_for_is_a_failure(self):
+        self.assertEqual([list(every.failures_of(row)) for row in self.rows(seconds=0.0)], [["left out for want of time"]] * 2)
+
+    def test_slow_and_wrong_rows_fail(self):
+        right = {"right": True, "ratio": 0.99, "ratio_gpu": 0.99}
+        failures = [list(every.failures_of({**right, **change})) for change in ({}, {"ratio": 0.97}, {"ratio_gpu": 0.97}, {"right": False}, {"plain_fails": "no room"})]
+        self.assertEqual([bool(lines) for lines in failures], [False, True, True, True, False])
+
+    def test_results_of_other_bits_need_an_error_like_plain_tritons(self):
+        rows = mock.Mock(same_bits=lambda *_: False, error_of=lambda _, left: left)
+        case = mock.Mock(alike=True, reference=lambda: [0])
+        for worst, expected in ((1.05e-3, True), (2e-3, False), (float("nan"), False)):
+            self.assertEqual(every.right(rows, case, 1e-3, [1e-3, worst, 1e-3])["right"], expected)
+        self.assertFalse(every.right(rows, mock.Mock(alike=True, reference=None), 1e-3, [1e-3])["right"])
+
+    def test_each_bundled_kernel_is_there(self):
+        """Protects the bar: a kernel that nobody launches is not seen to be slower."""
+        texts = (pathlib.Path(every_cases.__file__).parents[2] / "kernels").glob("*/sm_90/*.pre.ttgir")
+        wanted = {f"bundled {text.parts[-3]}.{text.name.removesuffix('.pre.ttgir')}" for text in texts if "dot" in text.read_text(encoding="utf-8")}
+        self.assertEqual(wanted - set(every_cases.CASES), set())
 
 
 if __name__ == "__main__":
