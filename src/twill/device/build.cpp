@@ -56,21 +56,6 @@ void pass_captures(Kernel& kernel, const std::vector<std::map<ValueId, ValueId>>
   }
 }
 
-/// An op that makes a tile with an extent that is no power of two; kernels of tasks may have such
-/// tiles.
-std::optional<std::pair<ir::OpId, std::int64_t>> odd_extent(const ir::Program& program) {
-  for (const ir::OpId op : ir::walk(program, program.module())) {
-    for (const ir::ValueId result : program.op(op).results) {
-      const ir::Type type = ir::type_of(program, result);
-      if (type->kind != ir::TypeKind::tensor) continue;
-      for (const std::int64_t extent : type->shape) {
-        if ((extent & (extent - 1)) != 0) return std::pair(op, extent);
-      }
-    }
-  }
-  return std::nullopt;
-}
-
 /// Whether each value that a block reads is among `made`, or made earlier in the block.
 bool is_in_order(const Block& block, std::set<ValueId>& made) {
   const auto define = [&](const std::vector<ValueId>& values) {
@@ -105,23 +90,34 @@ Result<void> check_definitions(const Sketch& sketch, ir::OpId loop, const Kernel
   return {};
 }
 
-/// Refuses kernels and plans that Triton's text cannot express.
-Result<void> check_printable(const Sketch& sketch) {
-  const ir::Program& program = sketch.program();
-  const ir::OpId loop = sketch.loop().op;
-  if (const auto odd = odd_extent(program)) {
-    return sketch.refuse(odd->first,
-                         fmt::format("makes a tile with an extent of {}, and Triton's tiles have "
-                                     "powers of two",
-                                     odd->second),
-                         "`twill emit cuda` takes any tile");
+/// Refuses an op that Triton's text cannot express.
+Result<void> check_printable(const Sketch& sketch, ir::OpId id) {
+  const ir::Op& op = sketch.program().op(id);
+  for (const ir::ValueId result : op.results) {
+    const ir::Type type = ir::type_of(sketch.program(), result);
+    if (type->kind != ir::TypeKind::tensor) continue;
+    for (const std::int64_t extent : type->shape) {  // kernels of tasks may have any
+      if ((extent & (extent - 1)) == 0) continue;
+      return sketch.refuse(id,
+                           fmt::format("makes a tile with an extent of {}, and Triton's tiles have "
+                                       "powers of two",
+                                       extent),
+                           "`twill emit cuda` takes any tile");
+    }
   }
-  for (const ir::OpId id : ir::walk(program, sketch.function())) {
-    const auto user = ir::user_function(program.op(id));
-    if (!user) continue;
+  if (const auto user = ir::user_function(op)) {
     return sketch.refuse(
         id, fmt::format("calls '{}' of CUDA C++, which Triton does not compile", user->name),
         "let the mapping take the leaf that says what it means");
+  }
+  return {};
+}
+
+/// Refuses kernels and plans that Triton's text cannot express.
+Result<void> check_printable(const Sketch& sketch) {
+  const ir::OpId loop = sketch.loop().op;
+  for (const ir::OpId id : ir::walk(sketch.program(), sketch.program().module())) {
+    TWILL_TRY_VOID(check_printable(sketch, id));
   }
   const plan::Plan& plan = sketch.plan();
   if (plan.kernel->tiles == plan::Tiles::persistent) {

@@ -367,12 +367,7 @@ class Layout {
 
   /// Gives the channels of all roles that fill a box the same barrier.
   void join(std::size_t i, std::map<plan::ChannelId, Ring>& side, const Ring& ring) {
-    bool first = true;
-    for (const plan::ChannelId channel : plan::channels_to_sender(plan(), i)) {
-      side[channel] = ring;
-      memory_.to_sender.insert(channel);
-      if (!std::exchange(first, false)) memory_.joined.insert(channel);
-    }
+    for (const plan::ChannelId channel : plan::channels_to_sender(plan(), i)) side[channel] = ring;
   }
 
   /// Adds the barrier by which roles that fill a box learn that the box is free again, if the plan

@@ -17,7 +17,7 @@ struct Ring {
   ValueId value;           ///< all copies
   ir::Type one = nullptr;  ///< the type of a copy
   int depth = 1;
-  bool single = false;  ///< no ring: `value` is the only copy
+  bool single = false;  ///< no ring: `value` is the only copy; of barriers, those of boxes
   bool joint = false;   ///< several buffers of the plan, each with the rows of a part
 };
 
@@ -39,8 +39,6 @@ struct Memory {
   std::map<plan::ChannelId, Ring> full, empty;           ///< barriers
   std::map<plan::ChannelId, std::vector<Brief>> briefs;  ///< scalars that each channel brings
   std::map<std::size_t, Box> boxes;                      ///< by per-tile op
-  std::set<plan::ChannelId> to_sender;                   ///< channels from roles that fill boxes
-  std::set<plan::ChannelId> joined;  ///< channels of `to_sender` with a barrier of another
   std::map<std::size_t, ir::ValueId> invariant_buffers;  ///< loaded value by per-tile op
   std::map<ir::ValueId, ValueId> kept;  ///< values made in front of the roles, and not made again
   std::vector<Node> setup;

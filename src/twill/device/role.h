@@ -170,14 +170,13 @@ class RoleBuilder : Pass {
   Want relayout(ValueId value, ir::Type type);
 
   // --- The loop over tiles (role_tiles.cpp) ----------------------------------------------------
-  Result<void> tiles(const std::function<Result<void>()>& tile);
-  Result<void> tiles_of(std::size_t level, const std::function<Result<void>()>& tile);
+  Result<void> tiles_of(std::size_t level);
   Want of_tiles(ir::ValueId value, const ir::Loop& outer);
 
   // --- Passes and sections (role_sections.cpp) -------------------------------------------------
   Result<void> once(const plan::Role& role);
   void find_orders();
-  Result<Block> in_passes(const std::function<Result<void>()>& pass);
+  Result<void> tile();
   void begin_pass();
   Result<void> steps(const std::vector<plan::Step>& steps);
   Result<ValueId> trip_count();
@@ -234,19 +233,17 @@ class RoleBuilder : Pass {
     Rows rows;
     ir::Type type = nullptr;
   };
-  Result<void> run_beside(ir::OpId loop, bool leads);
   Result<void> loop_again(ir::OpId loop, const std::vector<int>& parts, At at, bool leads,
                           const std::vector<Thing>& rings = {});
   Want left(const Thing& thing, ir::Type type);
   Result<std::vector<Passed>> passed_by(ir::OpId loop, const std::vector<int>& parts,
                                         const std::set<ir::ValueId>* wanted);
-  Result<void> bring(ir::OpId loop);
+  Result<void> bring_all(ir::OpId loop);
   Result<ValueId> brought(OpId copy);
   Result<void> find_positions(const std::vector<Thing>& things);
   std::map<Key, ValueId> carry_positions(const std::vector<Thing>& things, At at,
                                          const std::string& of, Node& node);
   Result<void> await_all();
-  void release_brought();
   std::vector<Thing> rings_of(ir::OpId loop) const;
 
   // --- Operations with regions (role_regions.cpp) ----------------------------------------------
@@ -309,6 +306,7 @@ class RoleBuilder : Pass {
   // --- Steps (role_steps.cpp) ------------------------------------------------------------------
   Result<void> step(const plan::Step& step);
   Result<void> take(const plan::Step& step, At at);
+  bool is_joined(plan::ChannelId channel) const;
   Result<void> do_unit(ir::OpId unit, int part, At at);
   Result<bool> compute_unit(OpId op, At at);
   Result<void> compute(OpId op, At at);
@@ -321,6 +319,9 @@ class RoleBuilder : Pass {
   Result<void> issue(const plan::Step& step, At at);
   Result<std::vector<ValueId>> place_of(ir::OpId op, At at);
   Result<void> send_box(ir::OpId store, ValueId buffer, At at);
+  Result<void> bring(ir::OpId load, OpId copy, plan::ChannelId channel, At at);
+  Result<void> bring(ir::OpId load, plan::Mechanism how, plan::BufferId home,
+                     plan::ChannelId channel, At at, const std::string& name);
   Result<void> load_box(ir::OpId load, const Ring& ring, const Ring& full, At at,
                         const std::string& name);
   Result<std::optional<ValueId>> condition_of(ir::OpId op, At at);

@@ -43,7 +43,7 @@ Result<std::vector<RoleBuilder::Passed>> RoleBuilder::passed_by(
 }
 
 /// Starts the loads of an iteration, each once its buffer is free.
-Result<void> RoleBuilder::bring(ir::OpId loop) {
+Result<void> RoleBuilder::bring_all(ir::OpId loop) {
   std::set<plan::ChannelId> acquired;
   for (const ir::OpId load : sketch_.loads_of(loop)) {
     const OpId copy = *sketch_.ring_of(program_.op(load).results.front());
@@ -52,11 +52,7 @@ Result<void> RoleBuilder::bring(ir::OpId loop) {
       if (memory_.empty.contains(channel)) wait(memory_.empty.at(channel), kBeside, true, "empty");
       if (plan_[channel].bytes > 0) expect(channel, kBeside);
     }
-    const bool by_threads = plan_.mechanisms[copy.index()] == plan::Mechanism::cp_async;
-    const auto bring = by_threads ? &RoleBuilder::copy_by_threads : &RoleBuilder::load_box;
-    const plan::BufferId home = *plan_.values[copy.index()].home;
-    TWILL_TRY_VOID((this->*bring)(load, memory_.rings.at(home), memory_.full.at(channel), kBeside,
-                                  plan_.problem[copy].name));
+    TWILL_TRY_VOID(bring(load, copy, channel, kBeside));
   }
   return {};
 }
@@ -64,16 +60,11 @@ Result<void> RoleBuilder::bring(ir::OpId loop) {
 /// Finds the positions of the rings with which the present loop goes on.
 Result<void> RoleBuilder::find_positions(const std::vector<Thing>& things) {
   for (const Thing& thing : things) {
-    if (is_known({thing, kBeside})) continue;
-    TWILL_TRY(made_[{thing, kBeside}], left(thing, sketch_.i32()));
+    const Key key{thing, kBeside};
+    if (is_known(key)) continue;
+    TWILL_TRY(made_[key], left(thing, sketch_.i32()));
   }
   return {};
-}
-
-void RoleBuilder::release_brought() {
-  for (const plan::ChannelId channel : waited_) {
-    if (memory_.empty.contains(channel)) arrive(memory_.empty.at(channel), kBeside, "empty");
-  }
 }
 
 /// Positions of the rings that bring a loop's loads.
@@ -84,13 +75,6 @@ std::vector<Thing> RoleBuilder::rings_of(ir::OpId loop) const {
     depths.insert(memory_.rings.at(*plan_.values[copy.index()].home).depth);
   }
   return positions(depths);
-}
-
-/// Builds the share of a role with tiles in another loop.
-Result<void> RoleBuilder::run_beside(ir::OpId loop, bool leads) {
-  const std::vector<Thing> rings = rings_of(loop);
-  TWILL_TRY(const std::vector<int> parts, parts_held(loop));
-  return loop_again(loop, parts, rings.empty() ? At{} : kBeside, leads, rings);
 }
 
 }  // namespace twill::device

@@ -28,8 +28,11 @@ Result<void> RoleBuilder::compute_per_tile(std::size_t index) {
   const bool leads = &plan_[roles.front()] == role_;
   const bool acts = is_region(op) ? !only_reads(program_, id) : is_effect(program_, id);
   if (!acts) return {};  // done where its value is wanted
-  if (ir::is_loop(op.kind)) return run_beside(id, leads);
   TWILL_TRY(const std::vector<int> parts, parts_held(id));
+  if (ir::is_loop(op.kind)) {
+    const std::vector<Thing> rings = rings_of(id);
+    return loop_again(id, parts, rings.empty() ? At{} : kBeside, leads, rings);
+  }
   return is_region(op) ? region_again(id, parts, {}, leads) : act(id, parts, {}, leads);
 }
 
@@ -108,7 +111,7 @@ Result<void> RoleBuilder::commit(plan::ChannelId channel, At at) {
       emit(NodeKind::write, {tile, capture(one.value)});
     }
   }
-  if (memory_.to_sender.contains(channel)) emit(NodeKind::proxy_fence);
+  if (memory_.full.at(channel).single) emit(NodeKind::proxy_fence);
   arrive(memory_.full.at(channel), at, "full");
   return {};
 }
@@ -117,7 +120,8 @@ Result<void> RoleBuilder::commit(plan::ChannelId channel, At at) {
 /// always free. The wait for a box comes once its tile is made.
 void RoleBuilder::acquire(const plan::Step& step, At at) {
   const bool tile = at.from == At::From::tile;
-  if (tile && (at.offset == 1 || memory_.to_sender.contains(*step.channel))) {
+  const bool for_box = tile && (at.offset == 1 || memory_.full.at(*step.channel).single);
+  if (for_box) {
     for_box_.push_back(&step);
   } else if (!tile || sketch_.walks()) {
     wait(memory_.empty.at(*step.channel), at, true, "empty");
@@ -171,12 +175,10 @@ Result<void> RoleBuilder::issue_per_tile(const plan::Step& step, At at) {
     return loop_again(loop, {}, kBeside, false, rings_of(loop));
   }
   const auto loaded = memory_.invariant_buffers.find(index);
-  const bool by_threads = op.mechanism == plan::Mechanism::cp_async;
-  if ((by_threads || op.mechanism == plan::Mechanism::tma_load) &&
-      loaded != memory_.invariant_buffers.end()) {
-    const auto bring = by_threads ? &RoleBuilder::copy_by_threads : &RoleBuilder::load_box;
-    return (this->*bring)(*sketch_.definition(loaded->second), memory_.rings.at(op.buffers.front()),
-                          memory_.full.at(*step.channel), at, by_threads ? "kept" : "box");
+  if (loaded != memory_.invariant_buffers.end()) {
+    const bool by_threads = op.mechanism == plan::Mechanism::cp_async;
+    return bring(*sketch_.definition(loaded->second), op.mechanism, op.buffers.front(),
+                 *step.channel, at, by_threads ? "kept" : "box");
   }
   return sketch_.refuse(sketch_.per_tile_op(index),
                         "is done by " + std::string(plan::name_of(op.mechanism)) +

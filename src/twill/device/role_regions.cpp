@@ -281,7 +281,7 @@ Result<Node> RoleBuilder::begin_repeat(const ir::Loop& loop, At at, bool leads) 
   for (const ir::Forwarded& forwarded : loop.forwarded) {
     TWILL_TRY(test.yields.emplace_back(), want(forwarded.passed, {}, at));
     add(body.arguments, forwarded.argument);
-    add(node.results, forwarded.result);
+    add(node.results, forwarded.argument);
   }
   return node;
 }
@@ -357,14 +357,16 @@ Result<void> RoleBuilder::loop_again(ir::OpId id, const std::vector<int>& parts,
       fenced_.clear();
     }
     if (only_loads) {
-      TWILL_TRY_VOID(bring(id));
+      TWILL_TRY_VOID(bring_all(id));
     } else {
       TWILL_TRY_VOID(in_order(loop.body, parts, at, leads));
     }
     TWILL_TRY_VOID(yield(passed, at, body));
     if (ringed && !only_loads) {
       TWILL_TRY_VOID(await_all());
-      release_brought();
+      for (const plan::ChannelId channel : waited_) {
+        if (memory_.empty.contains(channel)) arrive(memory_.empty.at(channel), kBeside, "empty");
+      }
     }
     yield_positions(rings, kBeside, true, body);
   }

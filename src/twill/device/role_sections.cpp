@@ -22,7 +22,14 @@ Result<Block> RoleBuilder::build(const plan::Role& role) {
     }
   }
   find_orders();
-  return in_passes([&] { return once(role); });
+  const std::size_t values = kernel_.values.size();
+  for (int count = 0; count < kMostPasses; ++count) {  // until a pass wants no new value
+    kernel_.values.resize(values);
+    begin_pass();
+    TWILL_TRY_VOID(once(role));
+    if (!grew_) return Block{{}, all_nodes(), {}};
+  }
+  return sketch_.refuse(sketch_.loop().op, "needs ever more values from earlier iterations");
 }
 
 /// Finds stores of boxes, and orders through global memory, that the role's steps have to keep.
@@ -42,18 +49,6 @@ void RoleBuilder::find_orders() {
   }
 }
 
-/// Builds again until a pass wants no new value.
-Result<Block> RoleBuilder::in_passes(const std::function<Result<void>()>& pass) {
-  const std::size_t values = kernel_.values.size();
-  for (int count = 0; count < kMostPasses; ++count) {
-    kernel_.values.resize(values);
-    begin_pass();
-    TWILL_TRY_VOID(pass());
-    if (!grew_) return Block{{}, all_nodes(), {}};
-  }
-  return sketch_.refuse(sketch_.loop().op, "needs ever more values from earlier iterations");
-}
-
 void RoleBuilder::begin_pass() {
   static_cast<Pass&>(*this) = {};
   around_.assign(sketch_.around().size(), {});
@@ -61,28 +56,32 @@ void RoleBuilder::begin_pass() {
 }
 
 Result<void> RoleBuilder::once(const plan::Role& role) {
-  TWILL_TRY_VOID(tiles([&]() -> Result<void> {
-    TWILL_TRY_VOID(steps(role.before));
-    now_ = &middle_;
-    const plan::Sections& sections = role.sections;
-    if (!sections.prologue.empty() || !sections.steady.empty() || !sections.drain.empty()) {
-      TWILL_TRY(const ValueId count, trip_count());
-      now_ = &middle_;
-      if (sections.spread == 0) {
-        TWILL_TRY_VOID(loop(count));
-        leave_in_flight({At::From::last, 0});
-      } else {
-        TWILL_TRY(result_values_, branch(0, count));
-      }
-    }
-    now_ = &behind_;
-    behind_loop_ = true;
-    begin_section(At::From::tile);
-    in_flight_ = left_in_flight_;
-    return steps(role.after);
-  }));
+  TWILL_TRY_VOID(sketch_.walks() ? tiles_of(0) : tile());
   now_ = &behind_;
   return steps(role.tail);  // boxes stay until they are read
+}
+
+/// Does one tile: the steps in front of the loop, its sections, and the steps behind it.
+Result<void> RoleBuilder::tile() {
+  now_ = &before_;
+  TWILL_TRY_VOID(steps(role_->before));
+  now_ = &middle_;
+  const plan::Sections& sections = role_->sections;
+  if (!sections.prologue.empty() || !sections.steady.empty() || !sections.drain.empty()) {
+    TWILL_TRY(const ValueId count, trip_count());
+    now_ = &middle_;
+    if (sections.spread == 0) {
+      TWILL_TRY_VOID(loop(count));
+      leave_in_flight({At::From::last, 0});
+    } else {
+      TWILL_TRY(result_values_, branch(0, count));
+    }
+  }
+  now_ = &behind_;
+  behind_loop_ = true;
+  begin_section(At::From::tile);
+  in_flight_ = left_in_flight_;
+  return steps(role_->after);
 }
 
 Result<void> RoleBuilder::steps(const std::vector<plan::Step>& steps) {

@@ -52,6 +52,11 @@ Result<void> RoleBuilder::step(const plan::Step& step) {
   return {};
 }
 
+/// Whether another channel that fills the same box has the same barriers.
+bool RoleBuilder::is_joined(plan::ChannelId channel) const {
+  return plan::first_to_sender(plan_, channel) != channel;
+}
+
 Result<void> RoleBuilder::take(const plan::Step& step, At where) {
   const bool tile = where.from == At::From::tile;
   if (step.drains_first) {
@@ -63,12 +68,12 @@ Result<void> RoleBuilder::take(const plan::Step& step, At where) {
       acquire(step, where);
       return {};
     case StepKind::release:
-      if (memory_.empty.contains(*step.channel) && !memory_.joined.contains(*step.channel)) {
+      if (memory_.empty.contains(*step.channel) && !is_joined(*step.channel)) {
         arrive(memory_.empty.at(*step.channel), where, "empty");
       }
       return {};
     case StepKind::wait:
-      if (memory_.joined.contains(*step.channel)) return {};  // another wait covers it
+      if (is_joined(*step.channel)) return {};  // another wait covers it
       wait(memory_.full.at(*step.channel), where, false, "full");
       learn(*step.channel);
       return {};
@@ -251,10 +256,7 @@ Result<void> RoleBuilder::issue(const plan::Step& step, At at) {
     case plan::Mechanism::tma_load:
     case plan::Mechanism::cp_async: {
       TWILL_TRY(const ir::OpId load, sketch_.load_of(op));
-      const bool by_threads = how == plan::Mechanism::cp_async;
-      const auto bring = by_threads ? &RoleBuilder::copy_by_threads : &RoleBuilder::load_box;
-      return (this->*bring)(load, memory_.rings.at(*plan_.values[op.index()].home),
-                            memory_.full.at(*step.channel), at, plan_.problem[op].name);
+      return bring(load, op, *step.channel, at);
     }
     case plan::Mechanism::wgmma:
       return product(op, at);
@@ -288,6 +290,19 @@ Result<void> RoleBuilder::send_box(ir::OpId store, ValueId buffer, At at) {
   operands.push_back(buffer);
   emit(NodeKind::store_box, std::move(operands)).source = store;
   return {};
+}
+
+/// Begins a load into the ring of that op of the plan.
+Result<void> RoleBuilder::bring(ir::OpId load, OpId copy, plan::ChannelId channel, At at) {
+  return bring(load, plan_.mechanisms[copy.index()], *plan_.values[copy.index()].home, channel, at,
+               plan_.problem[copy].name);
+}
+
+Result<void> RoleBuilder::bring(ir::OpId load, plan::Mechanism how, plan::BufferId home,
+                                plan::ChannelId channel, At at, const std::string& name) {
+  const Ring &ring = memory_.rings.at(home), &full = memory_.full.at(channel);
+  return how == plan::Mechanism::cp_async ? copy_by_threads(load, ring, full, at, name)
+                                          : load_box(load, ring, full, at, name);
 }
 
 Result<void> RoleBuilder::load_box(ir::OpId load, const Ring& ring, const Ring& full, At at,

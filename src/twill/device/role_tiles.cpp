@@ -24,14 +24,9 @@ RoleBuilder::Want RoleBuilder::of_tiles(ir::ValueId value, const ir::Loop& outer
   return add_value("new", ir::type_of(program_, value));
 }
 
-/// Does all tiles: one tile, or the tiles of the text's own loops.
-Result<void> RoleBuilder::tiles(const std::function<Result<void>()>& tile) {
-  return sketch_.walks() ? tiles_of(0, tile) : tile();
-}
-
 /// Does all tiles of the loop at that level. The loop carries its own values, and slots and phases
 /// of the rings.
-Result<void> RoleBuilder::tiles_of(std::size_t level, const std::function<Result<void>()>& tile) {
+Result<void> RoleBuilder::tiles_of(std::size_t level) {
   const ir::Loop& outer = sketch_.around()[level];
   const bool innermost = level + 1 == sketch_.around().size();
   std::vector<Passed> passed;
@@ -49,11 +44,10 @@ Result<void> RoleBuilder::tiles_of(std::size_t level, const std::function<Result
   auto behind = carry_positions(rings, start, "", node);
   behind.merge(carry_positions(boxes, of_tile, "tile_", node));
   if (innermost) {
-    now_ = &before_;
     TWILL_TRY_VOID(tile());
     now_ = &behind_;
   } else {
-    TWILL_TRY_VOID(tiles_of(level + 1, tile));
+    TWILL_TRY_VOID(tiles_of(level + 1));
     now_ = &around_[level + 1];
   }
   TWILL_TRY_VOID(yield(passed, {}, body));
