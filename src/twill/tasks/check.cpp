@@ -149,10 +149,8 @@ class InnerCheck {
   Result<void> check_launch(const Launch& launch) {
     const TaskValue* callee = find_task(library_, launch.task);
     if (callee == nullptr) {
-      std::vector<std::string_view> names;
-      for (const TaskValue& it : library_.tasks) names.push_back(it.name);
       return fail_task("T09", launch.where, "there is no task " + in_quotes(launch.task),
-                       names_like(launch.task, names));
+                       names_like(launch.task, names_of(library_.tasks)));
     }
     if (launch.pieces.size() != callee->arguments.size()) {
       return fail_task("T01", launch.where,

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "twill/support/spelling.h"
 #include "twill/tasks/text.h"
 
 namespace twill::tasks {
@@ -259,15 +258,6 @@ std::string to_string(const Piece& piece) {
     }
   }
   return text;
-}
-
-std::string names_like(std::string_view word, std::span<const std::string_view> names) {
-  constexpr std::size_t kMost = 8;
-  std::string hint = did_you_mean(word, names);
-  if (!hint.empty() || names.empty() || names.size() > kMost) return hint;
-  for (const std::string_view name : names)
-    hint += (hint.empty() ? "there is " : ", ") + in_quotes(name);
-  return hint;
 }
 
 std::string signature_text(const TaskValue& task) {

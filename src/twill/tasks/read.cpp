@@ -109,10 +109,8 @@ class TextReader {
     TaskValue* task = nullptr;
     for (TaskValue& it : out_.library.tasks) task = it.name == name ? &it : task;
     if (task == nullptr) {
-      std::vector<std::string_view> names;
-      for (const TaskValue& it : out_.library.tasks) names.push_back(it.name);
       return cursor_.wrong(at, "M02: there is no task " + in_quotes(name) + " before this line",
-                           names_like(name, names));
+                           names_like(name, names_of(out_.library.tasks)));
     }
     if (kind == "leaf") {
       TWILL_TRY(variant.body, read_leaf(cursor_, *task));

@@ -32,8 +32,6 @@ bool begins_tasks(std::string_view line);
 std::string print_tasks(const TaskText& text);
 std::string print_mapping(const Mapping& mapping);
 std::string print_mappings(const std::vector<Mapping>& mappings);
-/// "did you mean 'M'?", or where no name is near all of them: "there is 'M', 'N'".
-std::string names_like(std::string_view word, std::span<const std::string_view> names);
 /// "task add(updates C: f32[M, N], reads A: f16[M, K], position i)"
 std::string signature_text(const TaskValue& task);
 std::string to_string(const Piece& piece);

@@ -63,15 +63,13 @@ Result<tasks::Mapping> mapping_of(const TaskSource& source, const tasks::TaskTex
   if (apart) {
     TWILL_TRY(all, tasks::read_mappings(source.map_text, source.map_file));
   }
-  std::vector<std::string_view> names;
   for (const tasks::Mapping& it : all) {
-    names.push_back(it.name);
     if (source.mapping.empty() || it.name == source.mapping) return it;
   }
   if (source.mapping.empty()) return derived_for(text.library.tasks[0]);
   return fail({apart ? source.map_file : source.file},
               "there is no mapping " + in_quotes(source.mapping),
-              tasks::names_like(source.mapping, names));
+              names_like(source.mapping, names_of(all)));
 }
 
 Result<MappedTasks> program_of(const TaskSource& source) {
