@@ -333,7 +333,7 @@ class Checker {
     std::optional<std::size_t> last;
     for (const Step& step : steps) {
       check_step(role, step, Instance::From::tile);
-      const int latest = step.kind == StepKind::acquire ? 1 : 0;  // what this tile has released
+      const int latest = step.kind == StepKind::acquire ? 1 : 0;  // releases of this tile
       if (step.instance.offset > latest) {
         wrong("a step of " + role.name + " is about a tile to come");
       }
