@@ -192,7 +192,9 @@ class Checker {
       const bool place = known(access.buffer) && !plan_[access.buffer].invariant_buffer &&
                          plan_[access.buffer].residence == Residence::tensor;
       if (per_tile_op.mechanism == Mechanism::threads && its && place) continue;
-      wrong(per_tile_op.what + " accesses tensor memory as nobody does");
+      wrong(per_tile_op.what +
+            " has an access to tensor memory by a role that does not do it, or outside of the "
+            "plan's buffers");
     }
   }
 
