@@ -108,7 +108,7 @@ class LeafPrinter {
     }
     return false;
   }
-  /// True if an assignment would change what one behind it reads.
+  /// Whether an assignment would change a value that a later assignment reads.
   bool reads_what_it_writes() const {
     if (leaf_.outputs.size() < 2) return false;
     for (const Output& output : leaf_.outputs) {

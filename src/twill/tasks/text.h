@@ -17,8 +17,8 @@ struct TaskText {
   friend bool operator==(const TaskText&, const TaskText&) = default;
 };
 
-/// Reads the text of tasks and mappings. Fails, with line and column, for what is no such text;
-/// what the text means is not checked, see check.h. Cost: linear in the text.
+/// Reads the text of tasks and mappings. Fails, with line and column, for any other text. Does not
+/// check the meaning, see check.h. Cost: linear in the text.
 Result<TaskText> read_tasks(std::string_view text, const std::string& file_name);
 
 /// Reads the text of mappings alone, a `.map` file. Fails as `read_tasks` does, and if there is
