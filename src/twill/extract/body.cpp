@@ -256,7 +256,7 @@ class Straightener {
   }
 
   /// Keeps both values of a result. If the taken side yields no value of the loop, such as zeros,
-  /// the result gets the other side's name: a carried value must stay visible.
+  /// the result gets the other side's name. A carried value must stay visible.
   void note_alternatives(ir::OpId id, ir::BlockId block) {
     const auto yield = ir::terminator(program(), block);
     if (!yield) return;

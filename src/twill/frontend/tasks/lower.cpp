@@ -25,7 +25,7 @@ Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file
                                         kTarget, tree.target),
                             "h100 and h200 are machines of sm_90");
   }
-  // Layouts of tiles that stand in front of the first product follow from it.
+  // Layouts of tiles before the first product follow from that product.
   from_tasks::Products products;
   for (;;) {
     from_tasks::Lowering lowering(tree, file_name, products);
@@ -48,7 +48,7 @@ Result<T> with_line(Result<T> result, const TaskSource& source) {
   return result;
 }
 
-/// A mapping that states nothing, no machine either.
+/// A mapping without statements, not even a machine.
 tasks::Mapping derived_for(const tasks::TaskValue& task) {
   tasks::Mapping mapping;
   mapping.name = "derived";
