@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -31,6 +32,18 @@ TEST(DidYouMean, IsSilentWhenNothingIsClose) {
 // Words come from arbitrary files: 10 MB must not be compared letter by letter.
 TEST(DidYouMean, IgnoresEndlessWords) {
   EXPECT_EQ(did_you_mean(std::string(10 << 20, 'u'), kWords), "");
+}
+
+// Readers of tasks list the few names that there are, so that a user need not look them up.
+TEST(NamesLike, ListsAFewNamesWhereNoneIsClose) {
+  struct Named {
+    std::string name;
+  };
+  const std::vector<Named> values = {{"left"}, {"right"}};
+  EXPECT_EQ(names_like("lefd", names_of(values)), "did you mean 'left'?");
+  EXPECT_EQ(names_like("accumulator", names_of(values)), "there is 'left', 'right'");
+  EXPECT_EQ(names_like("accumulator", {}), "");
+  EXPECT_EQ(names_like("accumulator", names_of(std::vector<Named>(9, {"x"}))), "");
 }
 
 TEST(InQuotes, ShowsOneShortPrintableLine) {

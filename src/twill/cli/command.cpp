@@ -26,7 +26,7 @@ std::optional<Number> number_of(const std::string& text) {
 std::optional<std::int64_t> whole(const std::string& text) {
   if (const auto number = number_of<std::int64_t>(text)) return number;
   const auto number = number_of<double>(text);
-  constexpr double kMost = 1e18;  // what fits into the result
+  constexpr double kMost = 1e18;  // limits of the result type
   if (!number || std::trunc(*number) != *number || std::fabs(*number) > kMost) return std::nullopt;
   return static_cast<std::int64_t>(*number);
 }
@@ -45,7 +45,7 @@ CLI::Validator whole_number_from(std::int64_t least, std::int64_t most) {
   return {check, range};
 }
 
-/// Refuses what is no number, too: CLI::Range takes "nan" for a number in each range.
+/// Also refuses input that is no number: CLI::Range accepts "nan" in each range.
 CLI::Validator real_number_from(double least, double most) {
   const std::string range = fmt::format("{:g} to {:g}", least, most);
   const auto check = [least, most, range](const std::string& text) -> std::string {

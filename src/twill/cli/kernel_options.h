@@ -8,7 +8,7 @@
 
 namespace twill::cli {
 
-/// --machine. `otherwise`: the one that is taken without it.
+/// --machine. `otherwise`: description of the default.
 Option add_machine_option(Command command, std::string& machine, const std::string& otherwise);
 /// --map, of a kernel of tasks.
 Option add_map_option(Command command, std::string& map);
@@ -26,7 +26,7 @@ void add_strategy_options(Command command, driver::Request& request);
 void add_strategies_option(Command command, std::vector<strategy::Strategy>& strategies);
 /// --depth and --ping-pong.
 void add_choice_options(Command command, driver::Request& request);
-/// --spare-registers and --pins: what to do when ptxas does not follow a plan.
+/// --spare-registers and --pins: remedies when ptxas does not follow a plan.
 void add_remedy_options(Command command, driver::Request& request);
 /// --ctas-per-sm, of kernels that Triton launches.
 void add_ctas_option(Command command, driver::Request& request);
@@ -34,8 +34,8 @@ void add_ctas_option(Command command, driver::Request& request);
 void add_tile_options(Command command, driver::Request& request);
 /// --alternative and --within, of the schedule.
 void add_alternative_option(Command command, driver::Request& request);
-/// --schedule, of what plans; after --strategy and --alternative, which it excludes. Its file is
-/// read by `read_schedule`.
+/// --schedule, of commands that plan; after --strategy and --alternative, which it excludes. Its
+/// file is read by `read_schedule`.
 void add_schedule_option(Command command, driver::Request& request);
 /// Fails if the file cannot be read.
 Result<void> read_schedule(driver::Request& request);

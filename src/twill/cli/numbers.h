@@ -22,8 +22,8 @@ struct NumberOptions {
 /// --size and --arg. `options` must live as long as the command.
 void add_number_options(Command command, NumberOptions& options);
 
-/// Adds each "NAME=VALUE" to the kernel's arguments. Prints what is wrong with one, and returns the
-/// exit code for it.
+/// Adds each "NAME=VALUE" to the kernel's arguments. Prints the first error, and returns its exit
+/// code.
 int take_arguments(const std::vector<std::string>& arguments, execute::Launch& launch);
 
 /// Plans the loop, runs it with numbers, prints the comparison, and returns the exit code: 6 if the

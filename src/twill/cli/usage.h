@@ -9,7 +9,7 @@ class ParseError;
 
 namespace twill::cli {
 
-/// A fault of a command line, and what may help.
+/// A fault of a command line, with a hint.
 struct UsageError {
   std::string message;
   std::string hint;
@@ -18,8 +18,8 @@ struct UsageError {
 /// The command that was named last: `twill emit smtlib` of `twill emit smtlib --help`.
 const CLI::App& innermost(const CLI::App& app);
 
-/// `error` in words: misspelt commands and options are named, with what was meant. `arguments` are
-/// those of `main`, without the program's name.
+/// `error` in words: names misspelt commands and options, and suggests the right ones. `arguments`
+/// are those of `main`, without the program's name.
 UsageError usage_error(const CLI::App& app, const CLI::ParseError& error, int count,
                        char** arguments);
 

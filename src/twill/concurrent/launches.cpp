@@ -186,7 +186,7 @@ class Search {
                 "no arguments were found for which the roles make an iteration: the search ends "
                 "after " +
                     std::to_string(kMostStepsInAll) + " steps of runs that are tried out",
-                "others: --arg NAME=VALUE, --grid X,Y,Z");
+                "choose other values: --arg NAME=VALUE, --grid X,Y,Z");
   }
 
   /// Finds integers that drive the number of tiles of a loop over all tiles' iterations.

@@ -79,9 +79,10 @@ Result<EmittedCuda> printed(const Request& request, emit::Stamps stamps, Planned
   EmittedCuda emitted{std::move(planned), {}, {}};
   if (!emitted.planned.plan) return emitted;
   if (emitted.planned.outcome.machine.empty()) {
-    return fail({request.input.name},
-                "a .loop text says when, and not what: it has no kernel to print",
-                "give the TTGIR of the kernel");
+    return fail(
+        {request.input.name},
+        "a .loop text says how long ops take, and not what they compute: it has no kernel to print",
+        "give the TTGIR of the kernel");
   }
   const Kernel& kernel = *emitted.planned.reading->kernel;
   const emit::KernelParts parts{

@@ -67,9 +67,10 @@ Result<Module> module_of(Request request, const TtgirChoice& choice, int margin,
   TWILL_TRY(PlannedLoop planned, answer_reading(request, reading, among));
   if (!planned.plan) return Module{std::move(planned), {}};
   if (planned.outcome.machine.empty()) {
-    return fail({request.input.name},
-                "a .loop text says when, and not what: it has no kernel to print",
-                "give the TTGIR of the kernel");
+    return fail(
+        {request.input.name},
+        "a .loop text says how long ops take, and not what they compute: it has no kernel to print",
+        "give the TTGIR of the kernel");
   }
   TWILL_TRY(PrintedTtgir printed,
             print_ttgir(*reading, planned.outcome, *planned.plan, choice, margin));
@@ -163,7 +164,7 @@ Result<Module> within_registers(const Request& given, const TtgirChoice& choice,
   }
   if (!best) {
     first.printed.notes.push_back(first.printed.reasons.front() +
-                                  ", and no plan with more of them kept free is better");
+                                  ", and plans with more registers kept free are no better");
     return first;
   }
   const report::Outcome& other = best->planned.outcome;

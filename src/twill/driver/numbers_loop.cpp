@@ -90,8 +90,10 @@ Result<numerics::Comparison> compare_numbers(const Request& request, const Plann
 Result<NumberedLoop> compare_numbers(const Request& request, const NumbersRequest& wanted) {
   TWILL_TRY(const Form form, form_of(request.input));
   if (form != Form::ttgir) {
-    return fail({request.input.name}, "says when, and not what: it has no numbers to run with",
-                "give the TTGIR of the kernel");
+    return fail(
+        {request.input.name},
+        "says how long ops take, and not what they compute: there are no numbers to run with",
+        "give the TTGIR of the kernel");
   }
   TWILL_TRY(PlannedLoop planned, plan_loop(request));
   NumberedLoop loop{std::move(planned), std::nullopt};
@@ -101,9 +103,10 @@ Result<NumberedLoop> compare_numbers(const Request& request, const NumbersReques
   const numerics::Comparison& found = *compared;
   if (found.trips == 0 && !found.fault) {
     const Kernel& kernel = *loop.planned.reading->kernel;
-    return fail(ir::text_location(kernel.program, kernel.choice.loop),
-                "with these arguments the loop makes no trip, so there is nothing to compare",
-                "others: --size N, --arg NAME=VALUE; of arrays that hold bounds, too");
+    return fail(
+        ir::text_location(kernel.program, kernel.choice.loop),
+        "with these arguments the loop makes no trip, so there is nothing to compare",
+        "choose other values: --size N, --arg NAME=VALUE; also for arrays that hold bounds");
   }
   loop.comparison = found;
   return loop;

@@ -85,7 +85,8 @@ page::PrintedKernels printed_for_page(const Request& request, const PlannedLoop&
   page::PrintedKernels printed;
   if (!planned.plan || !planned.reading) return printed;
   if (kernel_of(*planned.reading, planned.outcome) == nullptr) {
-    printed.ttgir.notes = {"No kernel is printed: a .loop text says when, and not what."};
+    printed.ttgir.notes = {
+        "No kernel is printed: a .loop text says how long ops take, and not what they compute."};
     return printed;
   }
   const problem::Problem& problem = planned.plan->plan().problem;

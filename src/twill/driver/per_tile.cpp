@@ -57,7 +57,7 @@ class SettingBuilder {
     if (in_loop_) {
       if (wanted != TileWalk::one) return plan::Tiles::program_loop;
       return fail(ir::text_location(program_, kernel_.choice.loop),
-                  "one tile per CTA cannot be had: the kernel has a loop over tiles of its own",
+                  "one tile per CTA is impossible: the kernel has a loop over tiles of its own",
                   "give the kernel without that loop");
     }
     if (wanted == TileWalk::one) return plan::Tiles::one_per_cta;

@@ -158,12 +158,12 @@ Result<void> run_all(const fs::path& program, const run::Kernel& kernel,
   if (!report.trials.empty()) {
     return fail({kernel.description.input},
                 "no arguments were found for which the loop makes an iteration",
-                "others: --arg NAME=VALUE, --size N, --grid X,Y,Z");
+                "choose other values: --arg NAME=VALUE, --size N, --grid X,Y,Z");
   }
   return fail(
       {kernel.description.input},
       "no arguments were found for which the kernel does the same in every order of its CTAs",
-      "others: --arg NAME=VALUE, --size N, --grid X,Y,Z");
+      "choose other values: --arg NAME=VALUE, --size N, --grid X,Y,Z");
 }
 
 }  // namespace

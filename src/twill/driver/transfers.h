@@ -29,7 +29,8 @@ bool leave_share(const problem::Problem& problem, const schedule::Schedule& sche
 std::optional<problem::Problem> with_room(const problem::Problem& problem, Amount bytes);
 
 /// Note on a pool that is left out since it is cramped.
-inline constexpr const char* kCramped = "no schedule leaves memory for what its groups hand over";
+inline constexpr const char* kCramped =
+    "no schedule leaves memory for the values that its groups transfer";
 
 /// Whether no schedule, at any interval, leaves memory for one copy of each value that changes
 /// groups. Then no schedule of the pool has a plan. False if a small part of the work limit does

@@ -112,8 +112,8 @@ Result<std::optional<std::string>> note_without_staging(bool tokens, Drafts& dra
   if (!with->interval || !without->interval) return std::nullopt;
   if (no_slower(*with->interval, *without->interval)) return std::nullopt;
   return fmt::format(
-      "the threads store what is stored after the loop themselves: beside its "
-      "staging, an iteration takes {:.0f} cycles, simulated, else {:.0f}",
+      "the threads store directly after the loop: with staging, an iteration takes {:.0f} cycles, "
+      "simulated, without it {:.0f}",
       *with->interval, *without->interval);
 }
 
@@ -122,8 +122,8 @@ constexpr const char* kNoTurns =
 
 /// Refusal: the loop changes turns more often than there are barriers for turns.
 constexpr const char* kNoRoomForTurns =
-    "no barriers for turns at units, which these roles have too many of: they go first come, first "
-    "served";
+    "no barriers for turns at units, since these roles would need too many: units serve them in "
+    "order of arrival";
 
 /// Adds the settings that the schedule, the kernel and the request decide.
 Result<void> add_kernel(const Request& request, const Kernel& kernel,
@@ -294,7 +294,7 @@ Result<std::optional<Trial>> try_plan(const Request& request, const Reading& rea
       return trial;
     }
   } else if (request.tiles != TileWalk::where_possible) {
-    return fail({request.input.name}, "a .loop text says nothing of tiles, so none can be walked",
+    return fail({request.input.name}, "a .loop text has no tiles, so none can be walked",
                 "leave out --tiles");
   }
   TWILL_TRY_VOID(choose_draft(request, reading, outcome, trial));

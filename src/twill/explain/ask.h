@@ -13,9 +13,9 @@
 
 namespace twill::explain {
 
-/// Where the explanation stands; passed to `Limits::progress` before each question.
+/// State of the explanation; passed to `Limits::progress` before each question.
 struct Progress {
-  std::string_view step;        ///< what is being looked for: "the optimum", "what holds it", ...
+  std::string_view step;        ///< subject of the search: "the optimum", "what holds it", ...
   std::uint64_t questions = 0;  ///< answered so far
 };
 

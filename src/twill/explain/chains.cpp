@@ -38,7 +38,7 @@ std::vector<std::string> chains_of(const Problem& problem,
     return problem.dependences()[a].to == op;
   };
   while (!left.empty()) {
-    // A chain begins where nothing that is left leads to; in a circuit, anywhere.
+    // A chain begins at an element that no remaining element leads to; in a circuit, anywhere.
     auto at = std::find_if(left.begin(), left.end(), [&](std::size_t candidate) {
       const problem::OpId from = problem.dependences()[candidate].from;
       return std::none_of(left.begin(), left.end(),

@@ -41,7 +41,7 @@ Status status_of(Explanation& it, Asker& asker) {
   return Status::undecided;
 }
 
-/// The least II, from what is known of it.
+/// The least II, from the known bounds and schedules.
 schedule::Answer least_from(const Problem& problem, const Known& known, Asker& asker) {
   asker.remember(known.schedule);
   if (!known.bound) return asker.least(problem);

@@ -15,8 +15,9 @@
 /// Why a loop is no faster, and what would make it faster.
 ///
 /// "Why" is a core: requirements of the Problem (requirement.h) that leave no faster schedule
-/// together, while without any one of them there is one. "What would" is turned what-if by what-if
-/// (what_ifs.h). All of it is asked of the solver, so all of it is proven, or said not to be.
+/// together, while without any one of them there is one. "What would" comes from changing one
+/// what-if at a time (what_ifs.h). The solver answers every question, so each result is proven, or
+/// said to be open.
 namespace twill::explain {
 
 enum class Status {
@@ -44,7 +45,8 @@ struct Explanation {
 
 /// Earlier results that the caller has.
 struct Known {
-  schedule::Schedule schedule;           ///< of the Problem; without a bound perhaps of one like it
+  schedule::Schedule schedule;           ///< of the Problem; without a bound perhaps of a similar
+                                         ///< Problem
   std::optional<schedule::Bound> bound;  ///< no schedule of the Problem has a smaller II
 };
 

@@ -8,7 +8,7 @@
 
 #include "twill/explain/what_ifs.h"
 
-/// Internal to the what-ifs: what they are made of.
+/// Internal to the what-ifs: their parts.
 namespace twill::explain {
 
 using Change = std::function<void(problem::Parts&, std::int64_t)>;

@@ -122,7 +122,7 @@ class Follower {
     }
   }
 
-  /// Counters divided by what they and their steps are multiples of.
+  /// Counters divided by a common divisor of their values and steps.
   static std::optional<Sum> divided(std::optional<Sum> sum, std::optional<std::int64_t> by) {
     if (!sum || !by || *by <= 0 || !sum->invariants.empty() || !sum->by.empty()) return {};
     if (sum->constant % *by != 0 || sum->each % *by != 0) return {};
@@ -231,8 +231,8 @@ class Parts {
  public:
   explicit Parts(const Body& body) : body_(body), follow_(body) {}
 
-  /// Takes the parts of `times` this value. False if a part that changes from iteration to
-  /// iteration is no such sum.
+  /// Adds the parts of `times` this value. False if a part that changes between iterations cannot
+  /// be written as a sum.
   bool collect(ir::ValueId value, std::int64_t times, int depth = 0) {
     const ir::Program& program = *body_.program;
     if (depth > kDeepest || times >= kLargest >> 20 || times <= -(kLargest >> 20)) return false;
@@ -277,7 +277,7 @@ class Parts {
            op.kind == OpKind::relayout || op.kind == OpKind::expand_dims || op.kind == OpKind::sext;
   }
 
-  /// Takes `times` this invariant number as what an address grows by in an iteration.
+  /// Adds `times` this invariant number to an address's growth per iteration.
   bool grow(ir::ValueId by, std::int64_t times, int depth) {
     const ir::Program& program = *body_.program;
     if (depth > kDeepest || times >= kLargest >> 20 || times <= -(kLargest >> 20)) return false;
@@ -329,7 +329,7 @@ class Parts {
   std::map<std::optional<ir::ValueId>, Part> parts_;
 };
 
-/// Whether what an address grows by is more than its part spans.
+/// Whether an address grows by more in an iteration than its part spans.
 bool leads_away(const std::pair<const std::optional<ir::ValueId>, Parts::Part>& it) {
   const Parts::Part& part = it.second;
   return part.each != 0 &&

@@ -9,8 +9,8 @@ namespace twill::extract {
 
 /// Executions of the two accesses that are compared.
 enum class Meeting {
-  same_iteration,    ///< of one iteration
-  later_iterations,  ///< `second` of any iteration after that of `first`
+  same_iteration,    ///< in one iteration
+  later_iterations,  ///< `second` in any iteration after that of `first`
 };
 
 /// Whether two accesses of the body are proven to touch no common place. Precondition: both access
@@ -22,10 +22,10 @@ enum class Meeting {
 /// addresses.
 bool are_apart(const Body& body, ir::OpId first, ir::OpId second, Meeting meeting);
 
-/// Whether an access may touch in an iteration what it touched in one before, by another thread.
-/// Threads keep the order of their own accesses, so places of a tile of pointers that stay are
-/// none, and boxes that stay are. Strides that are not known are those of an array: its rows do not
-/// overlap. Addresses that cannot be followed, such as loaded ones, may lead anywhere.
+/// Whether an access may touch elements that another thread touched in an earlier iteration.
+/// Threads keep the order of their own accesses: a tile of pointers that stays in place has no
+/// conflict, a box that stays has one. Unknown strides are taken as those of an array, whose rows
+/// do not overlap. Addresses that cannot be followed, such as loaded ones, may lead anywhere.
 bool meets_itself(const Body& body, ir::OpId access);
 /// Values that are taken as strides of an array for an access not to meet itself.
 std::vector<ir::ValueId> strides_assumed(const Body& body, ir::OpId access);

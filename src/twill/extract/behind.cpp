@@ -147,7 +147,7 @@ class Beside {
 
   const Body& body_;
   const ir::Program& program_;
-  std::set<ir::OpId> beside_;  ///< ops of the loop that nothing stands for
+  std::set<ir::OpId> beside_;  ///< ops of the loop without an op of the plan
   std::vector<ir::ValueId> open_;
 };
 

@@ -22,14 +22,14 @@ std::map<ir::OpId, Makers> needs_behind(const Body& body,
                                         std::span<const std::vector<Source>> sources);
 
 /// By op of the body that computes a value without an op of the plan: the loop's ops that need it,
-/// directly or indirectly. Views and constants are no such ops. Unneeded ones are left out.
-/// `sources` as above. Cost: ops of the loop times ops of the body.
+/// directly or indirectly. Leaves out views, constants and unneeded ops. `sources` as above. Cost:
+/// ops of the loop times ops of the body.
 std::map<ir::OpId, Makers> needed_beside(const Body& body,
                                          std::span<const std::vector<Source>> sources);
 
 /// Sets of ops whose results meet behind the loop in registers: the same rows (`part`) of one op's
-/// sources there. There are no transfers behind the loop, so one group must run each set. Each set
-/// ascending, of two or more; disjoint; by first op.
+/// sources there. There are no transfers behind the loop, so one group must run each set. Sets have
+/// two or more ops, ascending; they are disjoint, and sorted by first op.
 std::vector<std::vector<TileOpId>> meetings(const Body& body, const TileGraph& graph);
 
 }  // namespace twill::extract

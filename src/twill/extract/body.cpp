@@ -255,8 +255,8 @@ class Straightener {
     }
   }
 
-  /// Keeps both values of a result. It goes by the other name where the taken side yields no value
-  /// of the loop, such as zeros. The value carried on by it must be seen.
+  /// Keeps both values of a result. If the taken side yields no value of the loop, such as zeros,
+  /// the result gets the other side's name. A carried value must stay visible.
   void note_alternatives(ir::OpId id, ir::BlockId block) {
     const auto yield = ir::terminator(program(), block);
     if (!yield) return;
@@ -280,7 +280,7 @@ class Straightener {
            (op != nullptr && op->kind == OpKind::constant);
   }
 
-  /// Whether `value` is what the iteration before left of the value that `result` becomes.
+  /// Whether `value` is the previous iteration's state of the value that `result` becomes.
   bool is_carried_on(ir::ValueId value, ir::ValueId result) const {
     const auto carried = body_.carried.find(value);
     if (carried == body_.carried.end()) return false;

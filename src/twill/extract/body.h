@@ -16,7 +16,7 @@ struct Decision {
   int distance = 0;  ///< iterations ago
 };
 
-/// A value that a branch may yield in place of the one that is followed.
+/// A value that a branch may yield instead of the followed value.
 struct BranchValue {
   ir::ValueId value;
   int distance = 0;  ///< iterations ago
@@ -40,7 +40,7 @@ struct RareBranch {
   std::vector<ir::OpId> ops;  ///< of the branch, in order, at any depth
 };
 
-/// The body of one loop, straightened: one side of every branch, in order of the text.
+/// The body of one loop without branches: one side of every branch, in order of the text.
 struct Body {
   const ir::Program* program = nullptr;
   ir::Loop loop;
@@ -50,11 +50,12 @@ struct Body {
   std::map<ir::OpId, std::vector<ir::OpId>> other_branch;
   std::map<ir::ValueId, ir::ValueId> renamed;  ///< results of branches and the like: the values
                                                ///< that they rename
-  /// Results of branches: what the other side yields, if that is another value of the loop. A value
-  /// that is carried on as it was is none.
+  /// Results of branches: the value that the other side yields, if it is another value of the loop.
+  /// A carried value that the other side leaves unchanged does not count.
   std::map<ir::ValueId, ir::ValueId> alternatives;
   std::map<ir::ValueId, ir::ValueId> decided;  ///< results of branches: conditions made of tiles
-  std::map<ir::OpId, std::vector<ir::ValueId>> under;  ///< by op: such conditions it stands under
+  std::map<ir::OpId, std::vector<ir::ValueId>> under;  ///< by op: conditions made of tiles that
+                                                       ///< control it
   std::map<ir::ValueId, ir::ValueId> carried;  ///< iteration argument: the value yielded for it
   std::vector<Diagnostic> warnings;
   bool live_only = false;  ///< branches are taken to be executed, and need not be in each iteration

@@ -8,8 +8,8 @@
 namespace twill::extract {
 namespace {
 
-/// A branch with those ops of the graph that are done in it: no copies, which run ahead. Moves of a
-/// value to another place are never the last ones.
+/// A branch with its ops of the graph, without copies, which run ahead. Moves of a value to another
+/// place are never last ops.
 struct Branch {
   ir::OpId id;
   std::set<TileOpId> ops;
@@ -62,8 +62,8 @@ class Keeper {
     return last;
   }
 
-  /// Edges by which ops of the branch read values from outside. Of what its other side reads, which
-  /// has no ops, the reader is any op of the branch.
+  /// Edges by which ops of the branch read values from outside. The other side has no ops: its
+  /// inputs count as read by any op of the branch.
   std::vector<TileEdge> read_in(const Branch& branch) const {
     std::vector<TileEdge> read;
     std::copy_if(graph_.edges.begin(), graph_.edges.end(), std::back_inserter(read),
@@ -79,7 +79,7 @@ class Keeper {
     return read;
   }
 
-  /// Adds what an op without a place in the graph reads, behind all ops without one.
+  /// Adds the inputs of an op without a place in the graph, through all such ops.
   void read_on_other_side(ir::OpId op, TileOpId by, const Branch& branch,
                           std::vector<TileEdge>& read) const {
     std::set<std::pair<ir::ValueId, int>> seen;
@@ -118,7 +118,7 @@ class Keeper {
     return makers;
   }
 
-  /// Lets a last op read what another op of the branch does.
+  /// Lets a last op read the inputs of another op of the branch.
   void keep(const TileEdge& edge, TileOpId op, const Branch& branch) {
     const TileOp& from = graph_.ops[edge.from.index()];
     if (from.home == Home::none || !meet(from.part, graph_.ops[op.index()].part)) return;
@@ -132,10 +132,10 @@ class Keeper {
     }
   }
 
-  /// Lets what reads from a branch with work on both sides come after its last ops.
+  /// Orders readers of a branch with work on both sides after its last ops.
   void come_after(const Branch& branch, const std::map<int, std::vector<TileOpId>>& last) {
-    const bool two_sided = std::any_of(
-        body_.other_branch.begin(), body_.other_branch.end(), [&](const auto& other) {
+    const bool two_sided =
+        std::any_of(body_.other_branch.begin(), body_.other_branch.end(), [&](const auto& other) {
           return other.first == branch.id || branch_around(body_, other.first) == branch.id;
         });
     if (!two_sided) return;

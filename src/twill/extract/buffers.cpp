@@ -81,9 +81,9 @@ void Contractor::connect_buffers() {
   note_invariant_buffers(accesses);
 }
 
-/// Runs the accesses of two iterations and connects those of the second one. A buffer whose
-/// content is carried from one iteration to the next is updated in place, in the order of the
-/// text; every other write starts a value of its own, of which there may be several copies.
+/// Runs the accesses of two iterations and connects those of the second. A buffer whose content is
+/// carried to the next iteration is updated in place, in the order of the text. Every other write
+/// starts a new value, of which there may be several copies.
 void Contractor::connect_versions(const std::vector<Access>& accesses, bool carried) {
   struct At {
     TileOpId op;

@@ -16,7 +16,7 @@ struct LoopChoice {
   std::int64_t flops = 0;  ///< tensor-core work of one iteration, 2 per multiply-add
 };
 
-/// All loops of the module in the order of the text, with their own work, without that of inner
+/// All loops of the module in the order of the text. The work of a loop does not include inner
 /// loops.
 std::vector<LoopChoice> loops_of(const ir::Program& program);
 

@@ -178,7 +178,7 @@ std::optional<Elementwise> function(std::string_view name) {
   return std::nullopt;
 }
 
-/// A function of the user's, as if it did what it means and no more.
+/// A user's function is classified as its meaning, and no more.
 Elementwise priced(const ir::Formula& meaning) {
   const ir::FormulaCount count = ir::count_of(meaning);
   if (count.special == 0) return core("fma", "user", std::max<std::int64_t>(1, count.others));

@@ -11,14 +11,14 @@ namespace {
 
 using ir::OpKind;
 
-/// Whether an op is left out: barriers, fences and tokens, of which the schedule has its own, and
+/// Whether an op is left out: barriers, fences and tokens, which the schedule makes itself, and
 /// remarks.
 bool is_left_out(OpKind kind) {
   const ir::OpClass of = ir::class_of(kind);
   return of == ir::OpClass::synchronization || of == ir::OpClass::remark;
 }
 
-/// Whether an op only stands in loops that a pipeliner has been through.
+/// Whether an op occurs only in loops that a pipeliner has transformed.
 bool is_pipelined(OpKind kind) {
   return kind == OpKind::barrier_wait || kind == OpKind::barrier_arrive ||
          kind == OpKind::copy_wait;

@@ -164,7 +164,7 @@ std::optional<TileOpId> Contractor::make_move_out(ir::OpId id, const ir::MemoryA
   return add(id, std::move(move));
 }
 
-/// "_q" for a descriptor or pointer that has a name of its own, such as %q_desc; else nothing.
+/// "_q" for a descriptor or pointer with a name of its own, such as %q_desc; else "".
 std::string Contractor::label_of(ir::ValueId address) const {
   ir::ValueId base = origin_of(body_, address).value;
   std::set<ir::ValueId> seen;

@@ -167,7 +167,7 @@ std::optional<ir::OpId> Contractor::maker_of(ir::ValueId value) const {
   }
 }
 
-/// The tile of what is broadcast, in the registers of the product that adds to it.
+/// The tile of a broadcast value, in the registers of the product that adds to it.
 TileOpId Contractor::spread(ir::ValueId value, ir::OpId id, TileOpId product) {
   TileOp tile;
   tile.action = Action::elementwise;

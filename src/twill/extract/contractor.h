@@ -77,7 +77,7 @@ class Contractor {
   bool is_orientable(TileOpId op) const;
   TileOpId in_registers(TileOpId op, ir::OpId id, bool transposed);
 
-  // buffers.cpp: versions of memory, and what stays for the whole loop
+  // buffers.cpp: versions of memory, and values that stay for the whole loop
   struct Access {
     TileOpId op;
     bool reads = false;

@@ -7,11 +7,11 @@
 #include "twill/extract/extract.h"
 #include "twill/ir/loop.h"
 
-/// Tiles that are copied into shared memory, and what they are copied by.
+/// Tiles that are copied into shared memory, and the operations that copy them.
 namespace twill::extract {
 
-/// The tile that an op of the Problem loads: of what it loads the largest, beside indices that its
-/// addresses are made of. Empty if it loads nothing itself.
+/// The tile that an op of the Problem loads: the largest, if it also loads indices for its
+/// addresses. Empty if the op loads nothing itself.
 std::optional<ir::ValueId> loaded_by(const ir::Program& program, const OpOrigin& origin);
 
 /// Where the text puts a value into shared memory, perhaps in another layout of registers.
@@ -21,8 +21,7 @@ std::vector<ir::OpId> allocations_of(const ir::Program& program, ir::ValueId val
 /// or else of the descriptor; null: any. nullopt: buffers have two.
 std::optional<ir::Attribute> layout_in_memory(const ir::Program& program, ir::OpId load);
 
-/// Values that some values of a loop are made of in the loop, and in the iterations before. What
-/// `given` are made of is left out.
+/// Sources of some values in the loop, and in earlier iterations. Does not go beyond `given`.
 std::set<ir::ValueId> made_in(const ir::Program& program, const ir::Loop& loop,
                               std::vector<ir::ValueId> values, const std::set<ir::ValueId>& given);
 

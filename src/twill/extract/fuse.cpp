@@ -29,8 +29,8 @@ bool alike(const TileOp& from, const TileOp& to) {
   return from.unit == to.unit || is_row(from.space);
 }
 
-/// By op, the asynchronous ops of the same iteration that it has to wait for, directly or not. Ops
-/// stand in the order of the text, which most edges follow: one pass over them nearly does.
+/// By op: the asynchronous ops of the same iteration that it must wait for, directly or not. Ops
+/// are in the order of the text, which most edges follow, so few passes are needed.
 std::vector<std::vector<bool>> awaited(const TileGraph& graph,
                                        const std::vector<std::vector<std::size_t>>& out) {
   const std::size_t count = graph.ops.size();

@@ -11,7 +11,7 @@
 namespace twill::extract {
 namespace {
 
-/// Loops with more loads than this keep those of the text's first ones.
+/// Most loads that are examined; of longer loops only the text's first ones.
 constexpr std::size_t kMostLoads = 32;
 
 /// By op: the least number of iterations between it and a value that depends on its results.
@@ -138,7 +138,7 @@ class Circuits {
   }
 
   std::vector<ir::OpId> loads_;
-  std::vector<Distances> before_;  ///< by load: those that its address depends on
+  std::vector<Distances> before_;  ///< by load: the loads on which its address depends
   std::map<ir::OpId, Circuit> of_;
 };
 

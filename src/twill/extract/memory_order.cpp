@@ -14,7 +14,7 @@ namespace {
 
 using ir::Effect;
 
-/// Whether no access may cross the op. Barriers and the like are no ops of a plan.
+/// Whether no access may be moved across the op. Barriers and similar ops are no ops of a plan.
 bool orders_all(const ir::Op& op) {
   return ir::effect_of(op) == Effect::orders &&
          ir::class_of(op.kind) != ir::OpClass::synchronization;

@@ -8,8 +8,8 @@
 #include "twill/extract/body.h"
 #include "twill/extract/tile_graph.h"
 
-/// Order that a loop needs although no value says so: by way of global memory, and by ops that
-/// nothing may cross.
+/// Order of accesses that no value carries: through global memory, and around ops that no access
+/// may cross.
 namespace twill::extract {
 
 /// `second` comes after `first` of `distance` iterations before, since both may touch one place of
@@ -43,10 +43,10 @@ Result<void> check_kept(const Body& body, const TileGraph& graph);
 /// Note on arrays that a plan of the loop assumes to be disjoint; nullopt if the loop writes to
 /// none, or to the only one.
 std::optional<std::string> assumed_apart(const ir::Program& program, ir::OpId loop);
-/// Note on strides that a plan of the loop assumes to be those of arrays whose rows do not overlap;
-/// nullopt without any.
+/// Note on strides that a plan assumes to be those of arrays whose rows do not overlap; nullopt
+/// without such strides.
 std::optional<std::string> assumed_strides(const ir::Program& program, ir::OpId loop);
-/// The sentence about these arrays, of which there are two at least.
+/// The sentence about these arrays; there are at least two.
 std::string apart_in_words(const ir::Program& program, const std::set<ir::ValueId>& arrays);
 
 }  // namespace twill::extract

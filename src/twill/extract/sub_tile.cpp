@@ -182,7 +182,7 @@ class Cutter {
 
   TileOpId last(TileOpId op) const { return copies_[op.index()].back(); }
 
-  /// Each partial sum starts from the one before.
+  /// Each partial sum starts from the sum of the part before.
   void chain_partial_sums() {
     for (std::size_t u = 0; u < graph_.ops.size(); ++u) {
       if (fates_[u] != Fate::partial_sums) continue;

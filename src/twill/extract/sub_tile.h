@@ -18,12 +18,12 @@ struct SubTiling {
 /// without a product.
 std::optional<AxisId> rows_of_products(const TileGraph& graph);
 
-/// Cuts the axis that most tensor-core work has as its rows (M of the products) into parts of
-/// `rows`. Ops that work on the axis are repeated per part; copies into shared memory stay whole
-/// and are shared, and so do bulk stores, of what all parts have staged; a product that contracts
-/// the axis becomes one shared product if its operands lie in shared or tensor memory. Else it
-/// becomes a chain of partial sums, each part adding to the accumulator of the one before. Row
-/// vectors that only parts read are computed by each.
+/// Cuts an axis into parts of `rows`: the axis that forms the rows (M) of most tensor-core work.
+/// Repeats ops on that axis for each part. Copies into shared memory stay whole and are shared, as
+/// are bulk stores of tiles that all parts staged. A product that contracts the axis becomes one
+/// shared product if its operands lie in shared or tensor memory. Otherwise it becomes a chain of
+/// partial sums, in which each part adds to the accumulator of the part before. Row vectors that
+/// only parts read are computed by each part.
 ///
 /// `rows` of 0 cuts nothing. Fails with the reason if the axis cannot be cut: by a reduction, scan
 /// or reshape along it, or an extent not divisible by `rows`. Fails if `rows` is no multiple of

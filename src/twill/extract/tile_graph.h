@@ -10,8 +10,9 @@
 #include "twill/support/diagnostic.h"
 #include "twill/support/id.h"
 
-/// The loop body as tile operations: what `contract` makes of the Program, `fuse` makes coarser,
-/// `sub_tile` cuts into rows, and `assemble` turns into a Problem. Machine independent.
+/// The loop body as tile operations. `contract` makes the graph from the Program, `fuse` makes it
+/// coarser, `sub_tile` cuts it into rows, and `assemble` makes a Problem of it. Machine
+/// independent.
 namespace twill::extract {
 
 struct AxisTag;
@@ -40,8 +41,8 @@ enum class Action {
   copy,         ///< asynchronous, from global to shared memory
   load,         ///< blocking, from global memory into registers
   product,      ///< space: m, n, k
-  elementwise,  ///< space: that of the result
-  reduction,    ///< space: that of the input; `reduced` is an index into it
+  elementwise,  ///< space: the result's
+  reduction,    ///< space: the input's; `reduced` is an index into it
   move,         ///< between registers, shared and tensor memory, or inside a warp
   store,        ///< to global memory
   conditional,  ///< a rare branch as one op
@@ -57,7 +58,7 @@ struct Piece {
   int bits = 32;     ///< per element
   std::int64_t times = 1;
   std::string form;           ///< of a product: "SS", "RS", "TS"
-  std::int64_t elements = 0;  ///< worked on; 0: those of the op's space
+  std::int64_t elements = 0;  ///< number of computed elements; 0: those of the op's space
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 
@@ -73,7 +74,7 @@ struct TileOp {
   std::string name;  ///< unique, see name_ops; empty before
   Action action = Action::unknown;
   Unit unit = Unit::core;          ///< of element-wise ops
-  std::vector<std::string> words;  ///< what it does, in order: "scale", "sub"
+  std::vector<std::string> words;  ///< its actions in order: "scale", "sub"
   std::vector<Piece> pieces;
   Space space;
   std::optional<std::size_t> reduced;
@@ -84,7 +85,7 @@ struct TileOp {
   bool forwards = false;     ///< moves the values of the op it reads, unchanged, to another place;
                              ///< `sources` then has the ops that need them
   bool one_warp = false;     ///< issued by one thread whatever the tile
-  std::optional<ir::OpId> branch = {};  ///< of the loop, the outermost one that it stands in
+  std::optional<ir::OpId> branch = {};  ///< the outermost branch of the loop around it
   std::vector<Source> sources;
   std::int64_t row_begin = 0;  ///< of the cut axis; both 0 if not cut
   std::int64_t row_end = 0;
@@ -94,7 +95,7 @@ struct TileOp {
 enum class Flow {
   value,     ///< `to` reads the result of `from`
   in_place,  ///< `to` overwrites it: one buffer
-  order,     ///< `to` comes after, nothing is kept alive
+  order,     ///< `to` comes after `from`, and keeps no value alive
   memory,    ///< order through global memory: all parts of `to` after all parts of `from`
 };
 
@@ -117,8 +118,8 @@ struct InvariantBuffer {
   bool staging = false;        ///< of a store after the loop
 };
 
-/// Loads for which an op waits between its turns, `distance` iterations apart. Each is at an
-/// address that the one before brings.
+/// Loads for which an op waits between its turns, `distance` iterations apart. The address of each
+/// comes from the load before.
 struct LoadChain {
   TileOpId op;
   int loads = 0;
@@ -146,7 +147,7 @@ struct TileGraph {
   std::vector<InvariantBuffer> invariant_buffers;
   std::vector<std::vector<TileOpId>> together;  ///< ops that one group must run (see meetings)
   std::vector<LoadChain> chains;                ///< see load_chains
-  /// Accesses to global memory in an order that no edge keeps, since one of them is no op.
+  /// Ordered accesses to global memory without an edge, since one of them is no op of the graph.
   std::vector<std::pair<ir::OpId, ir::OpId>> unkept;
   std::vector<Diagnostic> warnings;
   std::vector<std::string> notes;  ///< notes on contraction and fusion, for people

@@ -7,9 +7,9 @@
 
 namespace twill::extract {
 
-/// Gives values in registers of `parts` transfer ops in place of delays, where the pool has several
+/// Gives values in registers of `parts` transfer ops instead of delays, if the pool has several
 /// groups of that width. The ops of `parts` are those of the graph. Returns the origins of the new
-/// ops, in their order. A value that an op reads at two distances keeps its transfer.
+/// ops, in their order. A value that an op reads at two distances keeps its delay.
 Result<std::vector<OpOrigin>> add_transfers(const TileGraph& graph, const Pricing& pricing,
                                             problem::Parts& parts);
 

@@ -115,7 +115,7 @@ bool dominates(const Positions& positions, std::size_t head, std::size_t at) {
   return at == head;
 }
 
-/// Marks what reaches `tail` without going through the head, which is marked.
+/// Marks instructions that reach `tail` without going through the head, which is marked.
 void mark_body(const Positions& positions, std::size_t tail, std::vector<bool>& in_body) {
   std::vector<std::size_t> todo = {tail};
   while (!todo.empty()) {

@@ -6,7 +6,7 @@
 
 #include "twill/ir/program.h"
 
-/// Loops of a function and what they carry from one iteration to the next.
+/// Loops of a function and the values they carry from one iteration to the next.
 namespace twill::ir {
 
 /// One value carried around a loop. In a counting loop, `init` enters as `argument` in the first

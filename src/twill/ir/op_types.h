@@ -9,7 +9,7 @@
 #include "twill/ir/misfit.h"
 #include "twill/ir/operands.h"
 
-/// Internal to the checker of types: one op, its types, and what is said where they do not fit.
+/// Internal to the checker of types: one op, its types, and the messages about misfits.
 namespace twill::ir {
 
 using Shape = std::vector<std::int64_t>;
@@ -40,7 +40,7 @@ class OpTypes {
   MaybeMisfit element(ValueId value, Type wanted) const;
   /// One shape and one element, wherever the two lie and however they are laid out.
   MaybeMisfit alike(ValueId value, Type like) const;
-  /// One shape and layout: what ops keep that work element by element.
+  /// One shape and layout, as elementwise ops keep them.
   MaybeMisfit laid_out(ValueId value, Type like) const;
   /// The same type.
   MaybeMisfit same(ValueId value, Type wanted) const;

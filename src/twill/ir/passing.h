@@ -6,7 +6,7 @@
 
 #include "twill/ir/program.h"
 
-/// How values reach other blocks, and what is computed of tiles.
+/// Ways of values to other blocks, and values computed from tiles.
 namespace twill::ir {
 
 /// Pairs of values of which the second is the first in another block: what a loop carries, what a

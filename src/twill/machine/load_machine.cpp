@@ -7,6 +7,7 @@
 #include "twill/machine/read_pools.h"
 #include "twill/machine/read_processors.h"
 #include "twill/support/sha256.h"
+#include "twill/support/spelling.h"
 
 namespace twill::machine {
 namespace {

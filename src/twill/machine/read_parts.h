@@ -11,12 +11,6 @@
 /// with the place, as the functions of JsonNode do.
 namespace twill::machine {
 
-std::vector<std::string_view> names_of(const auto& values) {
-  std::vector<std::string_view> names;
-  for (const auto& value : values) names.push_back(value.name);
-  return names;
-}
-
 /// A name that problem texts can spell: letters, digits and '_', a letter first.
 Result<std::string> name_in(const JsonNode& node);
 

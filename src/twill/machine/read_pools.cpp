@@ -6,6 +6,7 @@
 
 #include "twill/machine/read_parts.h"
 #include "twill/machine/sharing.h"
+#include "twill/support/spelling.h"
 
 namespace twill::machine {
 namespace {

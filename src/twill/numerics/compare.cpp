@@ -103,7 +103,7 @@ Result<Comparison> compare(const Kernel& kernel, const Setting& setting) {
   if (out.tensors.empty() && out.hazards.empty() && !out.fault) {
     return fail(ir::text_location(kernel.program, kernel.loop),
                 "with these arguments the kernel writes nothing, so there is nothing to compare",
-                "others: --size N, --arg NAME=VALUE");
+                "choose other values: --size N, --arg NAME=VALUE");
   }
   return out;
 }

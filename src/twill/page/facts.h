@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-/// All that a page shows, as a plain value: names, numbers, and sentences that others wrote. A part
-/// that is empty or missing has no section on the page. Times are cycles of one SM.
+/// All contents of a page as a plain value: names, numbers, and sentences that other rooms wrote. A
+/// part that is empty or missing has no section on the page. Times are cycles of one SM.
 namespace twill::page {
 
 /// Basis of a figure.
@@ -118,7 +118,7 @@ struct Level {
   struct Layer {
     std::string name;
     std::string note;               ///< "ring of 3", "one copy, then two"
-    std::optional<std::size_t> op;  ///< nothing: reserved for the whole loop
+    std::optional<std::size_t> op;  ///< nullopt: reserved for the whole loop
     std::vector<Step> steps;        ///< by time, from 0 to `interval`
   };
   std::string name;
@@ -171,14 +171,14 @@ struct Wait {
 /// The plan as a module of TTGIR.
 struct PrintedModule {
   std::string text;                ///< empty: none is printed
-  std::vector<std::string> notes;  ///< what it is, or why there is none; a sentence each
+  std::vector<std::string> notes;  ///< the result, or why there is none; a sentence each
 };
 
 struct Facts {
   std::string command;  ///< "twill schedule"
   std::string name;     ///< of the loop
   std::string headline;
-  std::string verdict;                                     ///< what is proven, a sentence
+  std::string verdict;                                     ///< the proven result, a sentence
   std::vector<std::pair<std::string, std::string>> about;  ///< "machine": "h200"
   std::vector<Figure> figures;
   std::vector<GapPart> gap;  ///< from the proven bound to Twill's figure; sums up to it
@@ -187,7 +187,7 @@ struct Facts {
   std::vector<std::string> resources;  ///< units and pipes by which ops are coloured
   std::vector<Operation> ops;
   PrintedModule ttgir;
-  double interval = 0;  ///< of what the pipes are filled
+  double interval = 0;  ///< cycles of which the fills are shares
   std::vector<Fill> fills;
   std::vector<Chart> charts;
   Graph graph;
@@ -195,7 +195,7 @@ struct Facts {
   std::vector<Level> levels;
   std::optional<Changes> changes;
   std::vector<Strategy> strategies;
-  std::vector<std::pair<std::string, std::string>> proven;  ///< what is claimed, and on what basis
+  std::vector<std::pair<std::string, std::string>> proven;  ///< claim and basis
   std::vector<std::string> assumptions;
   std::vector<std::string> warnings;
 };

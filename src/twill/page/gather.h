@@ -11,7 +11,7 @@
 #include "twill/report/outcome.h"
 #include "twill/simulate/simulate.h"
 
-/// From what is known of a loop to the facts of its page.
+/// Makes the facts of a loop's page from its outcome and runs.
 namespace twill::page {
 
 /// The loop as Triton compiles the kernel itself, in the model.

@@ -8,7 +8,7 @@
 #include "twill/report/summary.h"
 #include "twill/schedule/bounds.h"
 
-/// The strip of figures, what is proven, and what is assumed.
+/// The strip of figures, proven facts, and assumptions.
 namespace twill::page {
 namespace {
 

@@ -39,7 +39,7 @@ const char* sentence_of(Kind kind) {
     case Kind::footprint:
       return "memory is taken by the results of";
     case Kind::transfer_costs:
-      return "a store and loads hand over";
+      return "a store and loads transfer";
     case Kind::transfer:
       return "going to another group takes longer for";
     case Kind::wait:

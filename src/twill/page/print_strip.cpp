@@ -5,7 +5,7 @@
 
 #include "twill/page/print.h"
 
-/// The head of a page: what it is about, and the figures that matter.
+/// The head of a page: its subject, and the main figures.
 namespace twill::page {
 namespace {
 

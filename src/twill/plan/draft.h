@@ -66,7 +66,7 @@ struct Draft {
   std::vector<bool> late;                   ///< by OpId: its end is left to the next of its kind
   std::vector<Read> reads;                  ///< all dependences
   std::vector<std::vector<Cluster>> order;  ///< by RoleId: one window, in order
-  std::vector<std::vector<OpId>> rings;     ///< loads that run ahead, those of one channel together
+  std::vector<std::vector<OpId>> rings;     ///< loads that run ahead; loads of one channel together
   std::vector<std::pair<Cycles, Cycles>> alive;  ///< by BufferId: [begin, end) of copy 0
   std::vector<std::pair<BufferId, BufferId>> aliases;
   std::vector<std::pair<BufferId, BufferId>>
@@ -89,8 +89,8 @@ inline constexpr int kThreadsPerWarp = 32;
 /// Part of its tile's rows that the op works on; -1 if the tile is whole.
 int part_of(const Setting& setting, OpId op);
 
-/// Whether a group has registers for tiles, and warps for their rows to be spread over; one warp
-/// will do where no group has more.
+/// Whether a group has registers for tiles, and enough warps for their rows. One warp is enough if
+/// no group has more.
 bool can_hold_tiles(std::span<const problem::Group> groups, GroupId group);
 
 /// Whether two ops follow each other in one hardware queue, so that the second may update the
@@ -111,8 +111,8 @@ bool updates(const Draft& draft, OpId op, OpId value, Cycles distance);
 Cycles ready(const Draft& draft, OpId op);
 /// Whether a role waits for a product at the end of the window that issues it. Its result lives
 /// longer than the interval, so the loop moves it to other registers at its back edge. ptxas
-/// serializes products of which that happens in flight (C7514). A product that the last cycle of a
-/// window issues is left as it is.
+/// serializes products whose results move while in flight (C7514). A product issued by the last
+/// cycle of a window is left alone.
 bool ends_with_window(const Draft& draft, OpId op);
 /// Moment at which a role waits for the end of asynchronous work: when it should be ready, or with
 /// its window; for `late` ops, right after the start of the next one.
@@ -149,8 +149,8 @@ void choose_launch_role(Plan& plan);
 void continue_rings(Draft& draft, const Setting& setting);
 /// Adds the steps of roles before and after the loop, and the channels for them.
 Result<void> make_tile_steps(Draft& draft);
-/// Adds steps and channels by which roles learn that others are done with a buffer of the loop in
-/// which they stage what they store. Precondition: all other steps are there.
+/// Adds steps and channels by which roles learn when other roles no longer use a buffer of the loop
+/// in which they stage stored values. Precondition: all other steps exist.
 void make_overlays(Draft& draft);
 
 }  // namespace twill::plan

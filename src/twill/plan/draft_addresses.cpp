@@ -78,7 +78,7 @@ tl::unexpected<Diagnostic> too_much(BufferSpace& space, Amount needs) {
               "a schedule with fewer crossing values, or smaller tiles");
 }
 
-/// Lays out the buffers of the loop, and gives what is left to its rings.
+/// Lays out the buffers of the loop, and gives the remaining memory to its rings.
 Result<void> fill(BufferSpace& space, const Setting& setting) {
   if (space.buffers.empty()) return {};
   for (;;) {
@@ -133,8 +133,8 @@ std::vector<BufferId> staging_in(const BufferSpace& space) {
   return found;
 }
 
-/// Puts the staging of all roles into rings, each into the largest that has room behind what is
-/// there already. False if there is none.
+/// Puts the staging of all roles into rings: each into the largest ring with enough room left.
+/// False if no ring has.
 bool lay_staging_in_rings(BufferSpace& space) {
   std::map<BufferId, Amount> free;  // of rings whose waits tell that all is there, from where on
   for (const std::vector<OpId>& ring : space.draft.rings) {

@@ -362,7 +362,7 @@ class Synchronizer {
         ordering_.add(ordering_.exit(point.at), ordering_.enter(*signal.acquire),
                       to - window(point.time), window(point.time), signal.depth);
       }
-      for (const Need& what : point.needs) {  // instance n is over once what.op of n + offset is
+      for (const Need& what : point.needs) {  // instance n ends when op what.op of n + offset does
         const Cycles begin = window(what.op) + what.offset;
         ordering_.add(ordering_.done(what.op), ordering_.enter(*signal.acquire), to - begin, begin,
                       std::max<Cycles>(signal.depth, what.offset));

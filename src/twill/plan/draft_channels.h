@@ -39,7 +39,7 @@ struct CommitPoint {
 };
 CommitPoint commit_of(const Draft& draft, const Ordering& ordering, OpId op, bool value);
 
-/// Whether one warp of the role speaks for the others at a cluster where nothing is staged.
+/// Whether one warp of the role commits for the others at a cluster without staged values.
 bool commits_alone(const Draft& draft, const Cluster& cluster);
 /// The op of a signal that is issued first.
 At first_of(const Draft& draft, const Ordering& ordering, const Signal& signal);
@@ -52,7 +52,7 @@ struct ReleasePoint {
   By by = By::one_warp;
   std::vector<Need> needs;
 };
-/// One or two: threads and tcgen05 each arrive for what they read.
+/// One or two places: threads and tcgen05 arrive separately for the values they read.
 std::vector<ReleasePoint> releases_of(const Draft& draft, const Ordering& ordering,
                                       const Signal& signal, RoleId role);
 

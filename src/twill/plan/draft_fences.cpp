@@ -99,8 +99,8 @@ void fence_proxy(const Draft& draft, Cluster& cluster) {
   }
 }
 
-/// A fence for each moment at which steps of that kind stand there, since in the first and last
-/// windows not all of them do.
+/// Adds a fence at each moment that has steps of that kind. First and last windows do not have all
+/// of them.
 template <class Is>
 void fence_each(std::vector<DraftStep>& steps, Fence kind, Is is) {
   std::map<Cycles, By> moments;

@@ -54,8 +54,8 @@ void sort_ties(const Draft& draft, std::span<Cluster> ties) {
   }
 }
 
-/// Whether the one warp that starts an op must meet the others: they prepared its operands, or read
-/// a value that it overwrites.
+/// Whether the warp that starts an op must meet the other warps, which prepared its operands or
+/// read a value that it overwrites.
 bool must_meet(const Draft& draft, OpId op) {
   if (!starts_alone(draft, op) || draft.role_at(op).warps == 1) return false;
   const auto home = draft.home(op);
@@ -108,11 +108,11 @@ bool ends_in_role(Mechanism mechanism) {
          mechanism == Mechanism::scoreboard;
 }
 
-/// Whether no op waits for a product, the only one of its role. It adds to its own last result,
-/// without other readers in the loop, and the buffers of its operands have a spare copy. Then the
-/// role starts the next product before it waits for this one and releases the operands: the tensor
-/// core never idles in between. On an H200 that gains up to a third of a GEMM with tiles of
-/// 128x128. With two products in a role, it gains nothing or costs half a percent
+/// Whether no op waits for a product, the only product of its role. The product adds to its own
+/// last result, which has no other reader in the loop, and its operands' buffers have a spare copy.
+/// Then the role starts the next product before it waits for this one and releases the operands:
+/// the tensor core never idles in between. On an H200 that gains up to a third of a GEMM with tiles
+/// of 128x128. With two products in a role, the gain is zero, or half a percent is lost
 /// (docs/hardware-log.md).
 bool may_end_late(const Draft& draft, OpId op) {
   const RoleId role = draft.role[op.index()];

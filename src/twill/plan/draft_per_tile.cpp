@@ -167,8 +167,7 @@ bool is_accessed(const Plan& plan, PerTileOp::When when, BufferId buffer) {
   });
 }
 
-/// Notes values that leave the loop in another role than the one that needs them, without a
-/// transfer.
+/// Notes values that leave the loop in one role and are needed in another, without a transfer.
 void note_strays(Draft& draft, const Setting& setting) {
   std::set<std::string> strays;
   for (const PerTileRequest& request : setting.per_tile_ops) {
@@ -201,7 +200,7 @@ void note_tensor_memory(Draft& draft) {
       fmt::join(names, ", ")));
 }
 
-/// Reason why CTAs would not gain from a cluster, or could not leave it; empty if there is none.
+/// Reason why CTAs would not gain from a cluster, or could not leave it; empty without a reason.
 std::string alone(const Plan& plan) {
   const auto has = [&](Mechanism mechanism) {
     const auto& all = plan.mechanisms;

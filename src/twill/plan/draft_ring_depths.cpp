@@ -56,7 +56,7 @@ bool deepen(BufferSpace& space, const std::vector<OpId>& ring, Amount& left) {
   return true;
 }
 
-/// Buffers whose copies go together: those of a ring, or one.
+/// Buffers whose copies change together: all buffers of a ring, or a single buffer.
 std::vector<BufferId> together_with(const Draft& draft, BufferId id) {
   for (const std::vector<OpId>& ring : draft.rings) {
     std::vector<BufferId> buffers;

@@ -4,7 +4,7 @@
 
 #include "twill/plan/draft_space.h"
 
-/// Internal to the room: copies of buffers, those of rings above all.
+/// Internal to the room: numbers of copies of buffers, mostly of rings.
 namespace twill::plan {
 
 /// Loads of one role that the same ops read share a channel: they arrive and leave together. Copies

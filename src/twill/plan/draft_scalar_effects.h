@@ -12,8 +12,8 @@ namespace twill::plan {
 /// A step of a channel that counts tiles.
 Step channel_step(StepKind kind, ChannelId channel, By by);
 
-/// Channels and steps for such effects. Each has a channel from each role that is to be done
-/// before, and one to those that learn that it is done.
+/// Adds channels and steps for effects on scalars. Each effect has a channel from each role that
+/// must finish before it, and a channel to the roles that wait for it.
 class ScalarEffects {
  public:
   /// Adds the channels to the plan.

@@ -92,7 +92,7 @@ class Window {
     return placed;
   }
 
-  /// Runs the asynchronous groups of one trip count and notes each drain that is needed.
+  /// Runs the asynchronous groups of one trip count and notes each necessary drain.
   void note_drains(std::int64_t trips, Drains& drains) const {
     std::vector<QueuedGroup> groups;
     for (const Placed& placed : run(trips)) {

@@ -253,7 +253,7 @@ std::vector<std::vector<OpId>> turns_of(const Draft& draft, problem::UnitId unit
     turns.back().push_back(op);
   }
   if (turns.size() > 1 && draft.same_role(turns.front().front(), turns.back().back())) {
-    // One turn that the end of the window cuts in two: its second half is that of the next window.
+    // A turn that the end of the window cuts in two: its second half belongs to the next window.
     std::vector<OpId>& last = turns.back();
     last.insert(last.end(), turns.front().begin(), turns.front().end());
     turns.erase(turns.begin());
@@ -261,8 +261,8 @@ std::vector<std::vector<OpId>> turns_of(const Draft& draft, problem::UnitId unit
   return turns;
 }
 
-/// A named barrier from the end of one turn, `last`, to the beginning of another, `first`. `passed`
-/// and `taken`: the moments of its instance 0, that one before this one.
+/// A named barrier from the end of turn `last` to the beginning of turn `first`. `passed` and
+/// `taken`: the moments of instance 0; `passed` comes before `taken`.
 void write_token(Draft& draft, const Ordering& ordering, OpId last, Cycles passed, OpId first,
                  Cycles taken) {
   Channel channel;

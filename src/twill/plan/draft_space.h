@@ -29,9 +29,9 @@ struct BufferSpace {
 /// Lays out buffers one after the other; returns the end of the last.
 Amount lay_out(BufferSpace& space);
 
-/// Lays out buffers that may share addresses, the largest first. Where one ends beyond the
-/// capacity, it goes first in the next try. Returns the least end found; the layout is that of the
-/// last try.
+/// Lays out buffers that may share addresses, the largest first. A buffer that ends beyond the
+/// capacity goes first in the next try. Returns the least end found; the layout is that of the last
+/// try.
 Amount lay_out_sharing(BufferSpace& space);
 
 }  // namespace twill::plan

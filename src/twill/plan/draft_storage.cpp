@@ -15,7 +15,7 @@ namespace {
 /// Registers per thread up to which a transferred value counts as one element per row.
 constexpr int kRowVector = 2;
 
-/// Ops whose results are one buffer, because each updates the one before in place.
+/// Ops whose results share one buffer, since each op updates its predecessor's result in place.
 class Together {
  public:
   explicit Together(const Draft& draft) : up_(draft.plan.problem.ops().size()) {

@@ -184,7 +184,7 @@ Result<Channel> read_channel(const Node& node, const Known& scope) {
   return channel;
 }
 
-/// Placement, mechanism and value of one op.
+/// Reads placement, mechanism and value of one op.
 Result<void> read_op(const Node& node, const Known& scope, std::size_t op, Plan& plan) {
   schedule::Placement& at = plan.schedule.ops[op];
   TWILL_TRY(at.issue, node.number("issue_cycle"));

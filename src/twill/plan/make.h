@@ -26,7 +26,8 @@ struct PerTileRequest {
   PerTileOp what;                               ///< without roles and buffers
   std::optional<std::size_t> invariant_buffer;  ///< tma_load, cp_async: the buffer of
                                                 ///< Setting::invariant_buffers that it fills
-  std::vector<std::size_t> reads;               ///< those of them that it reads
+  std::vector<std::size_t> reads;               ///< of Setting::invariant_buffers: the buffers that
+                                                ///< it reads
   std::string memory;      ///< bulk_store: the memory in which its tile can be staged
   Amount bytes = 0;        ///< bulk_store: of the tile
   std::vector<OpId> uses;  ///< after the loop: ops of the loop whose values it needs, by any way
@@ -42,15 +43,15 @@ struct PerTileRequest {
 /// A row sum that may be kept in parts, as the text of the loop has it (ir/row_sums.h).
 struct RowSum {
   Place reduction, addition;
-  std::vector<OpId> ops;   ///< ops of the Problem that work on it or on what is added, ascending
-  std::vector<OpId> sums;  ///< those of `ops` that compute the carried value, one for each part
+  std::vector<OpId> ops;   ///< ops of the Problem that compute the value, or an addend; ascending
+  std::vector<OpId> sums;  ///< the ops of `ops` that compute the carried value, one for each part
 };
 
 /// A Whole, before its place among the ops is known.
 struct WholeRequest {
   Whole what;                ///< of the loop: without `placing`, `ops` and `last`
-  std::vector<OpId> within;  ///< ops of the loop that stand in the branch
-  std::vector<OpId> needs;   ///< ops that make what its effects are computed from
+  std::vector<OpId> within;  ///< ops of the loop in the branch
+  std::vector<OpId> needs;   ///< ops from whose results its effects are computed
   bool acts = false;         ///< has effects that no op of the plan stands for
 };
 
@@ -71,8 +72,8 @@ struct Setting {
       mechanisms;  ///< by OpId, where the kernel has them; may be empty
   std::vector<Buffer>
       invariant_buffers;  ///< tiles that live through the whole loop; without offsets
-  std::vector<std::pair<std::string, Amount>> reserved;  ///< of a memory, beyond what the Problem
-                                                         ///< has of it
+  std::vector<std::pair<std::string, Amount>> reserved;  ///< of a memory, beyond the Problem's own
+                                                         ///< use
   std::optional<Kernel> kernel;                          ///< without prologue and epilogue ops
   std::vector<PerTileRequest> per_tile_ops;              ///< in the order of the program
   std::vector<Rematerialized> rematerialized;            ///< without roles

@@ -6,8 +6,8 @@
 
 #include "twill/plan/draft.h"
 
-/// Internal to the room: what already happens before what in the steady state of a Draft, so that
-/// no second barrier is made for it. The proof does not use this.
+/// Internal to the room: order that already holds in the steady state of a Draft, so that no second
+/// barrier is made for it. The proof does not use this.
 namespace twill::plan {
 
 /// A cluster of a role's window.

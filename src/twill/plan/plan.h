@@ -87,7 +87,7 @@ enum class StepKind {
 
 enum class Fence {
   none,
-  proxy,          ///< fence.proxy.async: what the threads wrote, the async proxy may read
+  proxy,          ///< fence.proxy.async: makes writes of threads readable for the async proxy
   wgmma,          ///< wgmma.fence: registers written by threads may be read by wgmma
   tensor_before,  ///< tcgen05.fence::before_thread_sync
   tensor_after,   ///< tcgen05.fence::after_thread_sync
@@ -182,7 +182,7 @@ struct Buffer {
                                ///< in a loop that names no memory
   Amount offset = 0;           ///< of slot 0: bytes or columns; 0 for registers
   Amount size = 0;             ///< of one copy: bytes, columns, registers per thread; rounded up to
-                               ///< TMA's alignment where TMA copies to or from it
+                               ///< TMA's alignment if TMA copies to or from it
   int depth = 1;
   int initial = 0;       ///< copies with initial values, before the loop: iterations -initial .. -1
   bool staging = false;  ///< holds a register value on its way to other roles or, if
@@ -213,7 +213,7 @@ struct Value {
 /// Barriers that a release arrives at.
 enum class Scope {
   cta,
-  cluster,  ///< those of every CTA of the cluster: `acquire` waits for the consumers of all of them
+  cluster,  ///< barriers of every CTA of the cluster: `acquire` waits for the consumers of all
 };
 
 enum class ChannelKind {
@@ -237,7 +237,7 @@ struct Channel {
   RoleId producer;
   std::vector<RoleId> consumers;  ///< ascending
   int depth = 1;
-  int full_arrivals = 0;   ///< per phase; token: those of pass and take together, in warps
+  int full_arrivals = 0;   ///< per phase; token: warps that pass and warps that take, together
   int empty_arrivals = 0;  ///< per phase; 0 if there is no empty barrier
   int full_parity = 0;     ///< that `wait` asks for in phase 0
   int empty_parity = 1;    ///< that `acquire` asks for on the first lap: already complete
@@ -285,8 +285,8 @@ struct PerTileOp {
   /// channel. bulk_store: a `stage` of the role's rows into its staging buffer, and an `issue` by
   /// one warp.
   Mechanism mechanism = Mechanism::threads;
-  std::vector<RoleId> roles;  ///< tma_load: one. Else: those that hold rows of the tile, each for
-                              ///< its own rows
+  std::vector<RoleId> roles;  ///< tma_load: one role. Else: the roles that hold rows of the tile,
+                              ///< each for its own rows
   std::vector<BufferId> buffers;  ///< tma_load: the invariant buffer. bulk_store: the staging
                                   ///< buffer of each of `roles`, with its rows and no others; with
                                   ///< a `sender` one box that they fill together. Else: none
@@ -298,15 +298,15 @@ struct PerTileOp {
   bool writes = false;               ///< writes global memory: only for tiles that are the CTA's
                                      ///< own
   /// An effect on scalars, such as a lock or a counter of tiles, that one role has once per tile.
-  /// Accesses by threads to global memory that come before it in the program are done by then, in
-  /// all roles; those that come later, of the next tile too, begin once it is done. (Of bulk
-  /// stores that come before it, no more is done than the program itself says.)
+  /// Accesses by threads to global memory that come earlier in the program are complete by then, in
+  /// all roles. Later accesses, also of the next tile, begin after the effect. (Earlier bulk stores
+  /// are complete only as far as the program itself waits for them.)
   bool alone = false;
   std::optional<ChannelId> told;  ///< alone: by which other roles learn that it is done, with its
                                   ///< results; empty: none does
-  /// Of a loop behind the planned one: its loads through rings, which go on from where the planned
-  /// loop left them. The channels' producer begins the loads, by an `issue` step. Each of `roles`
-  /// waits for those of an iteration and releases each channel once, within its `compute`.
+  /// A loop behind the planned loop: its loads go through rings, and go on where the planned loop
+  /// left them. The channels' producer begins the loads, by an `issue` step. Each of `roles` waits
+  /// for the loads of an iteration and releases each channel once, within its `compute`.
   std::vector<RingLoad> loads;
   friend bool operator==(const PerTileOp&, const PerTileOp&) = default;
 };
@@ -320,7 +320,7 @@ struct Rematerialized {
   int column = 0;
   std::vector<OpId> readers;  ///< ops that need it, directly or through other such values;
                               ///< ascending
-  std::vector<RoleId> roles;  ///< those of the readers, ascending
+  std::vector<RoleId> roles;  ///< roles of the readers, ascending
   friend bool operator==(const Rematerialized&, const Rematerialized&) = default;
 };
 
@@ -343,7 +343,7 @@ enum class Placing {
   within,        ///< in place of the steps of its ops: with the last of each part of the tile
   behind,        ///< behind the step of the last op that it needs, by that op's role
   before_roles,  ///< once, by the warps that the kernel is launched with
-  after_roles,   ///< by these, once all roles are done
+  after_roles,   ///< by these roles, once all roles have ended
 };
 
 /// An operation that is done as a whole. In the loop's body: a branch with ops in it, or an effect
@@ -351,8 +351,8 @@ enum class Placing {
 struct Whole {
   Place place;
   Placing placing = Placing::within;
-  std::vector<OpId> ops;   ///< within: that stand in the branch; behind: that make what it needs
-  std::vector<OpId> last;  ///< of these, or the first product: one of each part; ascending
+  std::vector<OpId> ops;   ///< within: ops in the branch; behind: ops whose results it needs
+  std::vector<OpId> last;  ///< of these, or the first product: one op of each part; ascending
   std::string objection;   ///< why it cannot be done so, as in "tt.x OBJECTION"; empty: it can
   friend bool operator==(const Whole&, const Whole&) = default;
 };
@@ -393,7 +393,7 @@ struct Kernel {
   /// repeats its neighbour's and writes nothing.
   int cluster = 1;
   Axis axis = Axis::x;
-  bool same_trips = false;                     ///< the bounds of the loop are those of every tile
+  bool same_trips = false;                     ///< every tile has the same bounds of the loop
   std::vector<PerTileOp> per_tile_ops;         ///< in the order of the program
   std::vector<Rematerialized> rematerialized;  ///< in the order of the program
   std::vector<PartialSum> partial_sums;        ///< in the order in which the loop carries them
@@ -410,7 +410,7 @@ struct Limits {
   int register_overhead = 0;  ///< setmaxnreg less this is usable for values
   int most_registers = 0;     ///< largest setmaxnreg
   int named_barriers = 16;
-  std::vector<Amount> reserved;  ///< by MemoryId: of each memory, beyond what the Problem has of it
+  std::vector<Amount> reserved;  ///< by MemoryId: of each memory, beyond the Problem's own use
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 

@@ -6,7 +6,7 @@
 
 #include "twill/plan/plan.h"
 
-/// Rings of a plan: what fills and frees them, in the planned loop and in others behind it.
+/// Rings of a plan: the steps that fill and free them, in the planned loop and in loops behind it.
 namespace twill::plan {
 
 /// The channel by which copies of that op of the loop become known, and their places free; empty if
@@ -18,7 +18,7 @@ std::optional<ChannelId> ring_of(const Plan& plan, OpId copy);
 std::optional<RoleId> loader_of(const Plan& plan, const PerTileOp& loop);
 
 /// Steps by which a role releases a copy of the channel in a window, or in a tile. A consumer has
-/// none where what it releases of another channel says the same.
+/// none if its release of another channel implies this one.
 std::ptrdiff_t releases(const Plan& plan, RoleId role, ChannelId channel);
 
 /// How many of a channel's buffers these loads fill.

@@ -97,8 +97,8 @@ class StoreRole {
     return {};
   }
 
-  /// Takes what the launch has not from its own role. Where that needs them, the plan keeps them
-  /// and a note says so: then a compiler gives the role fewer, and may spill.
+  /// Takes registers that the launch lacks from its own role. If that role needs them, the plan
+  /// keeps them and a note says so: then a compiler gives the role fewer, and may spill.
   void share_registers() {
     Limits& limits = plan_.limits;
     if (limits.launch_registers == 0 || !plan_.kernel->launch_role) return;
@@ -137,7 +137,7 @@ class StoreRole {
     return std::nullopt;
   }
 
-  /// Removes the roles' own staging, of which boxes take the place.
+  /// Removes the roles' own staging, which boxes replace.
   void drop_staging(std::vector<std::optional<BufferId>>& rings) {
     std::set<BufferId> dropped;
     for (std::size_t i = 0; i < stores_.size(); ++i) {
@@ -269,7 +269,7 @@ class StoreRole {
     }
   }
 
-  /// Steps of the roles that fill a box, and of the one that stores it.
+  /// Steps of the roles that fill a box, and of the role that stores it.
   void write(std::size_t i) {
     const std::size_t index = stores_[i].per_tile_op;
     for (const RoleId id : op_of(i).roles) write_filler(i, id);

@@ -7,9 +7,9 @@
 #include "twill/plan/plan.h"
 #include "twill/support/diagnostic.h"
 
-/// Tiles that are stored whole behind the loop. Where the host makes the descriptors, a store's box
-/// is the tile of all roles, and not the rows of one. So the roles fill it together, and a role of
-/// one warp stores it.
+/// Tiles that are stored whole behind the loop. If the host makes the descriptors, a store's box is
+/// the tile of all roles, and not the rows of one role. So the roles fill it together, and a role
+/// of one warp stores it.
 namespace twill::plan {
 
 /// A store behind the loop whose descriptor has the whole tile.
@@ -27,10 +27,9 @@ struct WholeStore {
 /// was read. A box lies in the ring in which the plan stages the store, if that may be. Else it
 /// lies in its `place`, or in memory of its own, behind all other tiles.
 ///
-/// The result is not proven. Its `limits.reserved` has what the boxes take beyond the memory that
-/// there is. Compilers that place tiles themselves may have room where the plan has none, and the
-/// other way round. A plan without such stores comes back as it is. Fails if a CTA has no
-/// warp left.
+/// The result is not proven. Its `limits.reserved` has the amount by which the boxes exceed the
+/// memory. Compilers that place tiles themselves may have room where the plan has none, and the
+/// other way round. Returns a plan without such stores unchanged. Fails if a CTA has no warp left.
 Result<Plan> with_store_role(Plan plan, const std::vector<WholeStore>& stores);
 
 /// The channels of the roles that fill the box of a store, in the order in which its sender waits

@@ -11,8 +11,8 @@
 #include "twill/support/diagnostic.h"
 #include "twill/support/id.h"
 
-/// The scheduling problem of one loop: what is to be done in one iteration, on what, in which
-/// order, by a pool of warp groups. A Problem says nothing about when: that is a Schedule.
+/// The scheduling problem of one loop: the ops of one iteration, their resources and their order,
+/// for a pool of warp groups. A Problem has no times: a Schedule has.
 ///
 /// The exact meaning of every rule is in docs/reference/rules.md; the source is the Twill paper
 /// (sections 4 and 5) with the corrections of docs/decisions/0002-semantics.md.

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-/// A measured launch of a kernel beside what is proven of its loop, and what Twill would reach.
+/// A measured launch of a kernel, with the proven bound of its loop and the time that Twill's plan
+/// would reach.
 namespace twill::report {
 
 /// Microseconds are of the main loops alone: no model has epilogue, launch, DRAM and L2. One CTA at

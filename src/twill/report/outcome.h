@@ -19,7 +19,7 @@ struct Bracket {
   Cycles fastest = 0;  ///< no schedule of this loop is faster, with every op at its full rate
   std::optional<Cycles> slowest;   ///< the II at which the schedule's order can be kept with every
                                    ///< op at its slowest co-run rate; none: registers or memory
-  std::string fastest_limit;       ///< what keeps it from being faster still: "pipe FMA"
+  std::string fastest_limit;       ///< the fact that keeps it from being faster: "pipe FMA"
   std::string fastest_witness;     ///< the witness with all its summands
   std::optional<Cycles> expected;  ///< II of the schedule's own order under the co-run model, which
                                    ///< may be beyond both: see `expected_within`
@@ -45,10 +45,10 @@ struct Candidate {
   std::optional<Cycles> expected;   ///< as in Bracket
   std::optional<Cycles> slowest;    ///< as in Bracket
   Cycles transfer_work = 0;         ///< work of the busiest group on an iteration's transfers
-  Cycles late_loads = 0;            ///< what loads that come late add to an iteration, simulated;
-                                    ///< only where the co-run model decides and knows none
+  Cycles late_loads = 0;            ///< cycles that late loads add to an iteration, simulated; only
+                                    ///< if the co-run model decides, which knows none
   std::optional<double> simulated;  ///< cycles of an iteration of its plan, if that was drafted
-  std::string refused;  ///< what became of its schedule: the stage and why, "plan: ..."; or empty
+  std::string refused;  ///< refusal of its schedule, with the stage: "plan: ..."; or empty
   std::string note;     ///< why there is no schedule, or why none was searched for
   bool chosen = false;
 };
@@ -63,15 +63,15 @@ struct ResidualLoop {
 /// Another schedule of the same Problem, of another structure (schedule/difference.h).
 struct AlternativeSchedule {
   schedule::Schedule schedule;
-  std::vector<schedule::ObjectiveValue> objectives;  ///< as those of the answer
+  std::vector<schedule::ObjectiveValue> objectives;  ///< in the answer's order
   bool proven = false;                               ///< no better alternative was left when it was
                                                      ///< found
   std::optional<Cycles> expected;                    ///< this and the next as in Bracket
   std::optional<Cycles> slowest;
   std::vector<schedule::Difference> differences;  ///< from the answer's schedule; never empty
   std::optional<ResidualLoop> remains;  ///< of a loop with transfer ops: the residual loop of this
-                                        ///< schedule and its differences, which may be another than
-                                        ///< the answer's
+                                        ///< schedule and its differences; may differ from the
+                                        ///< answer's
 };
 
 struct AlternativeSchedules {
@@ -106,10 +106,10 @@ struct Built {
                                        ///< included
   std::optional<double> at_slowest;    ///< of a kernel: all of it, with every op at its slowest
                                        ///< co-run rate in place of shared pipes
-  std::optional<std::string> not_printable;  ///< why the kernel cannot be printed; empty: it can
-                                             ///< be; nothing: not tried, or no kernel
-  std::optional<std::string> no_ttgir;       ///< why Triton cannot have it; empty or nothing as for
-                                             ///< `not_printable`
+  std::optional<std::string> not_printable;  ///< reason why the kernel cannot be printed; empty: it
+                                             ///< can be; nullopt: not tried, or no kernel
+  std::optional<std::string> no_ttgir;       ///< reason why Triton cannot run it; empty or nullopt
+                                             ///< as for `not_printable`
 };
 
 /// The resource, circuit or op that limits a loop most, as every command names it.
@@ -118,7 +118,7 @@ struct Limiter {
   Cycles cycles = 0;  ///< no schedule of this loop and pool is faster because of it
   std::string what;   ///< "unit TC", "circuit"
   std::vector<std::string> ops;  ///< that sum up, or the circuit in order
-  std::string lines;  ///< where they stand: "silu.py:18, silu.py:20", or "line 28" of the text
+  std::string lines;  ///< their places: "silu.py:18, silu.py:20", or "line 28" of the text
 };
 
 /// Everything known about one loop after its scheduling: the input of all printers.

@@ -107,7 +107,7 @@ Result<Case> case_of(const Kernel& kernel, Chosen chosen) {
       return fail(
           {kernel.description.input},
           "with these arguments %" + buffer.name + " has elements too far apart to run with",
-          "others: --arg NAME=VALUE");
+          "choose other values: --arg NAME=VALUE");
     }
   }
   for (Buffer& buffer : made.buffers) fill(reference, buffer);

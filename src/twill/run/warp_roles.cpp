@@ -264,7 +264,7 @@ Result<RolesReport> run_roles(const RolesModule& module, const FixedArguments& g
   if (has_some || (!wants_some && !report.trials.empty())) return report;
   return fail(ir::text_location(module.program, module.function),
               "no arguments were found for which the roles make so many iterations",
-              "others: --trips, --arg NAME=VALUE, --grid X,Y,Z");
+              "choose other values: --trips, --arg NAME=VALUE, --grid X,Y,Z");
 }
 
 }  // namespace twill::run

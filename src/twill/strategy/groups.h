@@ -6,12 +6,12 @@
 #include "twill/strategy/sub_tiles.h"
 #include "twill/support/diagnostic.h"
 
-/// Internal to the room: who of the pool runs what.
+/// Internal to the room: assigns ops to the groups of the pool.
 namespace twill::strategy {
 
 using problem::GroupId;
 
-/// The groups that compute: of those that are not for loads, the widest.
+/// Groups that compute: the widest of those that do not load.
 std::vector<GroupId> compute_groups(const problem::Problem& problem);
 
 /// Group of each op, by OpId. Loads go to a load group; ops for narrower groups to one of their

@@ -4,7 +4,7 @@
 
 #include "twill/problem/ops.h"
 
-/// Internal to the room: what Triton's own pipelining orders, beside the source.
+/// Internal to the room: the order that Triton's own pipelining adds to the source's.
 namespace twill::strategy {
 
 /// Adds the order that Triton 3.6 prints for Hopper without warp specialization to `parts`, which

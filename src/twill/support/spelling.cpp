@@ -54,6 +54,15 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
   return found.empty() ? std::string() : "did you mean " + in_quotes(found) + "?";
 }
 
+std::string names_like(std::string_view word, std::span<const std::string_view> names) {
+  constexpr std::size_t kMost = 8;
+  std::string hint = did_you_mean(word, names);
+  if (!hint.empty() || names.empty() || names.size() > kMost) return hint;
+  for (const std::string_view name : names)
+    hint += (hint.empty() ? "there is " : ", ") + in_quotes(name);
+  return hint;
+}
+
 std::string in_quotes(std::string_view word) {
   constexpr std::size_t kShown = 60;
   std::string shown(word.substr(0, kShown));

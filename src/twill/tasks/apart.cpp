@@ -14,9 +14,9 @@ namespace {
 
 using Terms = std::map<std::string, Size>;  ///< factors of indices in a sum
 
-constexpr std::int64_t kMostFactor = 1 << 30;  ///< of what is computed with
+constexpr std::int64_t kMostFactor = 1 << 30;  ///< largest factor that is computed with
 
-/// The factors of a range's indices in a sum; nullopt if it is no such sum.
+/// Takes a sum apart into factors of a range's indices; fails for other expressions.
 class Sums {
  public:
   explicit Sums(const std::map<std::string, Size>& extents) : extents_(extents) {}
@@ -115,8 +115,8 @@ class Equal {
     return true;
   }
 
-  /// Whether the sums whose factors are numbers have as many independent ones as indices. Counted
-  /// with remainders by a prime, which never finds more.
+  /// Whether the sums with numeric factors include as many independent sums as there are indices.
+  /// Counted with remainders by a prime, which never finds more.
   bool has_full_rank() const {
     constexpr std::int64_t kPrime = 2147483647;
     std::vector<std::vector<std::int64_t>> rows;
@@ -182,7 +182,7 @@ std::optional<std::size_t> tell_apart(const std::vector<Block>& blocks,
     if (equal.is_done()) return b + 1;
     const bool meet = unknown || std::any_of(shared.begin(), shared.end(),
                                              [&](const Terms& it) { return equal.has_open(it); });
-    if (meet) return std::nullopt;  // what parts of these have in common is not known
+    if (meet) return std::nullopt;  // unknown: elements that these parts may have in common
   }
   return std::nullopt;
 }

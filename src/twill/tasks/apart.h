@@ -9,10 +9,10 @@
 /// Whether iterations of a prange have parts of a tensor that share no element.
 namespace twill::tasks {
 
-/// How many of the blocks, from the first on, tell all iterations apart: two that have the same of
-/// these are one iteration. nullopt if nothing says so. Indices are taken apart as sums of indices
-/// times sizes: by rank, by an index that stands alone, and as digits (`i * 4 + j` with j < 4).
-/// Cost: indices^2 times dimensions.
+/// Number of leading blocks that distinguish all iterations: iterations with equal places in these
+/// blocks are the same. nullopt if no number can be shown. Places are read as sums of indices times
+/// sizes: by rank, by an index that occurs alone, and as digits (`i * 4 + j` with j < 4). Cost:
+/// indices^2 times dimensions.
 std::optional<std::size_t> tell_apart(const std::vector<Block>& blocks,
                                       const std::vector<Dimension>& range);
 

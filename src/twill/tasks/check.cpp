@@ -29,7 +29,7 @@ struct Known {
   std::vector<Size> shape;
   Privilege privilege = Privilege::updates;
   bool made = false;     ///< in this variant
-  bool written = false;  ///< by what stands before
+  bool written = false;  ///< by an earlier statement
 };
 
 /// An access within a prange.
@@ -149,10 +149,8 @@ class InnerCheck {
   Result<void> check_launch(const Launch& launch) {
     const TaskValue* callee = find_task(library_, launch.task);
     if (callee == nullptr) {
-      std::vector<std::string_view> names;
-      for (const TaskValue& it : library_.tasks) names.push_back(it.name);
       return fail_task("T09", launch.where, "there is no task " + in_quotes(launch.task),
-                       names_like(launch.task, names));
+                       names_like(launch.task, names_of(library_.tasks)));
     }
     if (launch.pieces.size() != callee->arguments.size()) {
       return fail_task("T01", launch.where,
@@ -183,7 +181,7 @@ class InnerCheck {
     return check_aliases(launch, *callee);
   }
 
-  /// One launch may not have a tensor twice, if one of these is written.
+  /// A launch may have a tensor twice only if it writes neither.
   Result<void> check_aliases(const Launch& launch, const TaskValue& callee) const {
     for (std::size_t a = 0; a < launch.pieces.size(); ++a) {
       for (std::size_t b = 0; b < launch.pieces.size(); ++b) {
@@ -338,8 +336,7 @@ class InnerCheck {
     return {};
   }
 
-  /// Combinations by one function commute: what iterations reduce, and nothing else, they may
-  /// share.
+  /// Combinations by one function commute: iterations may share elements that they only reduce.
   static bool only_reduced(const Access& access, const std::vector<Access>& accesses) {
     return std::all_of(accesses.begin(), accesses.end(), [&](const Access& other) {
       return other.piece->tensor != access.piece->tensor ||
@@ -402,7 +399,7 @@ class InnerCheck {
   const Inner& inner_;
   std::map<std::string, Known> tensors_;
   std::set<std::string> names_;  ///< sizes
-  std::set<std::string> free_;   ///< of these, tunables
+  std::set<std::string> free_;   ///< tunables among these names
   std::vector<Seen> accesses_;   ///< of the pranges around
 };
 

@@ -11,7 +11,7 @@
 #include "twill/tasks/lexer.h"
 #include "twill/tasks/values.h"
 
-/// Internal to the text form: where a reader is, and what all its parts read.
+/// Internal to the text form: a reader's place in the text, and the parts that all readers read.
 namespace twill::tasks {
 
 /// Brackets in brackets, and ranges in ranges.

@@ -36,7 +36,7 @@ Side as_others(Side side) {
   return side;
 }
 
-/// Zeros and zeros are zeros; zeros and what has no edge are not.
+/// Zeros combined with zeros stay zeros; zeros combined with a tile without an edge do not.
 Side added(const Side& a, const Side& b) {
   const Side both = worse_of(a, b);
   if (a.what == Beyond::all_zero || b.what == Beyond::all_zero) return both;
@@ -248,7 +248,7 @@ class EdgeWalk {
     TWILL_TRY(const std::vector<Sides> sides, LeafSides(*frame.node->task, leaf, arguments).run());
     for (const Output& output : leaf.outputs) {
       const KnownSides& known = frame.tensors.at(output.argument);
-      if (known.is_global) continue;  // what is beyond its edge is not written
+      if (known.is_global) continue;  // elements beyond the edge are not written
       Sides made = sides[output.node];
       made.resize(cells_[known.cell].size(),  // of a number: as if there were no edge
                   {is_zero_number(leaf.nodes[output.node]) ? Beyond::all_zero : Beyond::nothing});

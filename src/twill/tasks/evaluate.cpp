@@ -72,7 +72,7 @@ Tile reduced(Function function, const Tile& tile) {
   return out;
 }
 
-/// Whole numbers that f32 may not have exactly become NaN: they are not followed.
+/// Whole numbers that f32 may not represent become NaN: they are not followed.
 void round_all(Scalar scalar, Tile& tile) {
   if (scalar == Scalar::f32 || scalar == Scalar::i1) return;
   for (float& number : tile.numbers()) number = rounded(scalar, static_cast<double>(number));

@@ -192,7 +192,7 @@ class Ordering {
   }
 
  private:
-  /// Buffers are what one step after another touches; read-read needs no order.
+  /// Orders steps by the buffers they touch; two reads need no order.
   void add(FlowStep& step, const After& done, const std::set<std::size_t>& read,
            const std::set<std::size_t>& written) {
     for (const std::size_t buffer : read) {

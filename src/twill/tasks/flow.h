@@ -11,9 +11,9 @@
 #include "twill/tasks/instantiate.h"
 
 /// The flow of a tree of tasks, as it uses memory: allocations, copies and calls of leaves, ordered
-/// by events. This is the intermediate form of Cypress. `analyse` makes it with a copy wherever a
-/// task wants a tensor elsewhere than its caller has it; `vectorize` and `eliminate` take away what
-/// need not be.
+/// by events. This is the intermediate form of Cypress. `analyse` makes it, with a copy for each
+/// argument whose memory differs from its caller's. `vectorize` and `eliminate` remove copies and
+/// calls that are not needed.
 namespace twill::tasks {
 
 struct Buffer {
@@ -86,8 +86,8 @@ Flow vectorize(Flow flow);
 /// Events are made anew.
 Flow eliminate(Flow flow);
 
-/// Copies from or to a buffer in memory `none`: what cannot be kept as the mapping wants. M08 names
-/// the first. A flow before `eliminate` has many.
+/// Fails (M08) if the flow copies from or to a buffer in memory `none`, and names the first such
+/// copy. A flow before `eliminate` has many.
 Result<void> check_none(const Flow& flow);
 
 /// Runs the flow as `run` runs its tree; it leaves the same bits.

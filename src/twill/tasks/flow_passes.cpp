@@ -13,7 +13,7 @@
 namespace twill::tasks {
 namespace {
 
-/// Calls `visit` with every ref of the steps, those in loops too.
+/// Calls `visit` with every ref of the steps, also in loops.
 template <class Visit>
 void for_each_ref(std::vector<FlowStep>& steps, Visit visit) {
   for (FlowStep& step : steps) {
@@ -28,7 +28,7 @@ void for_each_ref(std::vector<FlowStep>& steps, Visit visit) {
   }
 }
 
-/// Calls `visit` with every copy of the steps, those in loops too.
+/// Calls `visit` with every copy of the steps, also in loops.
 template <class Visit>
 void for_each_copy(const std::vector<FlowStep>& steps, Visit visit) {
   for (const FlowStep& step : steps) {
@@ -114,7 +114,8 @@ class PartsLoop {
     return goes_by_parts(*call->task, std::get<Leaf>(call->leaf->body), axes);
   }
 
-  /// The part that an iteration has: of what is cut, or its own copy of it; nullopt for all else.
+  /// The part of an iteration: of a tensor that is cut, or the iteration's own copy; nullopt for
+  /// other refs.
   std::optional<Block> part_of(const Ref& ref, const std::map<std::size_t, Block>& cut) const {
     const auto own = cut.find(ref.buffer);
     if (own != cut.end()) return own->second;
@@ -168,7 +169,7 @@ void vectorize_steps(std::vector<FlowStep>& steps, std::vector<Buffer>& buffers)
 
 // --- Elimination --------------------------------------------------------------------------------
 
-/// Blocks that are all of what they are blocks of are left out.
+/// Leaves out blocks that cover all of their tensor.
 void simplify(Ref& ref, const std::vector<Buffer>& buffers) {
   std::vector<Size> shape = buffers[ref.buffer].shape;
   std::vector<Block> kept;
@@ -200,7 +201,7 @@ std::optional<std::set<std::size_t>> partners_of(const Flow& flow, std::size_t b
   return whole ? std::optional(partners) : std::nullopt;
 }
 
-/// Gives each tensor without a memory that of its users, of which registers come first.
+/// Gives each tensor without a memory the memory of its users; registers come first.
 void place_tensors(Flow& flow) {
   for (std::size_t b = 0; b < flow.buffers.size(); ++b) {
     if (flow.buffers[b].memory != Memory::none) continue;
@@ -245,7 +246,7 @@ class Sharing {
   }
 
  private:
-  /// True of a copy whose target nothing else writes: a fresh buffer of an argument that is read.
+  /// Whether a copy is the only write to its target: a fresh buffer of an argument that is read.
   bool is_constant(const Copy& copy) const {
     const Buffer& from = flow_.buffers[copy.from.buffer];
     const Buffer& to = flow_.buffers[copy.to.buffer];

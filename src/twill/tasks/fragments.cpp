@@ -33,9 +33,9 @@ bool has_rows(const Block& block, std::size_t d) {
 
 namespace {
 
-// The sums of an instruction, m64nNk16, as its definition lays them out in a warpgroup: warp w has
-// rows 16 w to 16 w + 15 of every 64. Lane l of a warp has rows l / 4 and l / 4 + 8 of these, and
-// of every 8 columns the pair from 2 (l % 4) on.
+// The layout of an m64nNk16 instruction's sums in a warpgroup, by its definition: warp w has rows
+// 16 w to 16 w + 15 of every 64. Lane l of a warp has rows l / 4 and l / 4 + 8 of these, and of
+// every 8 columns the pair from 2 (l % 4) on.
 constexpr std::int64_t kWarps = 4;
 constexpr std::int64_t kThreads = 32;
 constexpr std::int64_t kInstructionRows = 64;
@@ -47,7 +47,7 @@ constexpr std::int64_t kPair = 2;                              ///< columns of a
 constexpr std::int64_t kLanesOfRow = kColumns / kPair;         ///< that share a row
 constexpr std::int64_t kRowsOfLanes = kThreads / kLanesOfRow;  ///< between the rows of a lane
 
-/// Whether dimension d of the operand is that of the sums' columns.
+/// Whether dimension d of the operand runs along the sums' columns.
 bool has_columns(const Block& block, std::size_t d) {
   return block.fragment == Fragment::b_transposed ? d == 0
                                                   : d == 1 && block.fragment != Fragment::a;

@@ -12,7 +12,7 @@
 #include "twill/support/diagnostic.h"
 #include "twill/tasks/size.h"
 
-/// Parts by `mma`: what warps and threads need of the operands of a tensor core's product.
+/// Parts by `mma`: shares of warps and threads in the operands of a tensor core's product.
 namespace twill::tasks {
 
 struct Block;
@@ -25,7 +25,7 @@ enum class Fragment {
   b_transposed,  ///< [N, K]
   c,             ///< [M, N]: the sums
 };
-/// Level of a part: a warp has one of a tile, a thread one of its warp's.
+/// Level of a part: the share of a warp in a tile, or of a thread in its warp's share.
 enum class Level { warp, thread };
 /// "a", "b", "bt" or "c".
 std::string_view name_of(Fragment fragment);
@@ -42,7 +42,7 @@ struct Lanes {
 Lanes lanes_of(const Block& block, std::size_t d, std::int64_t index);
 /// How many parts `mma` makes: 4 warps, or 32 threads.
 std::int64_t parts_of(const Block& block);
-/// Whether dimension d of the operand is that of the sums' rows.
+/// Whether dimension d of the operand runs along the sums' rows.
 bool has_rows(const Block& block, std::size_t d);
 /// In how many parts `mma` cuts dimension d.
 std::int64_t cuts_of(const Block& block, std::size_t d);

@@ -21,13 +21,6 @@ constexpr std::size_t kMostInstances = 4096;
 constexpr std::size_t kDeepestTree = 64;
 constexpr std::int64_t kMostCopies = 256;  // copies of a load
 
-template <class Named>
-std::string did_you_mean_one_of(std::string_view word, const std::vector<Named>& all) {
-  std::vector<std::string_view> names;
-  for (const Named& it : all) names.push_back(it.name);
-  return names_like(word, names);
-}
-
 void collect_launches(const std::vector<Statement>& body, std::vector<const Launch*>& out) {
   for (const Statement& statement : body) {
     if (const auto* launch = std::get_if<Launch>(&statement.what)) out.push_back(launch);
@@ -141,13 +134,13 @@ class Instantiation {
     const TaskValue* task = find_task(library_, it.task);
     if (task == nullptr) {
       return fail_task("M02", it.where, "there is no task " + in_quotes(it.task),
-                       did_you_mean_one_of(it.task, library_.tasks));
+                       names_like(it.task, names_of(library_.tasks)));
     }
     const Variant* variant = find_variant(*task, it.variant);
     if (variant == nullptr) {
       return fail_task("M02", it.where,
                        fmt::format("'{}' has no variant {}", it.task, in_quotes(it.variant)),
-                       did_you_mean_one_of(it.variant, task->variants));
+                       names_like(it.variant, names_of(task->variants)));
     }
     return Chosen{task, variant, &it};
   }
@@ -165,7 +158,7 @@ class Instantiation {
     const TaskValue* task = find_task(library_, mapping_.task);
     if (task == nullptr) {
       return fail_task("M02", mapping_.where, "there is no task " + in_quotes(mapping_.task),
-                       did_you_mean_one_of(mapping_.task, library_.tasks));
+                       names_like(mapping_.task, names_of(library_.tasks)));
     }
     if (task->variants.empty()) return no_variant_left(*task);
     return with_instance({task, &task->variants[0], nullptr});
@@ -233,7 +226,7 @@ class Instantiation {
           "name an instance for each launch, in the order of the text");
     }
     return fail_task("M01", caller.where, "there is no instance " + in_quotes(name),
-                     did_you_mean_one_of(name, mapping_.instances));
+                     names_like(name, names_of(mapping_.instances)));
   }
 
   /// `outside`: by argument, whether it is a part of the entry's.

@@ -14,7 +14,7 @@
 /// A mapping carried out: which variant is where, with which memories and tunables.
 namespace twill::tasks {
 
-/// An instance and what it launches.
+/// An instance and its launches.
 struct TreeNode {
   std::string instance;  ///< its name in the mapping, or TASK.VARIANT where it is derived
   const TaskValue* task = nullptr;
@@ -38,13 +38,13 @@ struct Tree {
   std::optional<Specialize> specialize = {};
 };
 
-/// The tree that the mapping's entry begins. What it does not state is derived: of a task the first
-/// variant, of one that is within itself the next; the host's launches are blocks, and leaves are
-/// warpgroups; arguments of the entry lie in global memory, operands of products in shared memory,
-/// all else in registers. Fails with M01 to M06, M11 to M13, T10 for a task without end, and T12
-/// for zeros of an edge where they are wrong. Levels that the machine does not have fail with M05,
-/// and memories that are not seen from where they are used with M06.
-/// Precondition: check(*library).
+/// The tree that the mapping's entry begins. Derives everything that the mapping does not state. A
+/// task gets its first variant, a task within itself the next one. The host's launches are blocks,
+/// and leaves are warpgroups. Arguments of the entry lie in global memory, operands of products in
+/// shared memory, all other tensors in registers. Fails with M01 to M06, and M11 to M13. Fails with
+/// T10 for a task without end, and with T12 for zeros of an edge that would change a result. M05 is
+/// for levels that the machine lacks, M06 for memories that their users do not see. Precondition:
+/// check(*library).
 Result<Tree> instantiate(std::shared_ptr<const Library> library, const Mapping& mapping,
                          const Levels& levels = {});
 Result<Tree> instantiate(Library library, const Mapping& mapping, const Levels& levels = {});
@@ -53,8 +53,8 @@ Result<Tree> instantiate(Library library, const Mapping& mapping, const Levels& 
 /// Precondition: a mapping without holes.
 Result<std::vector<std::string>> unstated_tunables(const Library& library, const Mapping& mapping);
 
-/// A mapping that states all of the tree, what was derived too: it makes an equal tree, but for
-/// names that were no words. Instances that state the same are one.
+/// A mapping that states all of the tree, also derived choices. It makes an equal tree, except for
+/// names that are no words. Instances with equal statements become one.
 Mapping completed(const Tree& tree);
 
 /// As indented text: a line for each instance.

@@ -9,10 +9,10 @@
 #include "twill/tasks/partitions.h"
 #include "twill/tasks/values.h"
 
-/// Leaves: how their graphs are put together, and of which types and shapes their nodes are.
+/// Leaves: construction of their graphs, and types and shapes of their nodes.
 namespace twill::tasks {
 
-/// Puts a leaf together, statement by statement. Nothing is checked before `types_of`.
+/// Builds a leaf, statement by statement. Checks nothing before `types_of`.
 class LeafBuilder {
  public:
   explicit LeafBuilder(const TaskValue& task) : task_(task) {}
@@ -24,12 +24,11 @@ class LeafBuilder {
   /// Precondition: neither argument, constant, iota nor cast, and as many operands as it takes.
   std::size_t apply(Function function, std::vector<std::size_t> operands, const Where& where);
 
-  /// The value of an argument or position by now: what was assigned last, else what it is on
-  /// entry.
+  /// The current value of an argument or position: the last assigned value, or the value on entry.
   std::size_t value_of(const std::string& argument, const Where& where);
   void assign(const std::string& argument, std::size_t node, const Where& where);
-  /// Combines by add, max or min with what the argument is by now; of one that is reduced, with
-  /// what is there.
+  /// Combines by add, max or min with the argument's current value; for a reduced argument, with
+  /// its content in memory.
   void combine(Function by, const std::string& argument, std::size_t node, const Where& where);
 
   std::size_t size() const { return nodes_.size(); }
@@ -57,8 +56,8 @@ struct NodeType {
   std::vector<std::optional<Size>> shape;
 };
 
-/// By node. Fails where types (T04) or shapes (T03) do not fit, and where an argument is read or
-/// written without the privilege (T05). Fails where a `writes` argument is not written (T14).
+/// By node. Fails if types (T04) or shapes (T03) do not fit, and if an argument is read or written
+/// without the privilege (T05). Fails if a `writes` argument is not written (T14).
 Result<std::vector<NodeType>> types_of(const TaskValue& task, const Leaf& leaf);
 
 /// Where a leaf takes an argument in each element: the argument itself, or it as columns or rows.
@@ -69,20 +68,21 @@ struct ElementArgument {
 };
 Result<std::vector<ElementArgument>> element_arguments(const TaskValue& task, const Leaf& leaf);
 
-/// Arguments that are operands of products, also transposed: those on the left for side 0, on the
-/// right for side 1.
+/// Arguments that are operands of products, also transposed: left operands for side 0, right ones
+/// for side 1.
 std::set<std::string> product_operands(const Leaf& leaf, std::size_t side);
 
 /// An argument that the leaf adds to while its parts share elements: there, each part would add.
 std::optional<std::string> added_by_all_parts(const Leaf& leaf,
                                               const std::map<std::string, PartAxes>& cut);
 
-/// True if a leaf on all parts of the arguments `cut` is the same as on the whole. What it writes
-/// of a part then follows from the same parts of these, and from all of the others.
+/// Whether running a leaf on all parts of the arguments `cut` gives the same as running it on the
+/// whole. Then its results for a part follow from the same parts of these arguments, and from all
+/// of the others.
 bool goes_by_parts(const TaskValue& task, const Leaf& leaf,
                    const std::map<std::string, PartAxes>& cut);
-/// The same for parts of a size of the task's, of all arguments that have it. Positions of a part
-/// go on behind those of the part before.
+/// As `goes_by_parts`, for a cut along a size of the task, in all arguments that have this size.
+/// Positions of a part continue those of the part before.
 bool goes_along(const TaskValue& task, const Leaf& leaf, const std::string& size);
 
 }  // namespace twill::tasks

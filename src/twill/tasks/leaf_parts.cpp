@@ -37,7 +37,7 @@ class Parts {
     return Axes(argument == nullptr ? 0 : argument->shape.size(), Axis::all);
   }
 
-  /// Joins those of tiles of one shape, some of them spread; nullopt if their parts are others.
+  /// Joins the axes of tiles of one shape, some of them spread; nullopt if their parts differ.
   static std::optional<Axes> merged(Axes a, const Axes& b) {
     if (a.empty() || b.empty()) return a.empty() ? b : a;
     for (std::size_t d = 0; d < a.size(); ++d) {

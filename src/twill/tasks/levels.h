@@ -9,7 +9,7 @@
 /// Levels of a machine, and the memories that each of them sees.
 namespace twill::tasks {
 
-/// Facts about a machine that mappings depend on. Without a name: of no machine, and nothing is
+/// Facts about a machine that mappings depend on. Without a name: no machine, and no level is
 /// refused.
 struct Levels {
   std::string machine;

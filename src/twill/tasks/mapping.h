@@ -8,8 +8,8 @@
 
 #include "twill/tasks/values.h"
 
-/// Mappings as plain values: where tasks run and where their tensors lie. What a mapping leaves
-/// open is derived (instantiate.h).
+/// Mappings as plain values: places where tasks run and tensors lie. Missing choices are derived
+/// (instantiate.h).
 namespace twill::tasks {
 
 /// Levels of a machine, the outermost first.
@@ -18,7 +18,7 @@ std::string_view name_of(Processor processor);
 std::optional<Processor> processor_named(std::string_view name);
 
 enum class Memory {
-  none,  ///< lies nowhere: its elements are handed on in what its users have
+  none,  ///< no place: its elements are passed on in the tensors of its users
   global,
   shared,
   registers,
@@ -26,7 +26,8 @@ enum class Memory {
 std::string_view name_of(Memory memory);
 std::optional<Memory> memory_named(std::string_view name);
 
-/// A tunable and its value; several: a hole, of which one value is to be chosen. None: any value.
+/// A tunable and its value. Several values: a hole, from which one value is chosen. None: any
+/// value.
 struct Setting {
   std::string tunable;
   std::vector<std::int64_t> values;
@@ -41,9 +42,9 @@ struct Specialize {
   friend bool operator==(const Specialize&, const Specialize&) = default;
 };
 
-/// Restrictions of the schedule. What is not stated is decided by it.
+/// Restrictions of the schedule. The schedule decides everything that they leave open.
 struct Restrictions {
-  std::optional<Setting> depth;  ///< copies of what loops load ahead, of the tunable kDepth
+  std::optional<Setting> depth;  ///< copies of loads that run ahead, of the tunable kDepth
   std::optional<Specialize> specialize;
   friend bool operator==(const Restrictions&, const Restrictions&) = default;
 };

@@ -64,7 +64,7 @@ class Listing {
   }
 
   const Library& library_;
-  std::string head_;  ///< of a variant of which nothing is printed yet
+  std::string head_;  ///< of a variant that is not printed yet
   std::string out_;
 };
 

@@ -27,7 +27,7 @@ Fact is_complete(const Block& block);
 
 /// Difference between two parts of a tensor in a dimension.
 enum class Axis {
-  all,      ///< nothing: each part has all of it
+  all,      ///< no difference: each part has all of it
   rows,     ///< rows of the sums of a product, or of whatever is cut into rows
   columns,  ///< columns of the sums
 };
@@ -38,13 +38,13 @@ struct PartAxes {
 };
 /// Parts of a tensor whose block the index of a range chooses, of `blocks` in the first dimension.
 PartAxes axes_of(const Block& block, std::size_t rank);
-/// The block that all `count` iterations of a prange with that index touch together. It is nullopt
-/// for parts by `mma`, which together are the whole. Fails if they are nothing simple.
+/// The block that all `count` iterations of a prange with that index touch together. nullopt for
+/// parts by `mma`, which together are the whole. Fails if the union is no block.
 tl::expected<std::optional<Block>, std::string> united(Block block, const std::string& index,
                                                        const Size& count);
 
-/// Every part that the inner variants launch tasks on: a line for each, with these facts and what
-/// the task does with it.
+/// Lists all parts on which inner variants launch tasks: a line for each, with these facts and the
+/// task's use of the part.
 std::string partitions_text(const Library& library);
 
 }  // namespace twill::tasks

@@ -1,7 +1,6 @@
 #include "twill/tasks/placement.h"
 
 #include <set>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -70,12 +69,10 @@ Result<std::vector<Memory>> memories_of(const PlacedVariant& it, const std::vect
   if (it.instance == nullptr) return memories;
   for (const Placed& placed : it.instance->memories) {
     if (find_argument(*it.task, placed.argument) != nullptr) continue;
-    std::vector<std::string_view> names;
-    for (const Argument& argument : it.task->arguments) names.push_back(argument.name);
     return fail_task(
         "M06", placed.where,
         fmt::format("'{}' has no argument {}", it.task->name, in_quotes(placed.argument)),
-        names_like(placed.argument, names));
+        names_like(placed.argument, names_of(it.task->arguments)));
   }
   return memories;
 }

@@ -18,14 +18,14 @@ struct PlacedVariant {
   Processor processor = Processor::host;
 };
 
-/// Memory of each argument. `outside`: by argument, whether the entry's tensors are behind it.
-/// Fails (M06) for a memory in which a kernel has no such tile, or that the level does not see.
-/// Fails (M09) for right operands of products that lie elsewhere than in shared memory.
+/// Memory of each argument. `outside`: by argument, whether it is a part of the entry's tensors.
+/// Fails (M06) for a memory in which kernels have no such tile, or that the level does not see.
+/// Fails (M09) for right operands of products outside of shared memory.
 Result<std::vector<Memory>> memories_of(const PlacedVariant& it, const std::vector<bool>& outside,
                                         const Levels& levels);
 
-/// Layouts that the instance states, by argument. Fails for what is no operand of a product (M06),
-/// and for no layout of these (M09).
+/// Layouts that the instance states, by argument. Fails for an argument that is no operand of a
+/// product (M06), and for an unsuitable layout (M09).
 Result<std::map<std::string, Swizzle>> swizzles_of(const PlacedVariant& it);
 
 }  // namespace twill::tasks

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "twill/support/spelling.h"
 #include "twill/tasks/text.h"
 
 namespace twill::tasks {
@@ -109,7 +108,7 @@ class LeafPrinter {
     }
     return false;
   }
-  /// True if an assignment would change what one behind it reads.
+  /// Whether an assignment would change a value that a later assignment reads.
   bool reads_what_it_writes() const {
     if (leaf_.outputs.size() < 2) return false;
     for (const Output& output : leaf_.outputs) {
@@ -259,15 +258,6 @@ std::string to_string(const Piece& piece) {
     }
   }
   return text;
-}
-
-std::string names_like(std::string_view word, std::span<const std::string_view> names) {
-  constexpr std::size_t kMost = 8;
-  std::string hint = did_you_mean(word, names);
-  if (!hint.empty() || names.empty() || names.size() > kMost) return hint;
-  for (const std::string_view name : names)
-    hint += (hint.empty() ? "there is " : ", ") + in_quotes(name);
-  return hint;
 }
 
 std::string signature_text(const TaskValue& task) {

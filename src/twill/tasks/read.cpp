@@ -109,10 +109,8 @@ class TextReader {
     TaskValue* task = nullptr;
     for (TaskValue& it : out_.library.tasks) task = it.name == name ? &it : task;
     if (task == nullptr) {
-      std::vector<std::string_view> names;
-      for (const TaskValue& it : out_.library.tasks) names.push_back(it.name);
       return cursor_.wrong(at, "M02: there is no task " + in_quotes(name) + " before this line",
-                           names_like(name, names));
+                           names_like(name, names_of(out_.library.tasks)));
     }
     if (kind == "leaf") {
       TWILL_TRY(variant.body, read_leaf(cursor_, *task));
@@ -197,8 +195,8 @@ class TextReader {
     }
     return body;
   }
-  /// `if SIZE < SIZE { ... } else { ... }`: what stands behind `else` is done if the opposite
-  /// holds.
+  /// `if SIZE < SIZE { ... } else { ... }`: the `else` branch becomes a statement with the opposite
+  /// condition.
   Result<void> branch(std::vector<Statement>& body) {
     Range range;
     range.where = cursor_.here();
@@ -349,7 +347,7 @@ class TextReader {
     TWILL_TRY(block.index, cursor_.sizes("]"));
     return block;
   }
-  /// `exact`, `clip` or `fill(NUMBER)`, at the end of a list. Returns whether one stands here.
+  /// `exact`, `clip` or `fill(NUMBER)`, at the end of a list. Returns whether there was one.
   Result<bool> edge(EdgeRule& to) {
     for (const Edge it : {Edge::exact, Edge::clip}) {
       if (!cursor_.is(name_of(it)) || !cursor_.is(")", 1)) continue;

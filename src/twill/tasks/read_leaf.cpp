@@ -65,8 +65,7 @@ class LeafReader {
     if (find_argument(task_, name) != nullptr || has_position(task_, name)) {
       return builder_.value_of(name, where);
     }
-    std::vector<std::string_view> names;
-    for (const Argument& it : task_.arguments) names.push_back(it.name);
+    std::vector<std::string_view> names = names_of(task_.arguments);
     for (const auto& [it, node] : named_) names.push_back(it);
     return fail_task("T02", where, "there is no " + in_quotes(name) + " here",
                      names_like(name, names));

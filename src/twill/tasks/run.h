@@ -8,7 +8,7 @@
 #include "twill/execute/tile.h"
 #include "twill/tasks/instantiate.h"
 
-/// Tasks run on the CPU, in the order of their text: what they mean.
+/// Tasks run on the CPU, in the order of their text. The result is the tasks' meaning.
 namespace twill::tasks {
 
 /// In which order iterations of pranges run. Results do not depend on it.

@@ -18,8 +18,8 @@
 #include "twill/tasks/text.h"
 
 /// Tasks written in C++. Inner variants and leaves are lambdas that are run once, with names in
-/// place of sizes; what they do is kept as plain values (values.h), the same that the text form
-/// reads. Whatever is wrong is reported by `library_of`, with the user's file and line.
+/// place of sizes. The calls in them are recorded as plain values (values.h), the same values that
+/// the text form reads. `library_of` reports all errors, with the user's file and line.
 ///
 ///     using namespace twill::tasks::cpp;
 ///     Task gemm("gemm", {writes("C", f16, {"M", "N"}), reads("A", f16, {"M", "K"}),
@@ -87,7 +87,7 @@ Argument updates(std::string name, Scalar scalar, std::vector<Size> shape,
 /// Numbers are added to it: `C += x` of a leaf.
 Argument reduces(std::string name, Scalar scalar, std::vector<Size> shape,
                  Site site = Site::current());
-/// The larger, or the smaller, of a number and what is there stays: `raise(C, x)` and
+/// Keeps the larger, or the smaller, of a number and the previous content: `raise(C, x)` and
 /// `lower(C, x)` of a leaf.
 Argument reduces_max(std::string name, Scalar scalar, std::vector<Size> shape,
                      Site site = Site::current());
@@ -101,7 +101,7 @@ class Tensor {
  public:
   Tensor(Piece piece, std::vector<Size> shape)
       : piece_(std::move(piece)), shape_(std::move(shape)) {}
-  /// 0 if there is no such dimension.
+  /// 0 for a dimension that does not exist.
   Size extent(std::size_t dimension) const;
   std::size_t rank() const { return shape_.size(); }
   const Piece& piece() const { return piece_; }
@@ -112,7 +112,7 @@ class Tensor {
   std::vector<Size> shape_;
 };
 
-/// A tensor in blocks or windows. A call gives the one at an index.
+/// A tensor in blocks or windows. A call gives the part at an index.
 class Partition {
  public:
   /// `part`: without its index.
@@ -191,7 +191,8 @@ class Inner {
     range(false, {std::move(extent)}, body, site);
   }
 
-  /// The body, which takes nothing, if the condition holds: `t.when(i < 4, [&] { ... })`.
+  /// Runs the body, a lambda without parameters, if the condition holds: `t.when(i < 4, [&] { ...
+  /// })`.
   template <class Body>
   void when(const SizeComparison& condition, Body body, Site site = Site::current()) {
     arm(condition, body, site);
@@ -242,7 +243,7 @@ struct Value {
   std::size_t node = 0;
 };
 
-/// An argument of a leaf: what it is by now, and what it becomes when it is assigned to.
+/// An argument of a leaf: its current value, and the target of assignments.
 class Slot {
  public:
   Slot(Leaf* leaf, std::string argument) : leaf_(leaf), argument_(std::move(argument)) {}
@@ -291,7 +292,7 @@ Value operator*(const Operand& a, const Operand& b);
 Value operator/(const Operand& a, const Operand& b);
 Value operator-(const Operand& a);
 void operator+=(Slot slot, const Operand& value);
-/// The slot becomes the larger, or the smaller, of what it is and the value.
+/// Sets the slot to the larger, or the smaller, of its content and the value.
 void raise(Slot slot, const Operand& value);
 void lower(Slot slot, const Operand& value);
 Value operator<(const Operand& a, const Operand& b);
@@ -351,8 +352,8 @@ class Task {
   template <class Body>
   Task& leaf(std::string name, Body body, Site site = Site::current());
 
-  /// Adds CUDA C++ that does, element by element, what the leaf `meaning` says. `function` takes
-  /// an f32 for each argument that is read, and returns an f32.
+  /// Adds CUDA C++ that computes, element by element, the same as the leaf `meaning`. `function`
+  /// takes an f32 for each argument that is read, and returns an f32.
   Task& external(std::string name, std::string meaning, std::string function, std::string code,
                  Site site = Site::current());
 
@@ -373,7 +374,7 @@ class Task {
   std::shared_ptr<State> state_;
 };
 
-/// The tasks as one value. Fails at the first thing that is wrong with them: see check.h.
+/// The tasks as one value. Fails at their first error: see check.h.
 Result<Library> library_of(const std::vector<Task>& tasks);
 
 // --- Mappings -----------------------------------------------------------------------------------
@@ -384,7 +385,7 @@ class Map {
  public:
   Map(std::string name, const Task& task, std::string machine, Site site = Site::current());
   Map& set(std::string tunable, std::int64_t value, Site site = Site::current());
-  /// A hole: one of these values.
+  /// A hole: one of these values is chosen.
   Map& set(std::string tunable, std::vector<std::int64_t> values, Site site = Site::current());
   Map& instance(std::string name, const Task& task, std::string variant,
                 Site site = Site::current());
@@ -394,7 +395,7 @@ class Map {
   /// The layout of the argument whose memory was stated last: 128, 64 or 32 bytes.
   Map& swizzle(int bytes, Site site = Site::current());
   Map& calls(std::vector<std::string> instances);
-  /// Copies of what loops load ahead: of all loops, or behind an instance of its own.
+  /// Copies of loads that run ahead: of all loops, or after an instance, of this instance's loops.
   Map& depth(std::int64_t copies, Site site = Site::current());
   Map& depth(std::vector<std::int64_t> copies, Site site = Site::current());
   Map& specialize(bool wanted = true, Site site = Site::current());

@@ -58,7 +58,7 @@ namespace {
 /// Precondition: a size of a block with values.
 std::int64_t number(const Size& size) { return *size.constant(); }
 
-/// Where a part of one dimension begins in it.
+/// Start of a part in one dimension of its whole.
 std::int64_t begin_of(const Block& block, std::size_t dimension) {
   const auto& step = block.cut == Cut::windows ? block.step : block.tile;
   if (block.cut == Cut::pick) return number(block.index[0]);

@@ -22,12 +22,12 @@ struct Storage {
 
 /// A part of a tensor, or of a part of it.
 struct Window {
-  /// Steps from a part to what it is a part of, which has `size` elements. Element x is element
-  /// offset + (x / run) * stride + x % run of these, or beyond the edge.
+  /// Steps from a part to its whole, which has `size` elements. Element x of the part is element
+  /// offset + (x / run) * stride + x % run of the whole, or lies beyond the edge.
   struct Level {
     Lanes lanes;
     std::int64_t size = 0;
-    std::size_t part = 0;  ///< whose edge is that of the extent
+    std::size_t part = 0;  ///< number of the part with this edge
     /// The element for element x of the part, or a number beyond the edge.
     std::int64_t of(std::int64_t x) const;
   };
@@ -44,7 +44,7 @@ struct Window {
   std::vector<Extent> extents;       ///< by dimension of the tensor
   std::vector<EdgeRule> edges = {};  ///< by part, the tensor's first
 
-  /// Without what is picked.
+  /// Without picked dimensions.
   execute::Shape shape() const;
 };
 
@@ -56,7 +56,7 @@ Window part_of(const Window& window, const Block& block);
 /// Whether the whole part is within the window.
 bool is_within(const Window& window, const Block& block);
 
-/// Numbers for a tile of the window: what its edges say beyond them, and zeros within.
+/// Numbers for a tile of the window: the values of its edges beyond them, and zeros within.
 execute::Numbers numbers_beyond(const Window& window);
 
 /// Elements that iterations of a prange touch, of tensors that were there before it.

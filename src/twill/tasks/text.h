@@ -17,8 +17,8 @@ struct TaskText {
   friend bool operator==(const TaskText&, const TaskText&) = default;
 };
 
-/// Reads the text of tasks and mappings. Fails, with line and column, for what is no such text;
-/// what the text means is not checked, see check.h. Cost: linear in the text.
+/// Reads the text of tasks and mappings. Fails, with line and column, for any other text. Does not
+/// check the meaning, see check.h. Cost: linear in the text.
 Result<TaskText> read_tasks(std::string_view text, const std::string& file_name);
 
 /// Reads the text of mappings alone, a `.map` file. Fails as `read_tasks` does, and if there is
@@ -32,8 +32,6 @@ bool begins_tasks(std::string_view line);
 std::string print_tasks(const TaskText& text);
 std::string print_mapping(const Mapping& mapping);
 std::string print_mappings(const std::vector<Mapping>& mappings);
-/// "did you mean 'M'?", or where no name is near all of them: "there is 'M', 'N'".
-std::string names_like(std::string_view word, std::span<const std::string_view> names);
 /// "task add(updates C: f32[M, N], reads A: f16[M, K], position i)"
 std::string signature_text(const TaskValue& task);
 std::string to_string(const Piece& piece);

@@ -14,9 +14,9 @@
 #include "twill/tasks/size.h"
 #include "twill/tasks/vocabulary.h"
 
-/// Tasks as plain values: what the C++ builder (tasks.h) traces, the text form reads and prints,
-/// and everything behind them takes. Two values are equal if they mean the same text; where they
-/// were written is no part of that.
+/// Tasks as plain values. The C++ builder (tasks.h) records them, the text form reads and prints
+/// them, and all later steps work on them. Two values are equal if they mean the same text; the
+/// places where they were written do not matter.
 namespace twill::tasks {
 
 /// A place in the user's source. All places are equal.
@@ -32,13 +32,13 @@ tl::unexpected<Diagnostic> fail_task(const char* code, const Where& where,
 /// The code of such a failure; empty for others.
 std::string_view code_of(const Diagnostic& failure);
 
-/// Use that a task makes of an argument. `writes`: all of it is new, and what was there is not
-/// read. `reduces`: numbers are added to what is there, which is neither read nor replaced. The
-/// last two: the larger, or the smaller, of a number and what is there stays.
+/// Use of an argument by a task. `writes`: replaces all of it, without reading the previous
+/// content. `reduces`: adds numbers to the previous content, which is neither read nor replaced.
+/// The last two: keep the larger, or the smaller, of a number and the previous content.
 enum class Privilege { reads, writes, updates, reduces, reduces_max, reduces_min };
 /// "reads"; of privileges that combine "reduces(+)", "reduces(max)" and "reduces(min)".
 std::string_view name_of(Privilege privilege);
-/// The function that a privilege combines by: add, max or min; nullopt for those that do not.
+/// The function by which a privilege combines: add, max or min; nullopt for other privileges.
 std::optional<Function> combines_by(Privilege privilege);
 /// The assignment that combines so: "+=", "max=" or "min=".
 std::string_view assignment_of(Function combines);
@@ -63,15 +63,15 @@ struct Argument {
 enum class Cut {
   blocks,   ///< side by side
   windows,  ///< `step` apart, so that neighbours may share elements
-  pick,     ///< what has one index in a dimension, without that dimension
-  mma,      ///< of an operand of a product what a warp or a thread of a warpgroup needs of it
+  pick,     ///< the part at one index of a dimension, without that dimension
+  mma,      ///< of a product's operand: the share of a warp or a thread of a warpgroup
 };
 
 /// Content of a block beyond the edge of its tensor. Writes beyond it are dropped, but for `exact`.
 enum class Edge {
   zero,   ///< zeros: right for sums
-  exact,  ///< nothing is beyond: blocks divide the tensor
-  clip,   ///< nothing is there, so that the block is not read
+  exact,  ///< no elements are beyond: blocks divide the tensor
+  clip,   ///< no elements are beyond, so the block is not read
   fill,   ///< a number
 };
 /// "zero", "exact", "clip" or "fill".
@@ -119,7 +119,8 @@ bool fits_rank(const Block& block, std::size_t rank);
 /// With the names of `by` replaced.
 Block substituted(Block block, const SizeMap& by);
 /// With numbers for all sizes. Fails, with the reason, for a size without a value and a negative
-/// tile. So it does for a negative index of what is no window, and elements that are none apart.
+/// tile. Also fails for a negative index, except of windows, and for windows whose elements are no
+/// element apart.
 tl::expected<Block, NoNumber> with_values(Block block,
                                           const std::map<std::string, std::int64_t>& names);
 
@@ -198,7 +199,7 @@ inline bool operator==(const Range& a, const Range& b) {
          a.when == b.when;
 }
 
-/// How many launches stand in statements, within ranges, too.
+/// Number of launches in statements, also within ranges.
 std::size_t count_launches(const std::vector<Statement>& body);
 
 /// A variant that partitions and launches, and touches no element.
@@ -220,8 +221,8 @@ struct Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 
-/// Content of an argument when the leaf is done, or of one that is reduced what it is combined
-/// with.
+/// Content of an argument after the leaf; for a reduced argument, the value that is combined with
+/// it.
 struct Output {
   std::string argument;
   std::size_t node = 0;
@@ -230,7 +231,7 @@ struct Output {
   friend bool operator==(const Output&, const Output&) = default;
 };
 
-/// CUDA C++ of the user's that does, element by element, what another leaf says. Its function takes
+/// User's CUDA C++ that computes, element by element, the same as another leaf. Its function takes
 /// an f32 for each argument that is read, in the order of the task, and returns an f32.
 struct External {
   std::string meaning;   ///< the variant that says it

@@ -48,8 +48,8 @@ struct Draw {
   Arrays arrays;
 };
 
-/// Whether a run with that code failed for what the variant does, and not for its sizes. It reads
-/// what is not written, writes twice at once, or leaves elements out.
+/// Whether a run with that code failed because of the variant, and not because of its sizes. Such a
+/// variant reads elements that are not written, writes twice at once, or leaves elements out.
 bool is_of_variant(std::string_view code) {
   return code == "T06" || code == "T07" || code == "T14";
 }

@@ -5,10 +5,10 @@
 
 #include "twill/tasks/values.h"
 
-/// Variants beside what their tasks mean, so that no mapping can change a result.
+/// Compares variants with the meaning of their tasks, so that no mapping can change a result.
 namespace twill::tasks {
 
-/// A variant, and the last of its task, which says what the task means.
+/// A variant, and the last variant of its task, which defines the task's meaning.
 struct ComparedVariant {
   std::string variant;  ///< "gemm.host"
   std::string with;     ///< "gemm.block"; empty: it is the last
@@ -16,10 +16,9 @@ struct ComparedVariant {
   int runs = 0;         ///< in which they agree; 0: sizes were not found with which both run
 };
 
-/// Runs all variants, except functions of one's own, on random numbers, and compares what they
-/// leave. Sizes and tunables are drawn from a fixed seed. Fails (T16) for a variant that leaves
-/// other numbers than roundings explain, and as `run` for one that does what it may not.
-/// Precondition: check(library).
+/// Runs all variants, except user functions, on random numbers, and compares their results. Sizes
+/// and tunables are drawn from a fixed seed. Fails (T16) for a variant whose numbers differ by more
+/// than roundings, and as `run` for one that breaks its privileges. Precondition: check(library).
 Result<std::vector<ComparedVariant>> compare_variants(const Library& library);
 
 /// A line for each.

@@ -32,7 +32,7 @@ bool can_be(Scalar scalar, double number);
 /// Whole numbers below are exact in f32.
 inline constexpr double kMostExact = 1 << 24;
 
-/// Functions of tiles. Arithmetic is that of the operands' type, each result rounded to it.
+/// Functions of tiles. They compute in the operands' type, and round each result to it.
 enum class Function {
   argument,  ///< an argument of the task as it is on entry
   constant,  ///< one number for all elements, of the type that its user wants
@@ -85,7 +85,8 @@ std::optional<Function> function_named(std::string_view name);
 /// The names by which functions are called.
 std::vector<std::string_view> function_names();
 
-/// Element by element. Operands are of one type, but for the condition of `select`.
+/// Whether a function works element by element. Operands are of one type, except the condition of
+/// `select`.
 bool is_elementwise(Function function);
 bool is_comparison(Function function);
 /// Whether the operands of `function` may be of that type, conditions of `select` aside.

@@ -25,7 +25,7 @@ struct Violation {
   std::vector<OpId> ops;   ///< ops involved; may be empty
   Cycles cycle = 0;        ///< its cycle in the simulated run; 0 if the rule has no time
   std::int64_t value = 0;  ///< the number on the schedule's side of the inequality
-  std::int64_t limit = 0;  ///< what the rule allows
+  std::int64_t limit = 0;  ///< limit of the rule
   std::string message;     ///< one line with the names and both numbers
 };
 

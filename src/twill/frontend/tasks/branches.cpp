@@ -49,8 +49,8 @@ const Range* only_loop(const Range& range) {
 
 }  // namespace
 
-/// Tensors to which a walk of the body, in a scope that `enter` opens, gives another value, of
-/// those there were. Leaves all else as it was.
+/// Tensors whose value a walk of the body changes, in a scope that `enter` opens. Only tensors that
+/// existed before. Restores all other state.
 Result<std::vector<std::size_t>> Lowering::changed_by(const std::vector<tasks::Statement>& body,
                                                       Frames& lanes,
                                                       const std::function<void()>& enter) {
@@ -104,7 +104,8 @@ Result<void> Lowering::branch(const Range& range, const Range* otherwise, Frames
   return arms(range, otherwise, when, lanes);
 }
 
-/// Tensors that an arm changes are results. So are those that had no value and get one in both.
+/// Tensors that an arm changes are results, as are tensors without a value that get one in both
+/// arms.
 Result<void> Lowering::arms(const Range& range, const Range* otherwise, const std::string& when,
                             Frames& lanes) {
   const std::size_t outer = state_.branch, scope = state_.text.innermost();

@@ -170,7 +170,7 @@ Result<Place> Lowering::part_of_cell(const Place& place, const tasks::Block& blo
   return part;
 }
 
-/// Sizes of a leaf's task of which its tensors are kept in parts, with the number of these.
+/// Sizes of a leaf's task whose tensors are kept in parts, with the number of parts.
 Result<std::map<std::string, std::int64_t>> Lowering::cut_sizes(const Frame& leaf,
                                                                 const Where& where) const {
   const tasks::TaskValue& task = *leaf.node->task;

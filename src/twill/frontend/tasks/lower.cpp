@@ -25,7 +25,7 @@ Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file
                                         kTarget, tree.target),
                             "h100 and h200 are machines of sm_90");
   }
-  // Layouts of tiles that stand in front of the first product follow from it.
+  // Layouts of tiles before the first product follow from that product.
   from_tasks::Products products;
   for (;;) {
     from_tasks::Lowering lowering(tree, file_name, products);
@@ -48,7 +48,7 @@ Result<T> with_line(Result<T> result, const TaskSource& source) {
   return result;
 }
 
-/// A mapping that states nothing, no machine either.
+/// A mapping without statements, not even a machine.
 tasks::Mapping derived_for(const tasks::TaskValue& task) {
   tasks::Mapping mapping;
   mapping.name = "derived";
@@ -63,15 +63,13 @@ Result<tasks::Mapping> mapping_of(const TaskSource& source, const tasks::TaskTex
   if (apart) {
     TWILL_TRY(all, tasks::read_mappings(source.map_text, source.map_file));
   }
-  std::vector<std::string_view> names;
   for (const tasks::Mapping& it : all) {
-    names.push_back(it.name);
     if (source.mapping.empty() || it.name == source.mapping) return it;
   }
   if (source.mapping.empty()) return derived_for(text.library.tasks[0]);
   return fail({apart ? source.map_file : source.file},
               "there is no mapping " + in_quotes(source.mapping),
-              tasks::names_like(source.mapping, names));
+              names_like(source.mapping, names_of(all)));
 }
 
 Result<MappedTasks> program_of(const TaskSource& source) {

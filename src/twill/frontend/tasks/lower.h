@@ -11,23 +11,23 @@
 /// Lowers tasks to the texts that Twill's reader takes.
 namespace twill::frontend {
 
-/// The kernel that a tree of tasks is: a module of TTGIR without register layouts. Every op has the
-/// place in the user's source that it comes from. The host's prange is the grid. Arguments of rank
-/// 2 are TMA descriptors, as Triton passes them, those of rank 1 pointers. Sizes that the kernel
-/// needs are i32 arguments behind all others. Fails where a tile's size is no number (M03), a
-/// partition cannot be kept without a copy (M08), or an instruction does not fit (M09). What the
-/// mapping states beside that is kept in attributes (stated.h). Fails (M15) for levels of a machine
-/// other than Hopper. Precondition: check(*tree.library).
+/// Lowers a tree of tasks to its kernel: a module of TTGIR without register layouts. Every op has
+/// its place in the user's source. The host's prange is the grid. Arguments of rank 2 are TMA
+/// descriptors, as Triton passes them, those of rank 1 pointers. Sizes that the kernel needs are
+/// i32 arguments behind all others. Fails if a tile's size is no number (M03), a partition cannot
+/// be kept without a copy (M08), or an instruction does not fit (M09). Other statements of the
+/// mapping are kept in attributes (stated.h). Fails (M15) for levels of a machine other than
+/// Hopper. Precondition: check(*tree.library).
 Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file_name);
 
-/// Text of a `.task` file, or tasks made in C++, and the mapping that is taken: the first one, or
-/// the one of a name. It stands with the tasks or in a `.map` text. Without any, all is derived for
-/// the first task.
+/// Text of a `.task` file, or tasks made in C++, with the chosen mapping: the first, or the named
+/// one. Mappings are in the text of the tasks or in a `.map` text. Without mappings, all is derived
+/// for the first task.
 struct TaskSource {
   std::string file;
   std::string text;
   std::string mapping = {};   ///< its name, of several; empty: the first
-  std::string map_file = {};  ///< empty: mappings stand in `text`
+  std::string map_file = {};  ///< empty: mappings are in `text`
   std::string map_text = {};
   std::optional<tasks::TaskText> made = {};  ///< in C++; `text` is not read then
 };
@@ -38,12 +38,12 @@ struct MappedTasks {
   tasks::Mapping mapping;
 };
 
-/// Fails, with the line of the text or of the mapping, for what is wrong with tasks, or if there is
-/// no such mapping.
+/// Fails, with the line of the text or of the mapping, for incorrect tasks, or for a missing
+/// mapping.
 Result<MappedTasks> read_mapped(const TaskSource& source);
 /// The same, with each tunable that the mapping does not state as a hole.
 Result<MappedTasks> read_open(const TaskSource& source);
-/// The program's variants, each run beside what its task means. Fails as
+/// The program's variants, each run beside the meaning of its task. Fails as
 /// `tasks::compare_variants`, with the line.
 Result<std::vector<tasks::ComparedVariant>> variants_of(const TaskSource& source,
                                                         const MappedTasks& program);

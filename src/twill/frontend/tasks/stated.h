@@ -20,10 +20,10 @@ struct Stated {
   std::string machine;                     ///< empty if no mapping says
   std::optional<StatedNumber> shared;      ///< most bytes of shared memory
   std::optional<StatedNumber> specialize;  ///< 0 or 1
-  std::optional<StatedNumber> depth;       ///< copies of what the loop loads ahead
+  std::optional<StatedNumber> depth;       ///< copies of loads that run ahead
 };
 
-/// All that a mapping states of the loop's kernel; nothing in modules that are not of tasks.
+/// Statements of a mapping about the loop's kernel; empty in modules that are not of tasks.
 Stated stated_by_mapping(const ir::Program& program, ir::OpId loop);
 
 }  // namespace twill::frontend

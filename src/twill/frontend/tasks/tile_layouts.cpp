@@ -21,14 +21,14 @@ std::int64_t power_within(std::int64_t number) {
   return power;
 }
 
-/// Whether there are instructions with so many columns, a multiple of 8, for integers. Triton has
+/// Whether wgmma on integers has an instruction with so many columns, a multiple of 8. Triton has
 /// none with more than 224.
 bool is_for_integers(std::int64_t columns) {
   constexpr std::int64_t kMost = 224, kPair = 2 * kColumns, kOdd = 3 * kColumns;
   return columns <= kMost && (columns % kPair == 0 || columns == kColumns || columns == kOdd);
 }
 
-/// Columns of the instruction for a product with `columns`.
+/// Columns of one instruction for a product with `columns`.
 std::int64_t columns_of_instruction(std::int64_t columns, bool is_whole) {
   std::int64_t most = std::min(columns, kMostColumns);
   while (columns % most != 0 || (is_whole && !is_for_integers(most))) most -= kColumns;
@@ -64,7 +64,7 @@ bool TileLayouts::is_of_products(std::int64_t rows, std::int64_t columns) const 
 }
 
 std::string TileLayouts::home(const Extents& shape) {
-  constexpr int kOrdinary = 4;  // bytes of what is mostly computed with
+  constexpr int kOrdinary = 4;  // bytes of the most frequent type of numbers
   if (shape.size() == 1) return without(1, column(shape[0]));
   if (shape.size() != 2) return loaded(shape, kOrdinary);
   const std::int64_t columns = shape[1] == 1 ? products_.columns : shape[1];

@@ -21,13 +21,13 @@ struct Products {
   friend bool operator==(const Products&, const Products&) = default;
 };
 
-/// Names layouts, and keeps the definitions of those that were named.
+/// Names layouts, and keeps the definitions of named ones.
 class TileLayouts {
  public:
   explicit TileLayouts(const Products& products) : products_(products) {}
 
   /// The layout in which code computes with tiles of that shape: the layout of a product with as
-  /// many columns, if there is one. A vector has that of the rows of such a tile.
+  /// many columns, if there is one. A vector gets the layout of such a tile's rows.
   std::string home(const Extents& shape);
   /// The layout of [rows, 1], whose column is a vector at home.
   std::string column(std::int64_t rows) { return home({rows, 1}); }
@@ -37,16 +37,16 @@ class TileLayouts {
   std::string loaded(const Extents& shape, int bytes);
   /// The layout of a loaded tile after its two dimensions were exchanged.
   std::string turned(const Extents& shape, int bytes);
-  /// The layout of a product's result, and of its left operand. Without `depth` and `is_whole`: of
-  /// a product like the first.
+  /// The layout of a product's result, and of its left operand. `depth` and `is_whole` default to
+  /// those of the first product.
   std::string product(std::int64_t columns) {
     return product(columns, products_.depth, products_.is_whole);
   }
   std::string product(std::int64_t columns, std::int64_t depth, bool is_whole);
   static std::string left_operand(const std::string& product);
   static std::string without(int dimension, const std::string& parent);
-  /// The layout of a product's tile that was given another shape, without moving an element.
-  /// nullopt if `layout` is no product's, or an extent is no power of two.
+  /// The layout of a product's tile after a change of shape that moves no element. nullopt if
+  /// `layout` is no product's, or an extent is no power of two.
   std::optional<std::string> reshaped(const std::string& layout, const Extents& from,
                                       const Extents& to);
 

@@ -45,9 +45,10 @@ SizeMap Lowering::fixed_sizes() const {
   return sizes;
 }
 
-/// Each parameter is an array of its own to all that reads the module. So a tensor that is written
-/// has one of them, or what it holds would be read before it is written. The tree is walked again
-/// once that is known, and so it is when a temporary tensor turns out to be needed in parts.
+/// Each parameter is an array of its own for every reader of the module. So a tensor that is
+/// written must have one parameter only, or its content would be read before it is written. The
+/// tree is walked again once that is known. The same happens if a temporary tensor turns out to be
+/// needed in parts.
 Result<std::string> Lowering::run() {
   const State fresh = state_;
   for (;;) {
@@ -303,7 +304,7 @@ Place Lowering::part_of(Place place, const tasks::Block& block, const SizeMap& s
     offset = offset + substituted(block.index[d], sizes) * step;
     const Size apart = every * substituted(tasks::every_of(block, d), sizes);
     if (apart != Size(1)) place.every[dimension] = apart;
-    // Parts of parts are within these, so the outermost edge is that of memory.
+    // Parts of parts lie within these, so the outermost edge is that of memory.
     const bool is_whole = place.extent[d] == substituted(block.tile[d], sizes);
     if (!is_whole || windows) place.fills.try_emplace(place.dimensions[d], block.edge.fill);
     place.extent[d] = substituted(block.tile[d], sizes);

@@ -8,8 +8,8 @@
 namespace twill::frontend::ttgir {
 
 /// Objection to an attribute of a known op. An integer may be of another type than the op declares,
-/// or beyond its enumeration; or it may be missing, as where a keyword of the op's form is unknown.
-/// Attributes that change nothing here are not looked at. Empty if there is nothing wrong.
+/// or beyond its enumeration. An attribute may be missing, as when a keyword of the op's form is
+/// unknown. Attributes without an effect here are not checked. Empty if all are right.
 std::optional<std::string> wrong_attribute(const ir::Op& op);
 
 }  // namespace twill::frontend::ttgir

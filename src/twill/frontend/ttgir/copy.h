@@ -41,8 +41,8 @@ class Copier {
   void copy_op(ir::OpId op, std::optional<ir::BlockId> into);
   void copy_ops(std::span<const ir::OpId> ops, ir::BlockId into);
 
-  /// Appends an op that the old Program has not, with the line and location of one that it has.
-  /// Only name, operands and attributes of `op` count.
+  /// Appends an op that the old Program lacks, with the line and location of an old op. Only name,
+  /// operands and attributes of `op` count.
   ir::OpId add(ir::Op op, ir::OpId like, ir::BlockId into);
   /// A constant of an integer type, "c1_i32".
   ir::ValueId add_constant(std::int64_t number, ir::Type type, ir::OpId like, ir::BlockId into);

@@ -62,7 +62,7 @@ class CountReader {
     return is_computation(program_.op(op)) || ir::reads_what_stays(program_, op);
   }
 
-  /// The number of a value among those that the loop carries, in either of its regions.
+  /// The number of a value among the loop's carried values, in either of its regions.
   std::optional<std::size_t> carried_as(ir::ValueId value) const {
     for (const ir::Forwarded& it : loop_.forwarded) {
       if (it.argument == value) value = it.passed;
@@ -116,7 +116,7 @@ class CountedWriter {
   }
 
  private:
-  /// The new value of one that is the same in all iterations, computed in front of the loop.
+  /// The new value of a loop-invariant value, computed in front of the loop.
   ir::ValueId in_front(const ir::Loop& loop, ir::ValueId value, ir::BlockId into) {
     if (ir::is_invariant(program_, loop, value)) return copier_.at(value);
     if (!in_front_.emplace(loop.op, value).second) return copier_.at(value);

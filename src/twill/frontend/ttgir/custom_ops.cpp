@@ -11,7 +11,7 @@ namespace {
 
 using Kind = FormatElement::Kind;
 
-/// "<f16>" stands for "!tt.ptr<f16>" in these ops: what MLIR leaves out, per position.
+/// "<f16>" stands for "!tt.ptr<f16>" in these ops. By position: the prefix that MLIR leaves out.
 std::string_view left_out(std::string_view op, std::size_t position) {
   if (op == "tt.make_tensor_descriptor") return position == 0 ? "!tt.ptr" : "!tt.tensordesc";
   const bool points = op == "tt.make_tensor_ptr" || op == "tt.advance" || op == "tt.addptr";
@@ -225,7 +225,7 @@ bool OpReader::starts_dictionary() const {
   return cursor_.at('}', 2) && !cursor_.peek(1).first_on_line;
 }
 
-/// Operands are the SSA names in the order of the text; what stands between them is kept as text.
+/// Operands are the SSA names in the order of the text; text between them is kept.
 Result<void> OpReader::unknown_op(Draft& draft) {
   int open = 0;  // brackets of the form itself
   const std::size_t start = cursor_.position();
@@ -255,9 +255,9 @@ Result<void> OpReader::unknown_op(Draft& draft) {
   return finish_custom(draft, rule);
 }
 
-/// Checks that types stated for operands are those of their definitions. The operand of a type
-/// differs from op to op, so each type must be of an operand of its own; what a block yields stands
-/// in turn.
+/// Checks that types stated for operands match their definitions. Ops differ in the operand that a
+/// type belongs to, so each type must match an operand of its own; types of yielded values are in
+/// order.
 Result<void> OpReader::check_stated(const Draft& draft, ResultRule rule) {
   std::vector<ir::Type> stated = draft.types.before;
   const bool ends_in_results = rule == ResultRule::listed || rule == ResultRule::last;
@@ -265,7 +265,7 @@ Result<void> OpReader::check_stated(const Draft& draft, ResultRule rule) {
     stated.resize(stated.size() - std::min(stated.size(), draft.result_count));
   }
   const bool moves = rule == ResultRule::only_tokens || draft.result_count == 0;
-  if (moves) {  // "of what -> to where"
+  if (moves) {  // "source -> destination"
     stated.insert(stated.end(), draft.types.after.begin(), draft.types.after.end());
   }
   const auto type_of = [&](ir::ValueId value) { return builder_.so_far().value(value).type; };

@@ -206,7 +206,7 @@ class Pass {
   const ir::Program& program_;
   const Classes& assumed_;
   Terms terms_;
-  Term memory_ = 0;            ///< what lies in global memory
+  Term memory_ = 0;            ///< contents of global memory
   std::set<ir::OpId> writes_;  ///< ops that may write, or hold such
   Classes refined_;
   std::map<std::vector<std::size_t>, std::size_t> numbers_;

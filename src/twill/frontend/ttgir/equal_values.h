@@ -8,7 +8,8 @@
 namespace twill::frontend::ttgir {
 
 /// Numbers all values of a Program. Values with the same number are equal, element by element, at
-/// every point where both are defined. Layouts do not matter. Equalities beside those of Terms:
+/// every point where both are defined. Layouts do not matter. Equalities in addition to those of
+/// Terms:
 /// - carried values are equal if they begin and go on equal. That is assumed of all until a
 ///   contradiction is found, so two maxima that are each updated by themselves are equal. The
 ///   method is optimistic value numbering (Alpern, Wegman and Zadeck, POPL 1988);

@@ -34,7 +34,7 @@ struct FlatLoop {
   std::map<ir::ValueId, Merge> at_first;  ///< results of `before`, and selects
   std::map<ir::ValueId, Merge> at_last;   ///< results of `after`, and selects
   std::map<ir::ValueId, ir::ValueId>
-      merged_at;  ///< carried argument: the one of `at_first` it enters
+      merged_at;  ///< carried argument: the argument of `at_first` that it enters
 
   ir::ValueId counts() const { return loop.carried[counter].argument; }
 };

@@ -14,7 +14,8 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-/// Loops, outermost first, and for each value that they carry what the innermost one has of it.
+/// Loops, outermost first. For each value that they carry: the outermost and the innermost loop's
+/// view.
 struct Nest {
   std::vector<ir::Loop> loops;
   std::vector<std::pair<ir::Carried, ir::Carried>> carried;
@@ -27,7 +28,7 @@ bool carries_tiles(const ir::Program& program, const ir::Loop& loop) {
   });
 }
 
-/// Whether the outer loop does nothing but compute for the inner one, before it.
+/// Whether the outer loop only computes values for the inner loop, before it.
 bool only_leads_to(const ir::Program& program, const ir::Loop& outer, const ir::Loop& inner) {
   const auto& ops = program.block(outer.body).ops;
   return std::all_of(ops.begin(), ops.end() - 1,

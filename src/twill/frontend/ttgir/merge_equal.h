@@ -15,7 +15,7 @@ struct MergedOp {
 
 struct Merged {
   ir::Program program;
-  std::vector<MergedOp> ops;  ///< in order of the text of what is removed
+  std::vector<MergedOp> ops;  ///< in order of the removed ops in the text
 };
 
 /// Merges floating-point arithmetic and reductions of tiles that compute the same values, in any

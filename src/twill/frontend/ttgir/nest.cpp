@@ -354,11 +354,11 @@ class NestWriter {
   Copier copier_;
   ir::BlockId here_;                            ///< block that is being written
   std::set<ir::OpId> skipped_;                  ///< ops that compute the tile's index
-  std::set<ir::ValueId> ready_;                 ///< values that are mapped to those before the
+  std::set<ir::ValueId> ready_;                 ///< values that are mapped to values before the
                                                 ///< steps
-  std::set<ir::ValueId> again_;                 ///< values that are mapped to those behind the
+  std::set<ir::ValueId> again_;                 ///< values that are mapped to values behind the
                                                 ///< steps
-  std::map<ir::ValueId, ir::ValueId> results_;  ///< of the loop over steps, by what it carries
+  std::map<ir::ValueId, ir::ValueId> results_;  ///< of the loop over steps, by its carried values
   bool failed_ = false;
 };
 

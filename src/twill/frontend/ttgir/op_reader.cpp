@@ -10,7 +10,7 @@
 namespace twill::frontend::ttgir {
 namespace {
 
-/// Ops in whose regions nothing from outside is visible.
+/// Ops whose regions see no values from outside.
 bool is_isolated(const ir::Op& op) {
   return op.name.ends_with(".module") || op.name.ends_with(".func") ||
          todays_name(op.name) == "ttg.warp_specialize.partitions";

@@ -62,7 +62,7 @@ class OpReader {
     std::vector<std::pair<ir::OpId, Token>> branches;
   };
 
-  // op_reader.cpp: what all ops have in common
+  // op_reader.cpp: parts that all ops have in common
   Result<void> statement(ir::BlockId block);
   Result<void> result_names(Draft& draft);
   Draft begin(ir::BlockId block, std::string name, const Token& token);

@@ -25,7 +25,7 @@ class Planner {
     return op != nullptr && op->kind == kind ? op : nullptr;
   }
 
-  /// Summand that `sum` adds to `value`; nullopt if it is no such sum.
+  /// Summand that `sum` adds to `value`; nullopt if `sum` is no such sum.
   std::optional<ir::ValueId> added(ir::ValueId sum, ir::ValueId value) const {
     const ir::Op* op = op_of(sum, ir::OpKind::add);
     if (op == nullptr) return std::nullopt;

@@ -8,10 +8,10 @@
 
 namespace twill::frontend::ttgir {
 
-/// Objection to a layout that no GPU of NVIDIA's has. Examples: a warp without 32 threads, no warp,
-/// an order that is no permutation, a swizzle of 48 bytes. Layouts go by their names in the text,
-/// including those of threads and warps, which the Program drops. Empty if it is possible, or of an
-/// unknown kind. Cost: linear in the parts.
+/// Objection to a layout that no NVIDIA GPU has. Examples: a warp without 32 threads, no warp, an
+/// order that is no permutation, a swizzle of 48 bytes. Checks the text's layouts, including those
+/// of threads and warps, which the Program drops. Empty if the layout is possible, or of an unknown
+/// kind. Cost: linear in the parts.
 std::optional<std::string> impossible_layout(ir::Attribute layout);
 std::optional<std::string> impossible_launch(const ir::Op& module);
 
@@ -19,8 +19,8 @@ std::optional<std::string> impossible_launch(const ir::Op& module);
 /// where the layout says no number of warps.
 std::optional<std::string> impossible_warps(ir::Attribute layout, std::int64_t warps);
 
-/// Number of warps that run an op: those of its partition, function or module. nullopt where the
-/// text says none.
+/// Number of warps that run an op: of its partition, function or module. nullopt if the text does
+/// not say.
 std::optional<std::int64_t> warps_of(const ir::Program& program, ir::OpId op);
 
 /// Objection to a layout of registers for a tile in memory, or the other way round. A layout has as

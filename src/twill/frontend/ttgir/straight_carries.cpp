@@ -17,7 +17,7 @@ namespace {
 
 /// A value that a loop carries turned: each reader turns it back.
 struct Turned {
-  ir::OpId turn;               ///< makes what the loop yields
+  ir::OpId turn;               ///< makes the yielded value
   ir::ValueId made;            ///< its operand
   std::vector<ir::OpId> back;  ///< transposes of the argument, equal to `made` an iteration later
 };

@@ -85,7 +85,7 @@ std::optional<double> unary(ir::OpKind kind, double x) {
   }
 }
 
-/// Zeros of which either may be the larger one.
+/// Zeros, either of which may count as the larger.
 bool differ_in_sign_alone(double x, double y) {
   return x == y && std::signbit(x) != std::signbit(y);
 }

@@ -40,7 +40,7 @@ class Terms {
   Term of(ir::ValueId value);
   /// A value that is equal to itself only.
   Term symbol();
-  /// Says what `of` is to give for a value.
+  /// Gives `of` the term of a value.
   void assume(ir::ValueId value, Term term) { known_[value] = term; }
 
   /// The integer, everywhere in a tile of that type.

@@ -105,7 +105,7 @@ Result<ir::Type> AttributeReader::tensor() {
   const std::size_t first = cursor_.position();
   cursor_.next();
   TWILL_TRY_VOID(cursor_.expect('<', "behind 'tensor'"));
-  if (cursor_.at('*')) {  // unranked: nothing in TTGIR has it, so it is text to us
+  if (cursor_.at('*')) {  // unranked: TTGIR has no such types, so the type is kept as text
     cursor_.go_to(first + 1);
     if (!cursor_.skip_balanced()) return cursor_.unexpected("'>'");
     return other_type(first);

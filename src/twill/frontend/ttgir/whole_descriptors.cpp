@@ -48,7 +48,7 @@ class DescriptorFinder {
   std::set<ir::OpId> gone;
 
  private:
-  /// All ops that use the memory must be of one map.
+  /// All ops that use the memory must belong to one map.
   void look_at(ir::OpId scratch) {
     std::vector<ir::OpId> all = {scratch}, ends;
     std::optional<ir::OpId> map;
@@ -80,7 +80,7 @@ class DescriptorFinder {
     const ir::Op& op = program_.op(map);
     const ir::Type block = ir::type_of(program_, program_.op(cast).results.front())->element;
     const std::size_t rank = block == nullptr ? 0 : block->shape.size();
-    // A map of another type is not the one that Triton makes for these elements.
+    // Triton makes no map of another type for these elements.
     if (rank > 0 &&
         dialect::integer_attribute(op, "elem_type") != dialect::map_type(block->element)) {
       return std::nullopt;

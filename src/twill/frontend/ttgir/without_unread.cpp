@@ -55,7 +55,7 @@ class Remover {
     return !is_repeatable(program_, id) && !is_plain_load(op) && !only_makes_result(op);
   }
 
-  /// A product of registers, or a copy in shared memory: nothing is written beside the result.
+  /// Products of registers and copies in shared memory have no effect beside their result.
   bool only_makes_result(const ir::Op& op) const {
     const bool of_tile = is_tensor(type_of(program_, op.results.front()));
     return (of_tile && mma_operands(op)) ||

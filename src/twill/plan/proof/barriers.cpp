@@ -66,7 +66,7 @@ class BarrierCheck {
     }
   }
 
-  /// An arrival meant for a phase may not come while the one before is still open.
+  /// An arrival meant for a phase must come after the end of the phase before.
   void check_overrun(std::int64_t phase, const Arrivals& arrivals) {
     if (phase == 0) return;
     const Arrivals before = arrivals_of(phase - 1);

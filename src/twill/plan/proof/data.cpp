@@ -113,7 +113,7 @@ class DataCheck {
     const bool sent = mechanism(first.op) == Mechanism::bulk_store;
     const EventId began = first.when->begin[0], next = second.when->begin[0];
     if (sent && !run_.stored_before(began, first.when->end[0], next)) {
-      report("dependence", "has to come after, and nobody waits for the end of,", second, first);
+      report("dependence", "has to come after, and no role waits for the end of,", second, first);
       return;
     }
     const Mechanism how = mechanism(second.op);

@@ -279,8 +279,8 @@ void MixedTrips::look_at_tensor_memory(const Run& run) {
   }
 }
 
-/// Checks that a barrier's phases follow each other: arrivals for one come after the arrivals and
-/// the waits of the one before.
+/// Checks that a barrier's phases follow each other: arrivals of a phase come after arrivals and
+/// waits of the phase before.
 void MixedTrips::look_at_channel(const Run& run, const Barrier& barrier) {
   const Channel& channel = plan_[barrier.channel];
   if (!counts_iterations(channel)) return;

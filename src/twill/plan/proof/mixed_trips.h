@@ -24,8 +24,8 @@ class MixedTrips {
  public:
   explicit MixedTrips(const Plan& plan);
 
-  /// Takes in the paths of a single tile. Precondition: the run is settled, of one tile, and keeps
-  /// all rules. Cost: about the events of its first and last `depth` iterations, times warps and
+  /// Adds the paths of a single tile. Precondition: the run is settled, of one tile, and keeps all
+  /// rules. Cost: about the events of its first and last `depth` iterations, times warps and
   /// channels.
   void look_at(const Run& run);
 

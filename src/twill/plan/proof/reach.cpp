@@ -121,7 +121,7 @@ class Steady {
     }
   }
 
-  /// Drains and asynchronous arrivals come after the ends of what was started before them.
+  /// Drains and asynchronous arrivals come after the ends of work started before them.
   void add_ends(const Role&, const std::vector<Step>& steady, std::size_t first, std::size_t k,
                 const std::map<Mechanism, std::vector<std::size_t>>& queues) {
     const Step& step = steady[k];

@@ -10,10 +10,10 @@
 ///
 /// In each iteration of such a loop, the loader acquires every channel once, expects and begins its
 /// loads; each consumer waits for every channel once, and then releases each once. So the channel
-/// has one more instance, with the arrivals and bytes of every other. The loader waits for releases
-/// of instances `depth` before, and a consumer for the loader's instance at hand. Neither waits for
-/// what comes later, so they only wait in a circle where their other steps around the loop do. That
-/// is for a run to say (`Run::meet_in_loops`).
+/// has one more instance, with as many arrivals and bytes as any other. The loader waits for
+/// releases of instances `depth` before, and a consumer for the loader's current instance. Neither
+/// waits for later events. So their waits form a circle only if their other steps around the loop
+/// do, which `Run::meet_in_loops` checks in a run.
 namespace twill::plan::proof {
 namespace {
 

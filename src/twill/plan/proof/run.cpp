@@ -44,7 +44,7 @@ void Run::close_barriers(Findings& findings) {
       if (arrivals.empty()) {
         findings.add("deadlock",
                      fmt::format("with {}, {} waits for phase {} of the {} barrier of {}, slot "
-                                 "{}, which nobody completes",
+                                 "{}, which no arrival completes",
                                  trips(), describe(wait.event), wait.phase,
                                  barrier.side == Side::full ? "full" : "empty",
                                  plan()[barrier.channel].name, barrier.slot));

@@ -29,7 +29,7 @@ struct Event {
   std::int64_t iteration = 0;
   RoleId role;
   std::uint8_t strand = 0;
-  std::uint8_t cta = 0;  ///< of the cluster: the one that takes the step
+  std::uint8_t cta = 0;  ///< of the cluster: the CTA that takes the step
   Moment moment = Moment::step;
 };
 
@@ -106,9 +106,9 @@ class Run {
     return per_tile_stagings_[per_tile_index(what, role, tile)];
   }
 
-  /// Has loops behind the planned one make many iterations, if they go on with its rings. Then none
-  /// of their roles, and not the loader, is done before all others have begun. To be looked at for
-  /// circles only: with no iteration they do not wait for each other.
+  /// Gives loops behind the planned loop many iterations, if they go on with its rings. Then none
+  /// of their roles, nor the loader, is done before all others have begun. Only for the search for
+  /// circles: without iterations the roles do not wait for each other.
   void meet_in_loops();
 
   /// Orders the events; false, with a finding, if they wait for each other in a circle.

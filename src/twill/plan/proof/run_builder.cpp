@@ -368,7 +368,7 @@ class RunBuilder {
     for (std::size_t v = 0; v < plan.problem.ops().size(); ++v) {
       for (std::int64_t i = 0; i < run_.iterations(); ++i) {
         if (run_.execution(OpId(v), i).exists()) continue;
-        findings_.add("ownership", fmt::format("with {}, nobody does {} of iteration {}",
+        findings_.add("ownership", fmt::format("with {}, no role does {} of iteration {}",
                                                run_.trips(), plan.problem.ops()[v].name, i));
         break;
       }

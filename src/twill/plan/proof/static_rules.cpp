@@ -52,8 +52,8 @@ class StaticCheck {
     if (home && plan_[*home].depth != 1) wrong(sum.sum, "has several copies");
   }
 
-  /// A branch takes the place of all its ops, and an effect needs what its ops make. So none of a
-  /// role's own ops comes behind the one with which it is done.
+  /// A branch replaces all its ops, and an effect needs the results of its ops. So none of a role's
+  /// own ops may come behind the op with which the branch or effect is done.
   void check_whole(const Whole& whole) {
     if (!whole.objection.empty()) return;
     const auto issue = [&](OpId op) { return plan_.schedule.ops[op.index()].issue; };

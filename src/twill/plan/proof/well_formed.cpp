@@ -192,7 +192,9 @@ class Checker {
       const bool place = known(access.buffer) && !plan_[access.buffer].invariant_buffer &&
                          plan_[access.buffer].residence == Residence::tensor;
       if (per_tile_op.mechanism == Mechanism::threads && its && place) continue;
-      wrong(per_tile_op.what + " accesses tensor memory as nobody does");
+      wrong(per_tile_op.what +
+            " has an access to tensor memory by a role that does not do it, or outside of the "
+            "plan's buffers");
     }
   }
 
@@ -333,7 +335,7 @@ class Checker {
     std::optional<std::size_t> last;
     for (const Step& step : steps) {
       check_step(role, step, Instance::From::tile);
-      const int latest = step.kind == StepKind::acquire ? 1 : 0;  // what this tile has released
+      const int latest = step.kind == StepKind::acquire ? 1 : 0;  // releases of this tile
       if (step.instance.offset > latest) {
         wrong("a step of " + role.name + " is about a tile to come");
       }

@@ -1,7 +1,6 @@
 // Rules `memory` (paper: section 4.2, Figure 5) and `registers` (section 4.3, Figure 6, Register
 // Limit): resources that values occupy while they live.
 
-#include "twill/problem/problem.h"
 #include "twill/verify/rules/live.h"
 
 #include <algorithm>
@@ -10,6 +9,8 @@
 #include <tuple>
 
 #include <fmt/format.h>
+
+#include "twill/problem/problem.h"
 
 namespace twill::verify {
 namespace {
@@ -142,7 +143,7 @@ void report_overflow(const Subject& subject, const Resource& resource,
                             peak.amount, resource.what, peak.cycle, resource.capacity, who)});
 }
 
-/// By op, the registers of what the group produces.
+/// By op, the registers of the results that the group produces.
 std::vector<Amount> registers_in(const Subject& subject, problem::GroupId group) {
   std::vector<Amount> amounts(subject.op_count(), 0);
   for (std::size_t i = 0; i < amounts.size(); ++i) {
@@ -151,14 +152,14 @@ std::vector<Amount> registers_in(const Subject& subject, problem::GroupId group)
   return amounts;
 }
 
-/// `register-budget`: each group takes what its fullest cycle needs, wherever that is.
+/// `register-budget`: each group takes the registers of its fullest cycle.
 void check_budget(const Subject& subject, const problem::RegisterBudget& budget,
                   Findings& findings) {
   Amount taken = 0;
   std::string who;
   std::vector<OpId> ops;
   for (const problem::GroupId group : budget.groups) {
-    Findings laid_out;  // what is too much to be simulated is reported for each group
+    Findings laid_out;  // values too many to simulate are reported for each group
     const std::optional<Fullest> fullest =
         fullest_cycle(subject, {}, registers_in(subject, group), laid_out);
     if (!std::move(laid_out).take().empty()) return;

@@ -29,7 +29,7 @@ struct LivesRun {
 std::optional<LivesRun> run_lives(const Subject& subject, const Resource& resource,
                                   const std::vector<Amount>& amounts, Findings& findings);
 
-/// By OpId, what its result takes of the memory.
+/// By OpId: memory that its result takes.
 std::vector<Amount> amounts_in(const Problem& problem, problem::MemoryId memory);
 
 }  // namespace twill::verify

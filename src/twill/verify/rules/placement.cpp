@@ -190,9 +190,9 @@ class Placing {
 
   using Choice = std::tuple<Amount, Amount, std::size_t>;  // offset, size (negative), item
 
-  /// Searches addresses for the rest, by rising offsets (the larger first), each on top of a buffer
-  /// that it meets. Every placement, pushed down, is one of these. The offsets of the rest are the
-  /// least that the placed ones allow.
+  /// Searches addresses for the rest, by rising offsets (the larger buffer first), each on top of a
+  /// buffer that it meets. Every placement, pushed down, is one of these. The offsets of the rest
+  /// are the least that the placed buffers allow.
   bool place_rest(const std::vector<std::size_t>& rest, const Choice& last) {
     std::vector<Choice> choices;
     for (const std::size_t i : rest) {
@@ -255,7 +255,7 @@ class Placing {
 void check_placement(const Subject& subject, Findings& findings) {
   for (std::size_t m = 0; m < subject.problem.memories().size(); ++m) {
     const problem::MemoryId memory(m);
-    Findings laid_out;  // what is too much to be simulated, `memory` has reported
+    Findings laid_out;  // values too many to simulate are reported by `memory`
     std::optional<LivesRun> run =
         run_lives(subject, {}, amounts_in(subject.problem, memory), laid_out);
     if (run) Placing(subject, memory, *std::move(run), findings).check();
