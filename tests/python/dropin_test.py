@@ -111,6 +111,21 @@ class Race(Case):
         self.assertEqual(waiting.result().why, "")
         self.assertTrue(later.find(kernel.metadata.twill_kernel["key"], kernel.metadata).done())
 
+    def test_the_program_is_asked_beside_tritons_compilation(self):
+        """Protects the time until both kernels are there: one behind the other, they took as long as both together."""
+        real, seen = CUDABackend.make_llir, []
+
+        def make_llir(*arguments, **more):
+            latest = time.monotonic() + 30
+            while threading.current_thread() is threading.main_thread() and not self.asked() and time.monotonic() < latest:
+                time.sleep(0.01)
+            seen.append(len(self.asked()))
+            return real(*arguments, **more)
+        with mock.patch.object(CUDABackend, "make_llir", make_llir), twill_gpu.enabled(patience=0.0):
+            compile_gemm()
+            self.assertTrue(twill_gpu.wait())
+        self.assertEqual(seen[0], 1)
+
     def test_a_kernel_whose_maker_has_ended_is_made_by_the_next_process(self):
         """Protects programs that end before Twill's kernel is there: Triton's disk cache has a name for what nobody is making."""
         gate = self.shut_gate()

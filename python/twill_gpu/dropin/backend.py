@@ -162,7 +162,7 @@ class Sitting:
 
     # ---- decide = "race"
     def _name_contender(self, metadata: dict[str, Any]) -> None:
-        """Finds the name of Twill's kernel, and begins it if the compilation waits for it. Raises TwillError, and what Triton's passes do."""
+        """Finds the name of Twill's kernel, and begins it unless it may be a candidate's. Raises TwillError, and what Triton's passes do."""
         try:
             effects = self._effects()
         except NotRepeatable as wrong:
@@ -170,7 +170,8 @@ class Sitting:
                                 "decide=\"always\" takes Twill's without one")
             return
         self._contender = Contender(*self._request(dict(metadata)), effects)
-        if self._settings.patience > 0:
+        self._answer = later.on_disk(self._contender.key) if self._settings.cache else None
+        if self._answer is None and (self._settings.patience > 0 or not (tuning.now() or inductor.loaded())):
             self._answer = later.begin(self._contender.request, self._contender.key)
 
     def _effects(self) -> Effects:
@@ -194,12 +195,11 @@ class Sitting:
 
     def _may_race(self, contender: Contender, seconds: float) -> bool:
         """Whether launches have two kernels to choose from, or may have when an answer comes that is not there in time."""
-        answer = self._answer or (later.on_disk(contender.key) if self._settings.cache else None)
-        if answer is None and (tuning.now() or inductor.loaded()):
+        if self._answer is None:
             self._say("race", "Twill's kernel is made when the program launches this one, and not an autotuner", Answer(contender.key, ""))
             return True
         try:
-            found = (answer or later.begin(contender.request, contender.key)).result(min(seconds, _LONGEST))
+            found = self._answer.result(min(seconds, _LONGEST))
         except concurrent.futures.TimeoutError:
             self._say("race", "Twill's kernel is still being made, launches are Triton's until it is there", Answer(contender.key, ""))
             return True

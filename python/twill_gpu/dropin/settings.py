@@ -28,8 +28,8 @@ class Settings:
     margin           share of Triton's time by which Twill's kernel must be faster to be taken.
     race_ms          milliseconds of GPU time that each side of a race takes, at least.
     patience         how long a compilation waits for Twill's kernel, in multiples of what Triton's own took: not at all by
-                     default. Launches are Triton's until it is there. Without patience it is begun once Triton's kernel is
-                     compiled; for candidates of an autotuner, once the program launches one of them. Only for "race".
+                     default. Launches are Triton's until it is there. It is begun beside Triton's own; for candidates of an
+                     autotuner, without patience, once the program launches one of them. Only for "race".
     persistent       a kernel of one tile for each CTA is also made to walk tiles, a CTA on each SM, where launches have two tiles for
                      each or more; it races when it is there. Only for "race".
     inductor         Inductor's own kernels race, too, by Triton's launcher until it is decided, and then by Inductor's again.
