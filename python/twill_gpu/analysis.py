@@ -1,4 +1,4 @@
-"""What a Triton kernel could reach, and why: without a GPU and without a launch."""
+"""Fastest interval that a Triton kernel could reach, with reasons: without a GPU and without a launch."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Analysis:
 
     @property
     def why(self) -> str:
-        """What limits the loop, with lines of the source."""
+        """The facts that limit the loop, with lines of the source."""
         return self.schedule.limited_by
 
     @property
@@ -46,7 +46,7 @@ class Analysis:
 
     @functools.cached_property
     def explanation(self) -> Explanation:
-        """Why it is no faster, and what would help. Asked when it is first read: takes seconds."""
+        """Reasons why it is no faster, and changes that would help. Computed when first read, which takes seconds."""
         return explain_text(self.ttgir, self.target)
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ def analyze(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), grid: Seq
     target   "h100", "h200", "b200", or the path of a machine description for sm_90.
     options  launch options, as num_warps=8.
 
-    Raises Refused where the program has no answer, and what Triton raises for kernels that it does not compile.
+    Raises Refused if the program has no answer, and Triton's own errors for kernels that it does not compile.
     """
     if is_text(kernel):
         return Analysis(text_of(kernel), target, schedule(kernel, target), programs_of(grid))
@@ -76,7 +76,7 @@ def analyze(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), grid: Seq
 
 
 def explain(kernel: Any, args: Mapping[str, Any] | Sequence[Any] = (), target: str = "h200", **options: Any) -> Explanation:
-    """Why a kernel is no faster, and what would help. Arguments as of analyze().
+    """Explains why a kernel is no faster, and which changes would help. Arguments as of analyze().
 
     A function without `args` is explained as the drop-in last compiled it in this process.
     """
@@ -134,7 +134,7 @@ def _configs(kernel: Any) -> Sequence[Any]:
 
 
 def ttgir_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any], target: str = "h200", **options: Any) -> str:
-    """The TTGIR of a kernel before Triton's own pipelining, with locations. Raises what Triton raises."""
+    """The TTGIR of a kernel before Triton's own pipelining, with locations. Raises Triton's own errors."""
     from .dropin import lowering, versions  # first: it says what is missing
 
     import triton
@@ -157,7 +157,7 @@ def ttgir_of(kernel: Any, args: Mapping[str, Any] | Sequence[Any], target: str =
 
 
 def programs_of(grid: Sequence[int], least: int = 0) -> tuple[int, ...]:
-    """A grid's programs in each of `least` to 3 directions. Raises TwillError for what is no grid, such as a function, which needs a launch."""
+    """A grid's programs in each of `least` to 3 directions. Raises TwillError for any other object, such as a function, which needs a launch."""
     try:
         found = tuple(int(number) for number in grid)
     except (TypeError, ValueError):

@@ -84,7 +84,7 @@ class Schedule:
 
 @dataclasses.dataclass(frozen=True)
 class Help:
-    """A change that makes the loop faster: what is changed from what to what, and the interval that it allows.
+    """A change that makes the loop faster: its subject, old and new value, and the interval that it allows.
 
     0: of a loop without a schedule, the change makes one possible.
     """
@@ -97,7 +97,7 @@ class Help:
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
-    """The answer of `twill explain`: why no smaller interval exists, and what would help."""
+    """The answer of `twill explain`: reasons why no smaller interval exists, and changes that would help."""
 
     raw: dict[str, Any]
 
@@ -115,7 +115,7 @@ class Explanation:
 
     @property
     def useless(self) -> tuple[str, ...]:
-        """What does not help by any amount: proven."""
+        """Changes that do not help by any amount: proven."""
         return tuple(self.raw["useless"])
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""How far a timed launch is from what can be: the proven bound, what Twill would reach, and what lies between."""
+"""Compares a timed launch with the proven bound and with the time that Twill would reach, and accounts for the gap."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Gap:
 
     @property
     def rest_us(self) -> float:
-        """Measured beyond what Twill would reach: another schedule, and what is in no model, such as the epilogue and DRAM."""
+        """Measured time beyond Twill's plan: another schedule, and effects outside of the model, such as the epilogue and DRAM."""
         return self.measured_us - (self.bound_us if self.reached_us is None else self.reached_us)
 
     @property
@@ -80,7 +80,7 @@ class Gap:
 
 def gap(kernel: Any, time_us: float, grid: Sequence[int], args: Mapping[str, Any] | Sequence[Any] = (), target: str = "h200", *,
         trips: int | None = None, clock_mhz: float | None = None, **options: Any) -> Gap:
-    """Sets a launch that took `time_us` microseconds beside what can be.
+    """Sets a launch that took `time_us` microseconds beside the proven bound and Twill's plan.
 
     kernel, target, options: as of analyze(). grid: CTAs of the launch, one to three numbers.
     args       of a Triton function: its arguments, as of analyze(). Of TTGIR: integers by their names in the text, those on
@@ -88,7 +88,7 @@ def gap(kernel: Any, time_us: float, grid: Sequence[int], args: Mapping[str, Any
     trips      iterations of the loop in each CTA, where they cannot be computed.
     clock_mhz  of the SMs during the launch; None: the machine's highest.
 
-    Raises Refused where the program has no answer, and names the argument that it lacks.
+    Raises Refused if the program has no answer; the error names a missing argument.
     """
     if is_text(kernel):
         text, given, source = text_of(kernel), dict(args) if isinstance(args, Mapping) else {}, kernel

@@ -48,7 +48,7 @@ def user_line(text: str, line: int) -> str | None:
 
 
 def _unescaped(text: str) -> str:
-    """What a string of MLIR stands for: bytes beyond ASCII are \\ and two hexadecimal digits there."""
+    """The text that a string of MLIR stands for: bytes beyond ASCII are \\ and two hexadecimal digits there."""
     whole = re.sub(rb"\\([0-9A-F]{2})", lambda found: bytes.fromhex(found[1].decode()), text.encode())
     return whole.decode(errors="replace")
 

@@ -18,8 +18,8 @@ class Problem:
     def from_dict(cls, problem: Mapping[str, Any]) -> Problem:
         """The problem of a JSON object as `twill loop --json` prints it, of version 2 or 1.
 
-        Raises TwillError for another format or version, and for a member that is missing or unknown. What the numbers mean
-        is judged by the program when the problem is solved.
+        Raises TwillError for another format or version, and for a member that is missing or unknown. The program
+        checks the numbers when the problem is solved.
         """
         if not isinstance(problem, Mapping) or problem.get("format") != "twill-problem" or problem.get("version") not in (1, 2):
             raise TwillError("a problem has format \"twill-problem\" and version 1 or 2")

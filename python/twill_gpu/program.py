@@ -32,7 +32,7 @@ class TimedOut(TwillError):
 
 @dataclasses.dataclass(frozen=True)
 class Diagnostic:
-    """One message of the program: where it points, and what it says. `line` and `column` count from 1; 0: nowhere."""
+    """One message of the program, with its place. `line` and `column` count from 1; 0: nowhere."""
 
     file: str
     line: int
@@ -45,7 +45,7 @@ class Diagnostic:
 
 
 class Refused(TwillError):
-    """The program gave no answer: exit code, and what it said (docs/reference/cli.md, exit codes)."""
+    """The program gave no answer: exit code, and its message (docs/reference/cli.md, exit codes)."""
 
     def __init__(self, exit_code: int, diagnostic: Diagnostic) -> None:
         super().__init__(str(diagnostic))
@@ -57,7 +57,7 @@ class Refused(TwillError):
 
 
 def parse_diagnostic(text: str) -> Diagnostic:
-    """The first error in what the program printed on standard error, else its first line."""
+    """The first error that the program printed on standard error, else its first line."""
     lines = [line for line in text.splitlines() if line.strip()]
     for line in lines:
         found = re.match(r"(?:(?P<file>.*?):)?(?:(?P<line>\d+):(?P<column>\d+):)? ?error: (?P<message>.*)", line)
@@ -67,7 +67,7 @@ def parse_diagnostic(text: str) -> Diagnostic:
 
 
 def candidates(environment: Mapping[str, str] = os.environ) -> list[Path]:
-    """Where a program may be, best first: $TWILL_PROGRAM alone if set; else that of a source tree, and the wheel's own."""
+    """Paths where the program may be, best first: $TWILL_PROGRAM alone if set; else the source tree's, then the wheel's own."""
     if environment.get("TWILL_PROGRAM"):
         return [Path(environment["TWILL_PROGRAM"]).expanduser()]
     tree = _HERE.parent.parent

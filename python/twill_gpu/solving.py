@@ -26,7 +26,7 @@ _ANSWERS = (0, 4, 5, 7)
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """What is known after an attempt: the best interval so far (None: no schedule yet), and the proven bound."""
+    """Result of an attempt: the best interval so far (None: no schedule yet), and the proven bound."""
 
     seconds: float
     interval: int | None
@@ -68,7 +68,7 @@ def asked(arguments: Sequence[str], source: Source, timeout_s: float | None = No
 
 
 def _name_of(source: Source) -> str:
-    """The name of a file; "" for what is no file."""
+    """The name of a file; "" for other sources."""
     return os.fspath(source) if isinstance(source, os.PathLike) or isinstance(source, str) and "\n" not in source else ""
 
 
@@ -81,7 +81,7 @@ def _named(wrong: Refused, text: str, name: str) -> Refused:
 
 
 def _of_task(wrong: Refused, one: Task) -> Refused:
-    """A refusal of a task, at the line of the user's source where the text has locations, else at that of the text, by the task's label."""
+    """A refusal of a task, at the line of the user's source where the text has locations, else at the line of the text, by the task's label."""
     located = _named(wrong, one.text, "")
     return located if located.diagnostic.file != wrong.diagnostic.file else _named(wrong, one.text, one.label)
 
@@ -99,7 +99,7 @@ def schedule(source: Source, machine: str | None = None, options: Sequence[str] 
 
 def explain_text(source: Source, machine: str | None = None, options: Sequence[str] = (),
                  timeout_s: float | None = None) -> Explanation:
-    """Why a kernel or problem is no faster, and what would help, as `twill explain` says. Raises what Program.ask() does."""
+    """Explains why a kernel or problem is no faster, and which changes would help, as `twill explain` does. Raises what Program.ask() does."""
     arguments = ["explain", "-", *_machine(machine), *options]
     return Explanation(asked(arguments, source, timeout_s, _ANSWERS))
 
@@ -112,7 +112,7 @@ def solve(source: Source, *, time_limit: float | None = None, machine: str | Non
           on_progress: Callable[[Progress], Any] | None = None) -> Schedule:
     """The best schedule that is found within `time_limit` seconds; None: until it is proven optimal or impossible.
 
-    Attempts with growing work limits, each reported to `on_progress`; what that raises ends the search and is raised here.
+    Attempts with growing work limits, each reported to `on_progress`; an exception of it ends the search and is raised here.
     Raises TimedOut if the time is over before any attempt has ended, Refused for a problem that cannot be read. Where the memory
     is not enough, the best so far is the answer, or Refused is raised.
     """
@@ -144,7 +144,7 @@ def _attempt(source: Source, machine: str | None, limit: int, left: float | None
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What became of one input of a sweep: an answer, which may be that there is no schedule, or the error of the program or of the workers."""
+    """Outcome of one input of a sweep: an answer, perhaps that there is no schedule, or an error of the program or of the workers."""
 
     number: int
     label: str
@@ -178,7 +178,7 @@ def task(source: Source, machine: str | None = None, options: Sequence[str] = ()
 
 
 def run_task(one: Task) -> dict[str, Any]:
-    """What a worker does: the JSON of the answer. Raises what Program.ask() does."""
+    """Work of a worker: returns the JSON of the answer. Raises the errors of Program.ask()."""
     return find_program().ask(["schedule", "-", *_machine(one.machine), *one.options], one.text, answers=_ANSWERS)
 
 
@@ -188,7 +188,7 @@ def sweep(tasks: Iterable[Task | Source], executor: concurrent.futures.Executor 
 
     executor: any concurrent.futures.Executor, such as that of a Dask client (`client.get_executor()`); None: threads here.
     A worker that breaks loses nothing: its tasks are tried again, `attempts` times on the executor and then here.
-    on_outcome hears of each as soon as it is there; what that raises ends the sweep and is raised here.
+    on_outcome is called with each outcome as soon as it is there; an exception of it ends the sweep and is raised here.
     """
     if is_text(tasks) or isinstance(tasks, (Problem, Task)):
         raise TwillError("sweep takes a list of tasks and sources; schedule takes one source")

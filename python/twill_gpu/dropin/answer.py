@@ -25,7 +25,7 @@ _ATTEMPTS = "2"  # the way in which attempts follow each other: part of keys
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What became of one module. `why` is "" where there is a kernel; then the rest is about that."""
+    """Outcome for one module. `why` is "" if there is a kernel; the other members then describe it."""
 
     key: str
     why: str
@@ -44,7 +44,7 @@ class Answer:
 
     @property
     def complaint(self) -> str:
-        """Why the kernel, if there is one, is not taken without a race; "" where nothing is wrong."""
+        """Reason why the kernel, if there is one, is not taken without a race; "" if there is none."""
         return self.why or (f"ptxas spills {self.spilled} bytes" if self.spilled else "")
 
 
@@ -70,7 +70,7 @@ class Request:
 
 @dataclasses.dataclass(frozen=True)
 class Attempt:
-    """What a module is asked for with. ctas_per_sm: 0 leaves that to the program."""
+    """Options with which a module is asked for. ctas_per_sm: 0 leaves the choice to the program."""
 
     spare_registers: int
     ctas_per_sm: int = 0
@@ -99,7 +99,7 @@ def answer(request: Request, key: str) -> Answer:
 def _answer_anew(request: Request, key: str) -> tuple[Answer, bool]:
     """The answer, and whether another process would get the same one (not where a time limit or a crash decided).
 
-    The first kernel that is right in everything is taken; without one, the one that spills least.
+    Takes the first kernel without complaints; if there is none, the kernel that spills least.
     """
     why, lasting, tried, found = "", True, set[str](), list[Answer]()
     todo = collections.deque(Attempt(spare) for spare in request.settings.spare_registers)
@@ -146,7 +146,7 @@ def _least_spilling(found: Sequence[Answer]) -> Answer | None:
 
 
 def printed(request: Request, attempt: Attempt) -> str:
-    """The module as Twill prints it. Raises what Program.run() does."""
+    """The module as Twill prints it. Raises the errors of Program.run()."""
     arguments = ["emit", "ttgir", "-", "--machine", request.settings.machine_name(request.capability)]
     if attempt.spare_registers:
         arguments += ["--spare-registers", str(attempt.spare_registers)]

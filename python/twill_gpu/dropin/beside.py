@@ -13,7 +13,7 @@ from ..program import TwillError
 
 
 class Ending(TwillError):
-    """The process is about to end, and begins nothing more."""
+    """The process is about to end, and begins no new work."""
 
 
 class _Workers:

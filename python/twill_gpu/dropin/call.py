@@ -1,8 +1,8 @@
 """The function that each launch of a raced kernel goes through, written for that kernel.
 
 Triton's launcher is a Python object that allocates scratch memory, where a kernel needs some, and calls the function that
-launches. What it hands to that function is watched once; a launch then looks for its decision and calls the function with the
-same, which takes the host no longer than Triton's launcher alone.
+launches. Its arguments to that function are watched once. A launch then looks for its decision and calls the function with the
+same arguments, which takes the host no longer than Triton's launcher alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def handed_on(launcher: Any) -> tuple[str, dict[str, Any]] | None:
     """Arguments that a launcher's call hands to its `launch`, as Python source, and the constants in it.
 
     The source names the arguments of the call as _HEAD does, and the kernel's `rest`. None for a launcher that does more than
-    hand on, as for kernels with scratch memory, and for what is no launcher of Triton's.
+    pass on its arguments, as for kernels with scratch memory, and for objects that are no launcher of Triton's.
     """
     if type(launcher) is not CudaLauncher:
         return None
@@ -51,7 +51,7 @@ def handed_on(launcher: Any) -> tuple[str, dict[str, Any]] | None:
 
 
 def one_kernel(launcher: Any, function: int, packed: Any) -> Callable[..., None]:
-    """A call that launches another kernel with the arguments of a launch: that of `function`, through its launcher."""
+    """A call that launches the kernel of `function`, through its launcher, with the arguments of another kernel's launch."""
     return _made("def call(x, y, z, stream, _, its_packed, metadata, enter, exit, *rest):\n    {launch}\n", launcher,
                  function=function, packed=packed)
 

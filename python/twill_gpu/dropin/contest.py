@@ -44,9 +44,9 @@ def clear(new: Sequence[float], held: Sequence[float], margin: float) -> bool | 
 
 
 def decide(first: Callable[[], None], second: Callable[[], None], timer: Timer, settings: Settings) -> Verdict:
-    """A new kernel of Twill's (`first`) against the one that has such launches.
+    """Decides between a new kernel of Twill's (`first`) and the kernel that has such launches so far.
 
-    A launch takes the longer of what the GPU and the host take for it. The new one must win in that, and on the GPU alone: the
+    A launch counts with the longer of its times on the GPU and on the host. The new kernel must win by that time, and on the GPU alone: the
     host does much the same for both, so a difference there is an accident.
     """
     sides = (first, second)

@@ -17,7 +17,7 @@ _OPAQUE = ("tt.call", "tt.int_to_ptr", "tt.assert", "tt.print", "tt.extern_eleme
 
 
 class NotRepeatable(TwillError):
-    """A second launch may do what the first did not."""
+    """A second launch may have other effects than the first."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Effects:
 
 
 class _Uses:
-    """Values of a module by identity: what defines them, and which of them they come from."""
+    """Values of a module by identity: their definitions, and the values they come from."""
 
     def __init__(self, module: Any) -> None:
         self.ops: list[Any] = []
@@ -59,7 +59,7 @@ class _Uses:
                     self._loads.add(result)
 
     def _carry(self, op: Any, owner: Any, yielded: list[Any]) -> None:
-        """What a loop or a branch hands on: yields and first values become results and carried values, one by one."""
+        """Follows values through a loop or a branch: yields and first values become results and carried values, one by one."""
         for k, value in enumerate(yielded):
             came = [value]
             if owner.get_name() == "scf.for":

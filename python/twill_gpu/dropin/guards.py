@@ -1,4 +1,4 @@
-"""What the drop-in leaves to Triton before any pass is run."""
+"""Kernels that the drop-in leaves to Triton before any pass is run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def refused_option(options: Any) -> str:
 
 
 def refused_knob() -> str:
-    """What was changed of Triton's stages from outside; "" if nothing."""
+    """The setting by which Triton's stages were changed from outside; "" if there is none."""
     if knobs.compilation.override:
         return "TRITON_KERNEL_OVERRIDE is set"
     if knobs.runtime.add_stages_inspection_hook is not None:
@@ -35,7 +35,7 @@ def refused_knob() -> str:
 
 
 def refused_target(capability: int, blackwell: bool) -> str:
-    """Why nothing is done for this architecture; "" if something may be."""
+    """Reason why the drop-in leaves this architecture to Triton; "" if there is none."""
     if capability == 90 or capability == 100 and blackwell:
         return ""
     if capability == 100:

@@ -30,7 +30,7 @@ def loaded() -> bool:
 
 
 def adopt() -> None:
-    """Puts our question before Inductor's, once, in a process that has loaded Inductor, and watches what measures there; nothing in all others.
+    """Puts our question before Inductor's, once, and watches Inductor's measurements. No effect in a process that has not loaded Inductor.
 
     Called where Triton makes a backend, which it does for each kernel that Inductor, or one of its workers, compiles, and where a kernel
     that races is loaded.
@@ -43,7 +43,7 @@ def adopt() -> None:
 
 
 def _replace(owner: Any, name: str, ours: Callable[[Any], Any], kind: Callable[[Any], Any]) -> None:
-    """Puts a function of ours, which is made of the real one, in its place. Does nothing where there is none, or the second time."""
+    """Replaces a function by ours, which is made from it. No effect if the function is missing, or replaced already."""
     real = getattr(owner, name, None)
     if real is None or getattr(real, "twill", False):
         return
@@ -54,7 +54,7 @@ def _replace(owner: Any, name: str, ours: Callable[[Any], Any], kind: Callable[[
 
 def _question(real: Callable[..., Any]) -> Callable[..., Any]:
     def question(kernel: Any, *arguments: Any, **more: Any) -> Any:
-        """What Inductor's launcher shall launch, or None for the long way, which keeps it for later."""
+        """The kernel that Inductor's launcher shall launch, or None for the long way, which keeps it for later."""
         short = real(kernel, *arguments, **more)
         settings = state.active()
         users = any(getattr(value, "name", "") == _USERS for value in (*arguments, *more.values()))  # race as without Inductor
@@ -81,10 +81,10 @@ def _maker(real: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _with_short_way(result: Any, long: Any) -> Any:
-    """Inductor's launch function of a kernel that races, with Inductor's own launcher for what is decided.
+    """Inductor's launch function of a kernel that races, with Inductor's own launcher for decided sizes.
 
-    long: the function that Inductor makes for Triton's launcher; `runner` among its globals is ours, with what is decided. The grid of
-    a launch depends on its integers alone, so these lead to the grid of an earlier launch, that to the decision, and that to a way.
+    long: the function that Inductor makes for Triton's launcher; `runner` among its globals is ours, with the decisions. The grid of
+    a launch depends on its integers alone. So the integers lead to the grid of an earlier launch, the grid to the decision, and the decision to a way.
     """
     short_kernel, ours = getattr(result.kernel, _SHORT, None), long.__globals__["runner"]
     decided = getattr(ours, "decided", None)

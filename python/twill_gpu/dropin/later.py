@@ -31,7 +31,7 @@ GONE = "Twill's kernel is no longer in the cache"
 
 
 def begin(request: Request, key: str) -> concurrent.futures.Future[Answer]:
-    """The answer about a module, in a thread; that of an earlier call where one is still at work. The future never fails."""
+    """The answer about a module, in a thread. Returns the future of an earlier call that is still at work. The future never fails."""
     return _begin(key, lambda: _by_one_process(request, key), request.text)
 
 
@@ -63,7 +63,7 @@ def begin_over_tiles(key: str, metadata: Any, first: concurrent.futures.Future[A
 
 
 def _begin(key: str, make: Callable[[], Answer], text: str, awaited: bool = True) -> concurrent.futures.Future[Answer]:
-    """What `make` returns, in a thread. text: of the module, for reasons. awaited: by the end of the process, for some seconds."""
+    """Runs `make` in a thread; the future has its result. text: of the module, for reasons. awaited: by the end of the process, for some seconds."""
     future: concurrent.futures.Future[Answer] = concurrent.futures.Future()
     heard: concurrent.futures.Future[None] = concurrent.futures.Future()
     with _lock:

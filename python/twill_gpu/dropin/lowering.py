@@ -1,7 +1,7 @@
 """The installed Triton's own lowering, run in parts: up to its pipelining, and from a printed module to the machine code.
 
 No list of passes is kept here. The code of Triton's functions runs with other globals, in which the pass manager or
-`subprocess` is replaced; nothing of Triton itself is changed, so threads may do this at once.
+`subprocess` is replaced. Triton itself is not changed, so several threads may do this at once.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class NoPlace(TwillError):
 
 
 class NoCode(TwillError):
-    """ptxas makes no machine code of a module, and what it says."""
+    """ptxas makes no machine code of a module; with its message."""
 
 
 class _Cut(Exception):
@@ -43,7 +43,7 @@ class _Cut(Exception):
 
 
 class _Recorder:
-    """A pass manager that runs what was added before pipelining, and raises _Cut there."""
+    """A pass manager that runs the passes added before pipelining, and raises _Cut there."""
 
     def __init__(self, context: Any) -> None:
         self._context = context
@@ -133,7 +133,7 @@ def before_pipelining(ttir: str, options: Any, capability: int, backend: Any) ->
 
 @dataclasses.dataclass(frozen=True)
 class Compiled:
-    """What Triton's stages behind TTGIR made of a module."""
+    """Result of Triton's stages behind TTGIR for a module."""
 
     llir: str
     ptx: str
@@ -142,7 +142,7 @@ class Compiled:
     ptxas: str  # what ptxas said
 
     def complaint(self, most_shared: int) -> str:
-        """Why this code must not be used, "" if nothing is wrong: memory, products that ptxas serialized."""
+        """Reason why this code must not be used, "" if there is none: local memory, or products that ptxas serialized."""
         if self.metadata["shared"] > most_shared:
             return f"{self.metadata['shared']} bytes of shared memory, {most_shared} are there"
         remark = re.search(r"\(C75\d\d\)[^\n]{0,70}", self.ptxas)
@@ -177,7 +177,7 @@ def _make_cubin_with_log(backend: Any, ptx: str, metadata: dict[str, Any], optio
 
 
 def compile_printed(text: str, metadata: dict[str, Any], options: Any, capability: int, backend: Any) -> Compiled:
-    """Runs Triton's stages behind TTGIR on a printed module, in a context of its own. Raises what they raise."""
+    """Runs Triton's stages behind TTGIR on a printed module, in a context of its own. Raises their errors."""
     context = new_context(backend)
     module = parse(text, context, ".ttgir")
     before = dict(metadata)

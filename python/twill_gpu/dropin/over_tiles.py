@@ -1,8 +1,8 @@
-"""A kernel of one tile for each CTA, as one that walks tiles: the same module, with a loop around what a CTA does.
+"""Turns a kernel of one tile for each CTA into a kernel that walks tiles: the same module, with a loop around a CTA's work.
 
 A CTA with linear number p of n takes tiles p, p + n, p + 2n, ..., in the order in which a GPU starts CTAs. The grid that the kernel
 was written for comes in three more arguments at the end. Each tile is computed by the operations that computed it before, on the
-same layouts. Its plan may be another one, in which the compiler fuses other products and sums: then some elements are a rounding apart.
+same layouts. Its plan may differ, so that the compiler fuses other products and sums: then some elements are a rounding apart.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _grouped(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _look_at(group: Sequence[str], names: dict[str, str]) -> None:
-    """Refuses what cannot be in a loop over tiles; adds to `names` what the results of program ids are in it."""
+    """Refuses operations that cannot be in a loop over tiles; adds to `names` the values of program ids in that loop."""
     for line in group:
         operation = _OPERATION.fullmatch(line)
         if operation is None:
@@ -140,7 +140,7 @@ def _look_at(group: Sequence[str], names: dict[str, str]) -> None:
 
 
 def _program(line: str) -> tuple[str, str] | None:
-    """For an operation that asks for a CTA's place, or for the grid: its result, and what that is over tiles."""
+    """For an operation that asks for a CTA's place, or for the grid: its result, and the result's value in the loop over tiles."""
     operation = _OPERATION.fullmatch(line)
     if operation is None or operation["name"] not in ("tt.get_program_id", "tt.get_num_programs"):
         return None
@@ -151,7 +151,7 @@ def _program(line: str) -> tuple[str, str] | None:
 
 
 def _written(groups: Sequence[Sequence[str]], names: dict[str, str]) -> list[str]:
-    """Lines of operations, without those that ask for a CTA's place: `names` has what their results are over tiles."""
+    """Lines of operations, without those that ask for a CTA's place: `names` has their results' values in the loop over tiles."""
     lines = [line for group in groups for line in group if _program(line) is None]
     return [_VALUE.sub(lambda value: names.get(value[0], value[0]), line) for line in lines]
 

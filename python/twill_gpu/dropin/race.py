@@ -28,7 +28,7 @@ MOST_SHARING = 50  # launches of a bucket whose arguments share memory, beyond w
 
 
 def launcher(source: Any, metadata: Any) -> Any:
-    """In the place of the driver's launcher class. What has no second kernel keeps Triton's launcher, at no cost."""
+    """Replaces the driver's launcher class. A kernel without a second one keeps Triton's launcher, at no cost."""
     facts = getattr(metadata, "twill_kernel", None)
     records.know(metadata, state.current().verbose)
     plain = CudaLauncher(source, metadata)
@@ -70,7 +70,7 @@ def bits_of(numbers: Sequence[int]) -> tuple[int, ...]:
 
 
 def bucket_of(numbers: Sequence[int]) -> str:
-    """Name of what they share."""
+    """Name of the sizes that share a decision."""
     return "_".join(map(str, bits_of(numbers)))
 
 
@@ -97,7 +97,7 @@ class Side:
     off: bool = False  # it will not come
 
     def look(self) -> bool:
-        """Loads the kernel once its answer is there. Raises TwillError for a refusal, and what loading raises."""
+        """Loads the kernel once its answer is there. Raises TwillError for a refusal, and errors of loading."""
         if self.call is None and self.answer is not None and self.answer.done():
             found = self.answer.result()
             if not found.accepted:
@@ -107,9 +107,9 @@ class Side:
 
 
 class Racer:
-    """Triton's kernel, those of Twill's that are there, and who takes which launches. `call` is what Triton launches by.
+    """Triton's kernel, Twill's finished kernels, and the kernel for each launch. Triton launches by `call`.
 
-    Triton's has all launches first; each kernel of Twill's that comes then races the one that has them.
+    Triton's kernel has all launches first; each new kernel of Twill's then races the kernel that has them.
     """
 
     def __init__(self, source: Any, metadata: Any, facts: dict[str, Any], plain: CudaLauncher) -> None:
@@ -135,7 +135,7 @@ class Racer:
         self.call = call.decided_call(plain, self._integers, self._decided, self._decide)
 
     def look(self) -> bool:
-        """Loads Twill's kernel once its answer is there. Raises TwillError for a refusal, and what loading raises."""
+        """Loads Twill's kernel once its answer is there. Raises TwillError for a refusal, and errors of loading."""
         return self._one_tile.look()
 
     def _decide(self, key: Any, stream: int, function: int, packed: Any, arguments: Sequence[Any]) -> Any:
@@ -179,7 +179,7 @@ class Racer:
             return self._decided[key]
 
     def _bits(self, key: Sequence[int]) -> tuple[Any, ...]:
-        """What a decision depends on: sizes that share it have the same."""
+        """Key of a decision: sizes with the same key share the decision."""
         return self._settings.persistent and self._walks(key[0], key[1], key[2]), *bits_of(key)
 
     def _keep(self, key: Any, takes: Any) -> None:
@@ -301,7 +301,7 @@ def merged(metadata: Any, found: Answer) -> Any:
 
 
 def with_grid(source: Any) -> Any:
-    """What Triton compiled, with the grid behind its arguments: for a launcher."""
+    """Triton's compiled kernel, with the grid behind its arguments: for a launcher."""
     signature = {**source.signature, **dict.fromkeys(over_tiles.GRID, "i32")}
     return types.SimpleNamespace(fn=source.fn, constants=source.constants, signature=signature)
 

@@ -1,4 +1,4 @@
-"""What the drop-in did, for report(): a row for each compilation and each race of this process."""
+"""Records of the drop-in, for report(): a row for each compilation and each race of this process."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ log = logging.getLogger("twill_gpu")
 class Compilation:
     """One kernel that Triton compiled while the drop-in was on, and had a product to schedule.
 
-    runs: "twill", "triton", or "race" where launches decide. why: one line, for "triton", and for a race that needs a word. seconds: what Twill's part took.
-    from_cache: nothing was compiled, since Triton's cache or ours had it.
+    runs: "twill", "triton", or "race" where launches decide. why: one line, for "triton", and for a race that needs a word. seconds: time of Twill's part.
+    from_cache: the kernel came from Triton's cache or ours.
     """
 
     kernel: str
@@ -43,10 +43,10 @@ class Compilation:
 
 @dataclasses.dataclass(frozen=True)
 class Race:
-    """One decision: times of a launch in microseconds, and whose kernel this bucket of sizes takes from now on.
+    """One decision: times of a launch in microseconds, and the kernel that this bucket of sizes takes from now on.
 
-    Kernels are "triton", "twill", and "twill over tiles", which walks the tiles of a launch with a CTA on each SM. new: the one
-    that came. held: the one that had such launches until then. why: one line, where nothing was measured. from_cache: it was
+    Kernels are "triton", "twill", and "twill over tiles", which walks the tiles of a launch with a CTA on each SM. new: the kernel
+    that came. held: the kernel that had such launches until then. why: one line, if there was no measurement. from_cache: it was
     measured in an earlier process, or for another kernel of this one that is the same.
     """
 
@@ -71,7 +71,7 @@ class Race:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What ran where, and how much faster. Prints as text; notebooks show tables. why_off: why the drop-in was not switched on."""
+    """Kernels that ran, with their speed-up. Prints as text; notebooks show tables. why_off: reason why the drop-in was not switched on."""
 
     compilations: tuple[Compilation, ...]
     races: tuple[Race, ...]
@@ -105,7 +105,7 @@ _MOST = 10_000  # rows kept: a program that compiles for ever does not grow for 
 
 
 def add(row: Compilation | Race, verbose: bool) -> None:
-    """Keeps a row, and says it: to the logger twill_gpu, and on standard error if asked for. Raises nothing."""
+    """Keeps a row, and logs it: to the logger twill_gpu, and on standard error if asked for. Never raises."""
     with _lock:
         _rows.append(row)
         del _rows[:-_MOST]
@@ -125,7 +125,7 @@ def _note(kernel: str) -> None:
 
 
 def compiled(row: Compilation, metadata: dict[str, Any]) -> None:
-    """Keeps in a kernel's metadata, which Triton's cache keeps, what a row says of it. know() reads it in later processes."""
+    """Keeps a kernel's row in its metadata, which Triton's cache stores. know() reads it in later processes."""
     metadata["twill_row"] = {"runs": row.runs, "why": row.why if row.runs == "triton" else "", "key": row.key, "spare_registers": row.spare_registers}
     with _lock:
         _note(metadata["hash"])
@@ -149,7 +149,7 @@ def first_line(wrong: BaseException) -> str:
 
 
 def report() -> Report:
-    """What the drop-in did in this process so far."""
+    """The drop-in's compilations and races in this process so far."""
     with _lock:
         rows = tuple(_rows)
     return Report(tuple(row for row in rows if isinstance(row, Compilation)),
@@ -157,7 +157,7 @@ def report() -> Report:
 
 
 def stays_off(why: str) -> None:
-    """Keeps why the drop-in was not switched on, and says it as a warning, which Python prints where nobody listens. Raises nothing."""
+    """Keeps the reason why the drop-in was not switched on, and issues it as a warning, which Python prints by default. Never raises."""
     global _why_off
     _why_off = why
     try:

@@ -18,7 +18,7 @@ DECISIONS = ("race", "always", "never")
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What the drop-in does.
+    """Settings of the drop-in.
 
     decide           "race": both kernels are compiled, and the first launch of each shape bucket measures which to take.
                      "always": Twill's wherever it compiles cleanly. "never": Triton's own.

@@ -1,4 +1,4 @@
-"""The drop-in's state in this process: settings, and what Triton has in its registry."""
+"""The drop-in's state in this process: settings, and Triton's own entries in its registry."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Answers on disk, below Triton's cache folder: named by what they answer, written whole or not at all.
+"""Answers on disk, below Triton's cache folder: named by their question, written whole or not at all.
 
-    twill/answer/KEY.json          what became of one module: refused and why, or compiled
+    twill/answer/KEY.json          outcome for one module: refused and why, or compiled
     twill/answer/KEY.ttgir         the module, as it was before pipelining
     twill/answer/KEY.busy          locked by the process that is at work on the answer
     twill/cubin/HASH.cubin         machine code, named by its contents
@@ -32,7 +32,7 @@ def key_of(*parts: str) -> str:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """A JSON object, or None for what is not there or is no such file."""
+    """A JSON object, or None for a file that is missing or has no JSON object."""
     try:
         value = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -77,7 +77,7 @@ ANSWER = ("why", "module", "cubin", "metadata", "spare_registers", "spilled")
 
 
 def get_answer(key: str) -> dict[str, Any] | None:
-    """The fields ANSWER of an answer, or None where there is none, or one whose machine code is gone."""
+    """The fields ANSWER of an answer, or None if there is none, or if its machine code is gone."""
     value = read_json(answer_path(key))
     if value is None or set(value) != set(ANSWER) or not (value["why"] or get_cubin(value["cubin"])):
         return None

@@ -47,7 +47,7 @@ def disable() -> None:
 
 @contextlib.contextmanager
 def enabled(**changes: Any) -> Iterator[None]:
-    """The drop-in is on, with `changes` over what is in force, for a block; for all threads of the process. Raises like enable()."""
+    """Switches the drop-in on for a block, with `changes` to the settings in force; for all threads of the process. Raises like enable()."""
     with state.lock:
         before = state.active()
         _switch((before or from_environment()).changed(**changes))
@@ -88,7 +88,7 @@ def options(**changes: Any) -> Callable[[Kernel], Kernel]:
 
 
 def _why_off() -> str:
-    """Why this process cannot have the drop-in; "" where it can."""
+    """Reason why this process cannot have the drop-in; "" if there is none."""
     why = versions.why_not(triton.__version__)
     if why:
         return why

@@ -8,7 +8,7 @@ KNOWN = " to ".join(".".join(map(str, release)) for release in (OLDEST, NEWEST))
 
 
 def release_of(version: str) -> tuple[int, int] | None:
-    """Major and minor number of "3.6.0+git1234"; None for what is no such text."""
+    """Major and minor number of "3.6.0+git1234"; None for other texts."""
     parts = version.split(".")
     if len(parts) < 2 or not (parts[0].isdigit() and parts[1].isdigit()):
         return None
@@ -16,7 +16,7 @@ def release_of(version: str) -> tuple[int, int] | None:
 
 
 def why_not(version: str) -> str:
-    """Why the drop-in does nothing under this version of Triton; "" where it works."""
+    """Reason why the drop-in does not work under this version of Triton; "" if there is none."""
     release = release_of(version)
     if release is None or not OLDEST <= release <= NEWEST:
         return f"Triton {version} is not among {KNOWN}, which the drop-in knows"

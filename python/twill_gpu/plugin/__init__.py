@@ -1,1 +1,1 @@
-"""What `import triton` finds in group `triton.backends`: nothing that compiles, and the switch that reads TWILL=1."""
+"""Entry for `import triton` in group `triton.backends`: compiles no kernels, but holds the switch that reads TWILL=1."""

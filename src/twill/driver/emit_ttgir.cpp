@@ -12,6 +12,7 @@
 #include "twill/driver/answers.h"
 #include "twill/driver/candidates.h"
 #include "twill/driver/check_translation.h"
+#include "twill/driver/emit_cuda.h"
 #include "twill/driver/kernel.h"
 #include "twill/driver/statements.h"
 #include "twill/driver/timing.h"

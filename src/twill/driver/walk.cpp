@@ -95,8 +95,8 @@ class Walk {
 
   bool is_kernel() const { return kernel_of(*reading_, *first_) != nullptr; }
 
-  /// Simulated intervals with at most this ratio count as equal. The costs of a `.loop` are those
-  /// that are simulated, so only equal intervals count there.
+  /// Largest ratio at which simulated intervals count as equal. A `.loop` is simulated at its own
+  /// costs, so only equal intervals count there.
   double tie() const { return is_kernel() ? schedule::kCoRunError : 1; }
 
   bool found() const { return best_.has_value() && (printable_ || !may_walk_on_); }

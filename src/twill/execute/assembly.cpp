@@ -278,7 +278,8 @@ Result<Tile> assemble(const ir::Program& program, ir::OpId id, std::span<const T
     const std::vector<std::size_t> group = elements;
     const std::span<const Bits> made = run.of(group);
     for (std::size_t lane = 0; lane < together; ++lane) bits[group[lane]] = packing.get(made, lane);
-    // Which elements lie in a register is a layout's choice: each must come out alike with any.
+    // A layout decides which elements share a register, so the result must be the same for each
+    // choice.
     for (std::size_t lane = 0; together > 1 && lane < together; ++lane) {
       std::ranges::fill(elements, group[lane]);
       const std::span<const Bits> alone = run.of(elements);

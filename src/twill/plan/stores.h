@@ -21,11 +21,11 @@ struct WholeStore {
   std::optional<BufferId> place;  ///< an invariant buffer in whose place it may lie, else: none
 };
 
-/// The plan with a role that stores these boxes, by name STORE or like that. Each role that fills a
-/// box has a channel to it, which it commits once its rows are there. A box is filled again by a
-/// later store of its kind, or in the next tile. Then the role releases the channel once the box
-/// was read. A box lies in the ring in which the plan stages the store, if that may be. Else it
-/// lies in its `place`, or in memory of its own, behind all other tiles.
+/// The plan with a role that stores these boxes, named STORE or similarly. Each role that fills a
+/// box has a channel to this role, and commits once its rows are written. A later store of the same
+/// kind, or the next tile, fills the box again. So the storing role releases the channel once the
+/// box was read. If possible, a box lies in the ring in which the plan stages the store. Otherwise
+/// it lies in its `place`, or in memory of its own behind all other tiles.
 ///
 /// The result is not proven. Its `limits.reserved` has the amount by which the boxes exceed the
 /// memory. Compilers that place tiles themselves may have room where the plan has none, and the

@@ -85,7 +85,7 @@ void Encoding::tell_subject(const SubTiles& sub_tiles) {
 /// A new literal that is true, or may be assumed to be, exactly if the schedule is as it says.
 Literal Encoding::literal(const Meaning& meaning) { return named(engine_.add_literal(), meaning); }
 
-/// A new literal that is true at least if the schedule is as it says.
+/// A new literal that must be true if the schedule is as the meaning says.
 Literal Encoding::consequence(const Meaning& meaning) {
   return named(engine_.add_consequence(), meaning);
 }
