@@ -96,11 +96,23 @@ std::size_t box_at(const TensorMap& map, const void* at, Pc pc, const char* what
   return shared_at(at, box_bytes(map), 128, pc, what);
 }
 
-void load(const Pending& it) {
+/// Keeps the work, and the pending entry finds it.
+void begin(Pending pending, Work work) {
+  if (m.works_done.empty()) {
+    m.works_done.push_back(static_cast<std::uint32_t>(m.works.size()));
+    m.works.emplace_back();
+  }
+  pending.work = m.works_done.back();
+  m.works_done.pop_back();
+  m.works[pending.work] = std::move(work);
+  m.pending.push_back(pending);
+}
+
+void load(const Pending& pending, const Work& it) {
   const std::size_t element = element_bytes(it.map);
   std::vector<char> row_bytes(it.map.box[0] * element);
   for (std::size_t c = 0; c < m.ctas.size(); ++c) {
-    if ((it.ctas >> c & 1) == 0) continue;
+    if ((pending.ctas >> c & 1) == 0) continue;
     each_row(it.map, it.at, [&](const Row& row) {
       std::memset(row_bytes.data(), 0, row_bytes.size());
       if (it.map.outside != 0) {
@@ -118,25 +130,25 @@ void load(const Pending& it) {
                     row_bytes.data() + i, 16);
       }
     });
-    Mbarrier& barrier = barrier_at_offset(static_cast<int>(c), it.barrier, it.pc, "a copy");
+    Mbarrier& barrier = barrier_at_offset(static_cast<int>(c), pending.barrier, it.pc, "a copy");
     if (barrier.phase != it.phase[c]) {
       find("barrier", it.pc,
            "the mbarrier's phase is over before the bytes of a TMA load are here: it expects too "
            "few",
-           &thread_of(it.thread));
+           &thread_of(pending.thread));
     }
     complete_bytes(barrier, static_cast<std::int64_t>(box_bytes(it.map)), it.pc);
   }
 }
 
-void land(const Pending& it) {
-  const Thread& thread = thread_of(it.thread);
+void land(const Pending& pending, const Work& it) {
+  const Thread& thread = thread_of(pending.thread);
   for (const ThreadCopy& copy : it.copies) {
     char* to = shared_pointer(thread.cta, copy.to);
     if (copy.inside) std::memcpy(to, copy.from, static_cast<std::size_t>(copy.bytes));
     if (!copy.inside) std::memset(to, 0, static_cast<std::size_t>(copy.bytes));
   }
-  Mbarrier& barrier = barrier_at_offset(thread.cta, it.barrier, it.pc, "a copy");
+  Mbarrier& barrier = barrier_at_offset(thread.cta, pending.barrier, it.pc, "a copy");
   if (thread.copy_agent != kNobody) {
     Clock& coming = barrier.coming.seen;
     coming.set(thread.copy_agent, std::max(coming[thread.copy_agent], it.told));
@@ -153,16 +165,17 @@ void tma_load(void* to, const void* map, std::uint64_t* full, unsigned ctas,
               const std::int32_t* coordinates, int rank) {
   const Pc pc = TWILL_HERE;
   Thread& thread = now();
-  Pending it;
+  Pending pending;
+  Work it;
   it.map = map_at(map, pc, rank);
   check_coordinates(it.map, coordinates, rank, true, pc);
   std::copy(coordinates, coordinates + rank, it.at);
   it.to = box_at(it.map, to, pc, "a TMA load");
-  it.barrier = shared_at(full, 8, 8, pc, "a TMA load");
-  it.ctas = ctas == 0 ? 1U << thread.cta : ctas;
-  it.thread = thread.index;
+  pending.barrier = static_cast<std::uint32_t>(shared_at(full, 8, 8, pc, "a TMA load"));
+  pending.ctas = ctas == 0 ? 1U << thread.cta : ctas;
+  pending.thread = thread.index;
   it.pc = pc;
-  if (it.ctas >> m.ctas.size() != 0)
+  if (pending.ctas >> m.ctas.size() != 0)
     find_and_stop("copy", pc, "a TMA load to a CTA that the cluster lacks");
   each_row(it.map, it.at, [&](const Row& row) {
     if (row.inside > 0) {
@@ -171,7 +184,7 @@ void tma_load(void* to, const void* map, std::uint64_t* full, unsigned ctas,
     }
   });
   for (std::size_t c = 0; c < m.ctas.size(); ++c) {
-    if ((it.ctas >> c & 1) == 0) continue;
+    if ((pending.ctas >> c & 1) == 0) continue;
     Mbarrier& barrier = barrier_at(static_cast<int>(c), full, pc, "a TMA load");
     if (!barrier.fenced) {
       find("barrier", pc, "a TMA load completes at an mbarrier whose initialization is not fenced");
@@ -180,7 +193,7 @@ void tma_load(void* to, const void* map, std::uint64_t* full, unsigned ctas,
     engine_writes(static_cast<int>(c), it.to, box_bytes(it.map), thread.knows,
                   {barrier.agent, barrier.phase + 1}, Cell::By::engine, pc, "a TMA load");
   }
-  m.pending.push_back(std::move(it));
+  begin(pending, std::move(it));
   take_turns();
 }
 
@@ -208,32 +221,58 @@ void copies_arrive(std::uint64_t* bar) {
   const Pc pc = TWILL_HERE;
   Thread& thread = now();
   barrier_at(thread.cta, bar, pc, "copies");
-  Pending it;
-  it.kind = Pending::Kind::thread_copies;
-  it.barrier = shared_at(bar, 8, 8, pc, "copies");
-  it.thread = thread.index;
-  it.told = ++thread.told;
-  it.pc = pc;
-  it.copies = std::move(thread.copies);
+  Pending pending;
+  pending.kind = Pending::Kind::thread_copies;
+  pending.thread = thread.index;
+  pending.ctas = 1U << thread.cta;
+  pending.barrier = static_cast<std::uint32_t>(shared_at(bar, 8, 8, pc, "copies"));
+  Work work;
+  work.told = ++thread.told;
+  work.pc = pc;
+  work.copies = std::move(thread.copies);
   thread.copies.clear();
-  m.pending.push_back(std::move(it));
+  begin(pending, std::move(work));
   take_turns();
 }
 
-bool complete_pending(bool anything) {
-  std::vector<std::size_t> ready;
-  for (std::size_t i = 0; i < m.pending.size(); ++i) {
-    const Pending& it = m.pending[i];
-    bool wanted = anything;
-    const unsigned ctas = it.kind == Pending::Kind::load ? it.ctas : 1U << thread_of(it.thread).cta;
-    for (std::size_t c = 0; c < m.ctas.size() && !wanted; ++c) {
-      wanted = (ctas >> c & 1) != 0 &&
-               !barrier_at_offset(static_cast<int>(c), it.barrier, it.pc, "a copy").waiting.empty();
+namespace {
+
+/// The pending work whose end some thread waits for, by index.
+std::vector<std::size_t> awaited() {
+  std::vector<std::pair<std::size_t, unsigned>> barriers;  // by offset: a bit of one CTA
+  for (std::size_t c = 0; c < m.ctas.size(); ++c) {
+    for (const auto& [offset, index] : m.ctas[c].barriers) {
+      if (!m.barriers[static_cast<std::size_t>(index)].waiting.empty()) {
+        barriers.emplace_back(offset, 1U << c);
+      }
     }
-    if (wanted) ready.push_back(i);
   }
-  if (ready.empty()) return false;
-  std::size_t chosen = ready[random_below(ready.size())];
+  std::vector<std::size_t> found;
+  if (barriers.empty()) return found;
+  std::size_t i = 0;
+  for (const Pending& it : m.pending) {
+    for (const auto& [offset, cta] : barriers) {
+      if (offset != it.barrier || (it.ctas & cta) == 0) continue;
+      found.push_back(i);
+      break;
+    }
+    ++i;
+  }
+  return found;
+}
+
+}  // namespace
+
+bool complete_pending(bool anything) {
+  std::size_t chosen = 0;
+  if (anything) {
+    if (m.pending.empty()) return false;
+    chosen = random_below(m.pending.size());
+  } else {
+    const std::vector<std::size_t> ready = awaited();
+    if (ready.empty()) return false;
+    chosen = ready[random_below(ready.size())];
+  }
   if (m.pending[chosen].kind == Pending::Kind::thread_copies) {
     // An arrival is for all copies that its thread began before.
     const auto first = std::find_if(m.pending.begin(), m.pending.end(), [&](const Pending& it) {
@@ -241,12 +280,14 @@ bool complete_pending(bool anything) {
     });
     chosen = static_cast<std::size_t>(first - m.pending.begin());
   }
-  const Pending it = std::move(m.pending[chosen]);
+  const Pending it = m.pending[chosen];
   m.pending.erase(m.pending.begin() + static_cast<std::ptrdiff_t>(chosen));
+  const Work work = std::move(m.works[it.work]);
+  m.works_done.push_back(it.work);
   if (it.kind == Pending::Kind::load) {
-    load(it);
+    load(it, work);
   } else {
-    land(it);
+    land(it, work);
   }
   return true;
 }
@@ -400,7 +441,8 @@ void copies_end(Thread& thread) {
 /// All CTAs are done.
 void finish_copies() {
   for (const Pending& it : m.pending) {
-    find("copy", it.pc, "the CTA exits while a copy into it is under way", &thread_of(it.thread));
+    find("copy", m.works[it.work].pc, "the CTA exits while a copy into it is under way",
+         &thread_of(it.thread));
   }
   while (complete_pending(true)) {
   }

@@ -168,18 +168,24 @@ struct Cta {
   std::int64_t free_registers = 0;
 };
 
-/// Work under way that no thread does.
-struct Pending {
-  enum class Kind { load, thread_copies } kind = Kind::load;
+/// A load by TMA, or the copies of one thread.
+struct Work {
   TensorMap map{};
   std::int32_t at[5] = {};
-  std::size_t to = 0, barrier = 0;  ///< offsets in shared memory
-  unsigned ctas = 0;
+  std::size_t to = 0;  ///< offset in shared memory
   std::vector<ThreadCopy> copies;
-  int thread = 0;
   int told = 0;       ///< of a thread's copies: number of the telling
   int phase[2] = {};  ///< by CTA: of its mbarrier, at the issue
   Pc pc = 0;
+};
+
+/// Work under way that no thread does. Small, since hundreds are searched and moved often.
+struct Pending {
+  enum class Kind { load, thread_copies } kind = Kind::load;
+  int thread = 0;
+  unsigned ctas = 0;          ///< bits: those whose mbarrier is told
+  std::uint32_t barrier = 0;  ///< offset in shared memory
+  std::uint32_t work = 0;     ///< index into Machine::works
 };
 
 struct Buffer {
@@ -223,8 +229,10 @@ struct Machine {
   std::vector<Cta> ctas;
   std::vector<Mbarrier> barriers;
   std::vector<Pending> pending;
-  std::vector<Rewritten> rewritten;  ///< by the cluster that runs
-  std::vector<BulkGroup> groups;     ///< not done, in the order of their commits
+  std::vector<Work> works;                ///< of `pending`, in any order
+  std::vector<std::uint32_t> works_done;  ///< indices of `works` that are free
+  std::vector<Rewritten> rewritten;       ///< by the cluster that runs
+  std::vector<BulkGroup> groups;          ///< not done, in the order of their commits
   std::size_t agents = 0, most_agents = 0;
   int now = -1;       ///< the thread that runs
   int mapped = -1;    ///< the CTA whose memory stands at `smem`

@@ -220,6 +220,8 @@ void begin_cluster(std::size_t first) {
   m.barriers.clear();
   m.barriers.reserve(static_cast<std::size_t>(ctas) * 256);
   m.pending.clear();
+  m.works.clear();
+  m.works_done.clear();
   m.rewritten.clear();
   m.groups.clear();
   m.threads.resize(count);
