@@ -98,4 +98,33 @@ __device__ __forceinline__ void store_fragment(T* panels, const float (&fragment
   }
 }
 
+/// Bytes from the panels to the 32-bit columns `column` (even) and the next of `row`; see
+/// store_words.
+__host__ __device__ __forceinline__ constexpr uint32_t word_offset(int row, uint32_t panel_bytes,
+                                                                   int column) {
+  const int chunk = column % 32 / 4 ^ row % 8;
+  return static_cast<uint32_t>(column / 32) * panel_bytes +
+         static_cast<uint32_t>(row * 128 + chunk * 16 + column % 4 * 4);
+}
+
+/// A warpgroup writes an accumulator as 32-bit columns 0 to N - 1 of 64 rows of a tile in shared
+/// memory, from first_row on. A panel of 128 bytes has 32 columns, and all else is as in
+/// store_fragment. `fragment[Offset]` is the first of N / 2 values.
+template <int N, int Offset = 0, class T, int Size>
+__device__ __forceinline__ void store_words(void* panels, const T (&fragment)[Size], int first_row,
+                                            uint32_t panel_bytes) {
+  static_assert(sizeof(T) == 4 && N % 32 == 0, "whole panels of 32-bit values");
+  static_assert(Offset >= 0 && Offset + N / 2 <= Size, "the values lie in the array");
+  struct __align__(8) Pair {
+    T first, second;
+  };
+#pragma unroll
+  for (int i = 0; i < N / 2; i += 2) {
+    const int row = first_row + row_of(thread_here() % 128, i);
+    *reinterpret_cast<Pair*>(static_cast<char*>(panels) +
+                             word_offset(row, panel_bytes, column_of(thread_here() % 128, i))) = {
+        fragment[Offset + i], fragment[Offset + i + 1]};
+  }
+}
+
 }  // namespace twill

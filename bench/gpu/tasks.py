@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Kernels of tasks on a GPU: the printed TTGIR and CUDA C++ of each program in `kernels/tasks`, beside the library and plain Triton.
 
-  tasks.py print TWILL FOLDER        print FOLDER/NAME.ttgir with a Triton kernel of the same arguments, FOLDER/cuda/NAME, and 30 tiles of GEMM; no GPU needed
+  tasks.py print TWILL FOLDER [NAME...]  print FOLDER/NAME.ttgir with a Triton kernel of the same arguments, FOLDER/cuda/NAME, and 30 tiles of GEMM
+                                     (`tiles`); no GPU needed. What an older twill printed into FOLDER/old is measured beside it
   tasks.py compile FOLDER [NAME...]  have Triton compile the modules; no GPU needed
   tasks.py run FOLDER [NAME...]      check and measure them: needs a Hopper GPU, nvcc, PyTorch and the Triton of the texts (3.6); the tiles are `tiles`
 
@@ -9,6 +10,7 @@ A module is given to Triton in place of a kernel with the same arguments (`ir_ov
 are compared with float64; 200 launches give equal bits, but where sums are atomic. Then speed in turns, burst (12 ms) and sustained (150 ms), in TFLOPS: the
 module, the CUDA C++, the library's calls (of products the best heuristic of cublasLt), and plain Triton's kernel of the same product where `ttgir_cases.py`
 has one. Each program runs in a process of its own, with a limit. One line of JSON per program or tile goes to FOLDER/tasks.json.
+Some programs are there with other mappings, too (MAPPINGS): their names end with what differs.
 """
 import concurrent.futures
 import ctypes
@@ -24,14 +26,23 @@ import time
 from ttgir import speeds
 from ttgir_cases import CASES, ROOT
 
-SECONDS = 40  # for one program
+SECONDS = 60  # for one program
 SECONDS_OF_TILES = 130
 TILES = [(rows, columns) for rows, all_columns in {64: (8, 40, 72, 104, 152, 200, 248, 256), 128: (24, 56, 88, 120, 136, 176, 208, 256),
                                                    192: (16, 48, 80, 112, 144, 160, 192), 256: (32, 64, 96, 128, 168, 184, 192)}.items() for columns in all_columns]
-MAPPINGS = {("gemm_gelu", "ttgir"): "plain"}  # Triton compiles no CUDA C++
+# The program of a name, what is printed of it, and the mapping: its name, or its text
+MAPPINGS = {
+    "gemm_gelu": ("gemm_gelu", "ttgir", "plain"),  # Triton compiles no CUDA C++
+    "attention_fa3": ("attention_fa3", "ttgir", "map short for attention on h200 { BM = 128  BN = 64  D = 128 }"),
+    "split_k_2048": ("split_k", "both", "map parts for gemm on h200 { U = 128  V = 128  W = 64  S = 2048 }"),
+    "split_k_4096": ("split_k", "both", "map parts for gemm on h200 { U = 128  V = 128  W = 64  S = 4096 }"),
+    "split_k_8192": ("split_k", "both", "map parts for gemm on h200 { U = 128  V = 128  W = 64  S = 8192 }"),
+    "split_k_wide": ("split_k", "both", "map wide for gemm on h200 { U = 128  V = 256  W = 64  S = 4096 }"),
+}
 LAUNCHES = 200
 COMPILERS = 8
 TOLERANCE = 2e-3  # of f16 results, by norm
+TOLERANCES = {"gemm_f16": 2e-2}  # its sums are rounded to f16, too
 PROGRAMS = {}
 
 
@@ -43,10 +54,10 @@ class Program:
         self.flops, self.library, self.triton, self.exact = flops, library, triton, exact
 
 
-def program(small, large):
-    """Enters `make(*size)` under its name: the sizes that are compared, and the one that is timed."""
+def program(small, *large, name=None):
+    """Enters `make(*size)` under its name: the sizes that are compared, and those that are timed."""
     def enter(make):
-        PROGRAMS[make.__name__] = make, small, large
+        PROGRAMS[name or make.__name__] = make, small, large
         return make
     return enter
 
@@ -75,7 +86,7 @@ SMALL = [(512, 512, 64), (512, 512, 576), (400, 272, 200), (136, 520, 1096)]
 LARGE = (8192, 8192, 8192)
 
 
-@program(SMALL, LARGE)
+@program(SMALL, (4096, 4096, 4096), LARGE, (16384, 16384, 16384))
 def gemm(m, n, k):
     import torch
     a, b, c, out = random(m, k), random(n, k), random(m, n), random(m, n)
@@ -87,6 +98,37 @@ def gemm(m, n, k):
 @program(SMALL, LARGE)
 def gemm_levels(m, n, k):
     return gemm(m, n, k)
+
+
+@program(SMALL, LARGE)
+def scale(m, n, k):
+    import torch
+    a, b, c = random(m, k), random(n, k), random(m, n)
+    return Program((tiles(m, 128), tiles(n, 176)), {"C": c, "A": a, "B": b, "K": k}, [("C", float("nan"))], lambda: [a.double() @ b.double().T / 2],
+                   2 * m * n * k, best_product(a, b, random(m, n)))
+
+
+@program(SMALL, LARGE)
+def gemm_f16(m, n, k):
+    import torch
+    a, b, c, out = random(m, k), random(k, n), random(m, n), random(m, n)
+
+    def library():
+        torch.backends.cuda.matmul.allow_fp16_accumulation = True
+        torch.matmul(a, b, out=out)
+    return Program((tiles(m, 256), tiles(n, 256)), {"C": c, "A": a, "B": b, "K": k}, [("C", float("nan"))], lambda: [a.double() @ b.double()],
+                   2 * m * n * k, library)
+
+
+@program([(512, 512, 128), (512, 512, 640), (400, 272, 208), (136, 520, 1104)], LARGE)
+def gemm_i8(m, n, k):
+    """The library's product leaves its scales to a call of their own, which is not timed."""
+    import torch
+    a, b = (torch.randint(-128, 128, (rows, k), device="cuda", dtype=torch.int8) for rows in (m, n))
+    scales = [torch.rand(rows, device="cuda") * 1e-4 + 1e-4 for rows in (m, n)]
+    values = {"C": random(m, n), "A": a, "B": b, "a": scales[0], "b": scales[1], "K": k, "M": m, "N": n}
+    return Program((tiles(m, 128), tiles(n, 256)), values, [("C", float("nan"))],
+                   lambda: [a.double() @ b.double().T * scales[0].double()[:, None] * scales[1].double()], 2 * m * n * k, lambda: torch._int_mm(a, b.T))
 
 
 @program(SMALL, LARGE)
@@ -122,7 +164,7 @@ def attention_window(m):
     return Program((m // 128,), {"O": o, "Q": q, "K": k, "V": v}, [("O", float("nan"))], reference, 4 * m * min(m, window) * 128)
 
 
-@program([(3, *size) for size in SMALL], (8, 4096, 4096, 4096))
+@program([(3, *size) for size in SMALL], (8, 2048, 2048, 2048), (8, 4096, 4096, 4096))
 def batched_gemm(batch, m, n, k):
     import torch
     a, b, c, out = random(batch, m, k), random(batch, n, k), random(batch, m, n), random(batch, m, n)
@@ -131,7 +173,7 @@ def batched_gemm(batch, m, n, k):
                    ("gemm_batched.128x128x64", (batch, m, n, k)))
 
 
-@program(SMALL, LARGE)
+@program(SMALL, (4096, 4096, 4096), LARGE)
 def dual_gemm(m, n, k):
     import torch
     a, b, d, c = random(m, k), random(n, k), random(n, k), random(m, n)
@@ -149,7 +191,7 @@ def gated_mlp(m, n, k):
                    lambda: silu(a @ g.T) * (a @ l.T), ("dual_gemm.128x128x64", (m, n, k)))
 
 
-@program([(m, 256, k) for m, _, k in SMALL], (65536, 256, 8192))
+@program([(m, 256, k) for m, _, k in SMALL], (16896, 256, 16384), (65536, 256, 8192))
 def gemm_rowsum(m, n, k):
     import torch
     a, b, c, y = random(m, k), random(n, k), random(m, n), torch.empty(m, device="cuda")
@@ -158,12 +200,19 @@ def gemm_rowsum(m, n, k):
                    ("gemm_rowsum.128x256x64", (m, n, k)))
 
 
-@program([(128, 128, 2048), (256, 400, 4096), (120, 128, 8192)], (512, 512, 65536))
-def split_k(m, n, k):
-    import torch
-    a, b, c = random(m, k), random(n, k), torch.zeros(m, n, device="cuda")
-    return Program((tiles(m, 128), tiles(n, 128), tiles(k, 2048)), {"C": c, "A": a, "B": b, "M": m, "N": n}, [("C", 0.0)],
-                   lambda: [a.double() @ b.double().T], 2 * m * n * k, lambda: a @ b.T, exact=False)
+def split(columns, part):
+    """Parts of K, whose products are added to C."""
+    def make(m, n, k):
+        import torch
+        a, b, c = random(m, k), random(n, k), torch.zeros(m, n, device="cuda")
+        return Program((tiles(m, 128), tiles(n, columns), tiles(k, part)), {"C": c, "A": a, "B": b, "M": m, "N": n}, [("C", 0.0)],
+                       lambda: [a.double() @ b.double().T], 2 * m * n * k, lambda: a @ b.T, exact=False)
+    return make
+
+
+for NAME, COLUMNS, PART in (("split_k", 128, 2048), ("split_k_2048", 128, 2048), ("split_k_4096", 128, 4096), ("split_k_8192", 128, 8192),
+                            ("split_k_wide", 256, 4096)):
+    program([(128, 128, 8192), (256, 400, 16384), (120, 128, 5000)], (512, 512, 65536), (1024, 1024, 32768), name=NAME)(split(COLUMNS, PART))
 
 
 @program([(4, 128, 64, 256), (5, 200, 128, 264), (1, 16, 192, 128)], (256, 256, 256, 256))
@@ -204,6 +253,11 @@ def attention_causal(m, n):
     return attended(m, n, True, "fa_fwd_causal.d128")
 
 
+@program([(128, 128), (256, 384), (200, 640), (72, 2176)], (16896, 16896))
+def attention_fa3(m, n):
+    return attended(m, n, False, "fa_fwd.d128")
+
+
 # --- Modules and the kernels they are given in place of ---
 
 
@@ -233,15 +287,25 @@ def stub(folder, name):
     return made
 
 
-def print_modules(twill, folder):
+def print_modules(twill, folder, names):
     """Prints what can be printed; what is refused is said, and is not measured."""
     folder.mkdir(parents=True, exist_ok=True)
-    for source in sorted((ROOT / "kernels" / "tasks").glob("*.task")):
-        text = folder / f"{source.stem}.ttgir"
+    for name in names or [*PROGRAMS, "tiles"]:
+        if name == "tiles":
+            print_tiles(twill, folder)
+            continue
+        source, kinds, mapping = MAPPINGS.get(name, (name, "both", None))
+        task, text = ROOT / "kernels" / "tasks" / f"{source}.task", folder / f"{name}.ttgir"
+        if mapping and mapping.startswith("map "):
+            (folder / f"{name}.map").write_text(mapping + "\n")
+            mapping = folder / f"{name}.map"
         text.unlink(missing_ok=True)
-        if emit(twill, "ttgir", source, text, MAPPINGS.get((source.stem, "ttgir"))):
-            (folder / f"{source.stem}_stub.py").write_text(stub_of(text.read_text()))
-        emit(twill, "cuda", source, folder / "cuda" / source.stem, None, "--no-compile")
+        if emit(twill, "ttgir", task, text, mapping):
+            (folder / f"{name}_stub.py").write_text(stub_of(text.read_text()))
+        emit(twill, "cuda", task, folder / "cuda" / name, mapping if kinds == "both" else None, "--no-compile")
+
+
+def print_tiles(twill, folder):
     for rows, columns in TILES:
         mapping = folder / "tile.map"
         mapping.write_text(f"map tile for gemm on h200 {{ U = {rows}  V = {columns}  W = 64 }}\n")
@@ -268,8 +332,12 @@ def compile_one(folder, name):
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
     made, text = stub(folder, name), (folder / f"{name}.ttgir").read_text()
-    kind = lambda argument: (f"tensordesc<fp16{made.BLOCKS[argument]}>" if argument in made.BLOCKS else
-                             "*fp32" if re.search(rf"%{argument}: !tt\.ptr<f32>", text) else "i32")
+    named = {"f16": "fp16", "f32": "fp32", "f8E4M3FN": "fp8e4nv", "f8E5M2": "fp8e5"}
+
+    def kind(argument):
+        described = re.search(rf"%{argument}: !tt\.(?:ptr<(\w+)>|tensordesc<tensor<[\dx]+x(\w+),)", text)
+        element = described and named.get(described[1] or described[2], described[1] or described[2])
+        return "i32" if not described else f"*{element}" if described[1] else f"tensordesc<{element}{made.BLOCKS[argument]}>"
     source = ASTSource(made.KERNEL, signature={argument: kind(argument) for argument in made.ARGUMENTS})
     compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": warps(folder, name), "ir_override": str(folder / f"{name}.ttgir")})
     print(json.dumps({"name": name, "shared": compiled.metadata.shared, "descriptors": compiled.metadata.tensordesc_meta}), flush=True)
@@ -322,12 +390,13 @@ def cuda_launcher(folder, one, grid=None):
 
 
 def launchers(folder, name, one):
-    """By way: the module where it was printed, and the CUDA C++ where it was compiled."""
+    """By way: the module where it was printed, and the CUDA C++ where it was compiled; the same of an older twill."""
     ways = {}
-    if (folder / f"{name}.ttgir").exists():
-        ways["module"] = launcher(folder, name, one)
-    if (folder / "cuda" / name / "kernel.so").exists():
-        ways["cuda"] = cuda_launcher(folder / "cuda" / name, one)
+    for place, age in ((folder, ""), (folder / "old", "old ")):
+        if (place / f"{name}.ttgir").exists():
+            ways[age + "module"] = launcher(place, name, one)
+        if (place / "cuda" / name / "kernel.so").exists():
+            ways[age + "cuda"] = cuda_launcher(place / "cuda" / name, one)
     return ways
 
 
@@ -382,17 +451,19 @@ def measure(folder, name, make, size):
 
 def run_one(folder, name):
     make, small, large = PROGRAMS[name]
-    print(json.dumps({"name": name, "check": check(folder, name, make, small), "speed": measure(folder, name, make, large)}), flush=True)
+    checked = check(folder, name, make, small)
+    for size in large:
+        print(json.dumps({"name": name, "check": checked, "speed": measure(folder, name, make, size)}), flush=True)
 
 
 def run_tiles(folder):
     """Every tile of GEMM: right at ragged sizes, and its speed beside the library's."""
     import torch
-    make, small, large = PROGRAMS["gemm"]
+    make, small, _ = PROGRAMS["gemm"]
     problems = [make(*size) for size in small]
     for one in problems:
         one.wanted = one.reference()[0]
-    big = make(*large)
+    big = make(*LARGE)
     for tile in sorted((folder / "tiles").iterdir(), key=lambda it: tuple(map(int, it.name.split("x")))):
         if not (tile / "kernel.so").exists():
             continue
@@ -401,9 +472,9 @@ def run_tiles(folder):
         worst = 0.0
         for size, one in zip(small, problems):
             worst = max(worst, error_of(results(one, cuda_launcher(tile, one, grid(size)))[0], one.wanted))
-        speed = speeds({"cuda": cuda_launcher(tile, big, grid(large)), "library": big.library}, big.flops)
+        speed = speeds({"cuda": cuda_launcher(tile, big, grid(LARGE)), "library": big.library}, big.flops)
         check = {"cuda": {"sizes": len(small), "worst": worst, "differing": 0}}
-        print(json.dumps({"name": tile.name, "check": check, "speed": {"size": large, **speed}}), flush=True)
+        print(json.dumps({"name": tile.name, "check": check, "speed": {"size": LARGE, **speed}}), flush=True)
         torch.cuda.synchronize()
 
 
@@ -418,11 +489,13 @@ def of(what, folder, name, seconds=SECONDS):
 def line_of(found):
     """(whether all is right, a line that says so)"""
     checks, speed = found["check"], found["speed"]
-    good = bool(checks) and all(it["worst"] < TOLERANCE and it["differing"] == 0 for it in checks.values())
+    tolerance = TOLERANCES.get(found["name"], TOLERANCE)
+    good = bool(checks) and all(it["worst"] < tolerance and it["differing"] == 0 for it in checks.values())
     said = ", ".join(f"{way} at {it['sizes']} sizes, error {it['worst']:.1e}, {it['differing']} launches differ" for way, it in checks.items())
-    rates = "  ".join(f"{way} {' / '.join(map(str, speed[way]))}" for way in ("module", "cuda", "library", "triton") if way in speed)
-    ratios = "  ".join(f"{way} {speed[way][1] / speed[other][1]:.2f}x of {other}" for way in ("module", "cuda") for other in ("library", "triton")
-                       if way in speed and other in speed)
+    ways = [way for way in speed if way != "size"]
+    rates = "  ".join(f"{way} {' / '.join(map(str, speed[way]))}" for way in ways)
+    ratios = "  ".join(f"{way} {speed[way][1] / speed[other][1]:.2f}x of {other}" for way in ways if way.endswith(("module", "cuda"))
+                       for other in ("library", "triton") if other in speed)
     return good, f"{found['name']:18} {'right' if good else 'WRONG'}: {said}; {tuple(speed['size'])} {rates}  sustained {ratios}"
 
 
@@ -431,14 +504,17 @@ def run(folder, names):
     import triton
     print(f"{torch.cuda.get_device_name(0)}, PyTorch {torch.__version__}, Triton {triton.__version__}; TFLOPS burst / sustained", flush=True)
     begin, right = time.monotonic(), True
-    sources = [folder / "cuda" / name for name in names] + (list((folder / "tiles").glob("*x*")) if "tiles" in names else [])
+    places = [(place, name) for name in names for place in (folder, folder / "old")]
+    sources = [place / "cuda" / name for place, name in places] + (list((folder / "tiles").glob("*x*")) if "tiles" in names else [])
     sources = [source for source in sources if (source / "kernel.cu").exists()]
     with concurrent.futures.ThreadPoolExecutor(COMPILERS) as pool, concurrent.futures.ThreadPoolExecutor(COMPILERS) as others:
-        modules = [pool.submit(of, "compile", folder, name) for name in names if (folder / f"{name}.ttgir").exists()]
+        modules = [pool.submit(of, "compile", place, name) for place, name in places if (place / f"{name}.ttgir").exists()]
         for source, wrong in zip(sources, others.map(compile_cuda, sources)):
             if wrong:
                 print(f"{source.name}: {wrong[:300]}", flush=True)
-        concurrent.futures.wait(modules)
+        for done in (module.result() for module in modules):
+            if done.returncode:
+                print(f"{done.args[3:]}: {done.stderr.strip()[-300:]}", flush=True)
     print(f"compiled in {time.monotonic() - begin:.0f} s", flush=True)
     with open(folder / "tasks.json", "w", buffering=1) as out:  # a run that is ended leaves its lines
         for name in names:
@@ -462,8 +538,8 @@ def main():
     if folder is None or what not in ("print", "compile", "one", "run"):
         sys.exit(__doc__)
     if what == "print":
-        return print_modules(sys.argv[2], folder)
-    names = sys.argv[3:] or [name for name in PROGRAMS if (folder / f"{name}.ttgir").exists()]
+        return print_modules(sys.argv[2], folder, sys.argv[4:])
+    names = sys.argv[3:] or [name for name in PROGRAMS if (folder / f"{name}.ttgir").exists() or (folder / "cuda" / name).exists()]
     if what == "run":
         return run(folder, names)
     for name in names:

@@ -163,6 +163,14 @@ TEST(LoweredTasks, PartsOfKAreAddedUpToTheLastBit) {
       .run();
 }
 
+// Parts of K are added up in memory by TMA.
+TEST(LoweredTasks, PartsOfKAreAddedUpByBoxes) {
+  TasksAndModule({with_mapping("split_k.task", "map m for gemm { U = 64 V = 32 W = 16 S = 32 }"),
+                  {{"M", 70}, {"N", 40}, {"K", 72}},
+                  {2, 2, 3}})
+      .run();
+}
+
 // One loop over three indices, and boxes that begin in front of the image.
 TEST(LoweredTasks, ConvolutionIsItsTasksToTheLastBit) {
   TasksAndModule({with_mapping("conv.task", "map m for conv { P = 64 V = 16 D = 16 }"),

@@ -68,6 +68,7 @@ __global__ void __launch_bounds__(128, 1) fragments(float* out) {
   __syncthreads();
   twill::store_fragment<128>(smem, a, 0, 8192);
   twill::store_fragment<128, 64>(reinterpret_cast<__nv_bfloat16*>(smem + 16384), d, 0, 8192);
+  twill::store_words<128>(smem, d, 0, 8192);
   twill::stmatrix_x4_trans(smem + 32768 + 16 * threadIdx.x, a[0], a[1], a[2], a[3]);
   twill::fence_proxy_async();
   __syncthreads();

@@ -120,6 +120,17 @@ TEST(Fragment, GivesStmatrixItsRows) {
   EXPECT_EQ(block_row_offset(128 + 3, 64, kPanel, 64), 16384U + 67 * 128U + 48U);  // any warpgroup
 }
 
+// Panels of 32 columns of 32 bits: piece c / 4 of row r is at piece c / 4 ^ r % 8.
+TEST(Fragment, PlacesWordsAsTmaReadsThem) {
+  constexpr std::uint32_t kPanel = 64 * 128;
+  EXPECT_EQ(word_offset(0, kPanel, 0), 0U);
+  EXPECT_EQ(word_offset(0, kPanel, 2), 8U);
+  EXPECT_EQ(word_offset(1, kPanel, 0), 128U + 16U);
+  EXPECT_EQ(word_offset(3, kPanel, 6), 3 * 128U + 32U + 8U);  // piece 1 ^ 3
+  EXPECT_EQ(word_offset(8, kPanel, 30), 8 * 128U + 7 * 16U + 8U);
+  EXPECT_EQ(word_offset(63, kPanel, 40), 8192U + 63 * 128U + 5 * 16U);  // the second panel, 2 ^ 7
+}
+
 using Sizes = std::vector<std::uint64_t>;
 using Box = std::vector<std::uint32_t>;
 

@@ -172,8 +172,9 @@ Result<void> print_map(Text& text, const View& view, MadeTensors& made, const Ma
                                     ir::element_bits(descriptor->element) / 8, tensor.strides[i]));
     }
   }
-  const std::int64_t swizzle = *swizzle_of(descriptor);
-  box.push_back(std::to_string(std::min(block.back(), swizzle / 2)));
+  const std::int64_t swizzle = *written_swizzle_of(descriptor);
+  const std::int64_t panel = swizzle * 8 / ir::element_bits(descriptor->element);
+  box.push_back(std::to_string(std::min(block.back(), panel)));
   for (std::size_t i = 1; i < rank; ++i) box.push_back(i == 1 ? std::to_string(map.rows) : "1");
   text.open("");
   text.line(fmt::format("const std::uint64_t sizes[] = {{{}}};", fmt::join(sizes, ", ")));

@@ -44,7 +44,10 @@ Result<std::string> Maps::name(const View& view, ir::ValueId descriptor, std::in
                        "is a descriptor that is no argument of the kernel, nor made by it");
   }
   const ir::Type type = ir::type_of(view.program(), descriptor);
-  if (!swizzle_of(type)) return view.refuse(descriptor, why_no_swizzle(type));
+  const bool writes = use == MapUse::writes;
+  if (!(writes ? written_swizzle_of(type) : swizzle_of(type))) {
+    return view.refuse(descriptor, why_no_swizzle(type));
+  }
   if (rows > kMostBoxRows) return view.refuse(descriptor, "has blocks of more than 256 rows");
   if (std::find(maps_.begin(), maps_.end(), map) == maps_.end()) maps_.push_back(map);
   return name_of(view, map);

@@ -88,19 +88,45 @@ const plan::BufferId* RolePrinter::staging_of(std::size_t index) const {
 
 namespace {
 
-constexpr std::int64_t kPanel = 64;  ///< columns of a 128-byte panel
+constexpr std::int64_t kPanel = 128;  ///< bytes of a row of a panel
+
+/// Columns of a panel.
+std::int64_t panel_of(ir::Type tile) { return kPanel * 8 / ir::element_bits(tile); }
 
 /// First columns of the panels of a stored tile. The last panel ends with the tile. If that leaves
 /// it unfilled, it begins in the panel before, and both store the same there.
-std::vector<std::int64_t> panels_of(std::int64_t columns) {
+std::vector<std::int64_t> panels_of(std::int64_t columns, std::int64_t panel) {
   std::vector<std::int64_t> first;
-  for (std::int64_t column = 0; column < columns; column += kPanel) {
-    first.push_back(std::min(column, columns - kPanel));
+  for (std::int64_t column = 0; column < columns; column += panel) {
+    first.push_back(std::min(column, columns - panel));
   }
   return first;
 }
 
 }  // namespace
+
+/// Fails for boxes that are not written from panels of 128 bytes, or combined otherwise than by
+/// add.
+Result<void> RolePrinter::check_panels(ir::OpId store, std::int64_t columns) const {
+  const ir::Op& op = view_.program().op(store);
+  const ir::Type descriptor = ir::type_of(view_.program(), ir::memory_access(op)->address);
+  const std::int64_t panel = panel_of(descriptor->element);
+  const bool combines = op.kind == ir::OpKind::block_update;
+  if (combines && op.update != ir::Update::fadd) {
+    return view_.refuse(store, "combines blocks otherwise than by add");
+  }
+  if (written_swizzle_of(descriptor) != kPanel) {
+    return view_.refuse(store, "stores blocks that are not swizzled by 128 bytes");
+  }
+  if (columns < panel) {
+    return view_.refuse(store, "stores rows that do not fill a panel of 128 bytes");
+  }
+  const bool twice = columns % panel != 0;  // two panels have columns in common
+  if (twice && (combines || panel * 4 == kPanel)) {
+    return view_.refuse(store, "writes rows that are no whole panels of 128 bytes");
+  }
+  return {};
+}
 
 /// Stages the role's rows of a stored tile, part after part, in panels of 128 bytes.
 Result<void> RolePrinter::stage_store(Text& text, const Step& step, const Point& point) {
@@ -108,37 +134,35 @@ Result<void> RolePrinter::stage_store(Text& text, const Step& step, const Point&
   const auto access = *ir::memory_access(view_.program().op(store));
   const ir::ValueId source = view_.without_ones(*access.source);
   const plan::BufferId* buffer = staging_of(*step.per_tile_op);
-  const auto swizzle = swizzle_of(ir::type_of(view_.program(), access.address));
-  if (buffer == nullptr || swizzle != 2 * kPanel) {
-    return view_.refuse(store, "stores blocks that are not swizzled by 128 bytes");
-  }
+  if (buffer == nullptr) return view_.refuse(store, "has no staging buffer of this role");
   TWILL_TRY(const std::vector<int> parts, parts_held(source));
   TWILL_TRY(const std::int64_t rows, rows_held(source, parts));
   std::int64_t row = 0;
   for (const int part : parts) {
     TWILL_TRY(const Shape shape, view_.shape_of(source, part));
-    if (shape.columns < kPanel) {
-      return view_.refuse(store, "stores rows that do not fill a panel of 128 bytes");
-    }
+    TWILL_TRY_VOID(check_panels(store, shape.columns));
     const ir::Type type = ir::type_of(view_.program(), source);
-    const Variable out{"out", shape, cpp_type(type), true, 1, std::nullopt};
+    const bool words = ir::element_bits(type) == 32;
+    const Variable out{"out", shape, cpp_type(type), !words, 1, std::nullopt};
     text.open("");
     text.line("// " + comment(step));
-    text.line(fmt::format("uint32_t out[{}];", array_length(out)));
+    text.line(fmt::format("{} out[{}];", words ? "float" : "uint32_t", array_length(out)));
     imported_.clear();
     Text prelude(text.depth()), body(text.depth());
     TWILL_TRY_VOID(tiles(step, part, point, prelude, {}).assign(body, {{&out, source}}));
     text.append(prelude);
     text.append(body);
-    const std::int64_t whole = shape.columns / kPanel * kPanel, panel = rows * 2 * kPanel;
+    const std::int64_t columns = panel_of(type), whole = shape.columns / columns * columns;
+    const std::int64_t panel = rows * kPanel;
     for (std::int64_t block = 0; block < shape.rows / 64; ++block, row += 64) {
-      const std::int64_t first = block * shape.columns / 4;
-      text.line(fmt::format("twill::store_fragment<{}, {}>({}, out, {}, {});", whole, first,
+      const std::int64_t first = block * shape.columns / (words ? 2 : 4);
+      text.line(fmt::format("twill::{}<{}, {}>({}, out, {}, {});",
+                            words ? "store_words" : "store_fragment", whole, first,
                             address(*buffer, ""), row, panel));
       if (whole == shape.columns) continue;
-      text.line(fmt::format("twill::store_fragment<{}, {}>({} + {}, out, {}, {});", kPanel,
-                            first + (shape.columns - kPanel) / 4, address(*buffer, ""),
-                            whole / kPanel * panel, row, panel));
+      text.line(fmt::format("twill::store_fragment<{}, {}>({} + {}, out, {}, {});", columns,
+                            first + (shape.columns - columns) / 4, address(*buffer, ""),
+                            whole / columns * panel, row, panel));
     }
     text.close();
   }
@@ -166,6 +190,7 @@ Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
     return view_.refuse(
         store, "is done for more rows by role " + role_.name + " than the plan has staging for");
   }
+  const bool adds = view_.program().op(store).kind == ir::OpKind::block_update;
   const bool own = wants_own(step);
   text.open(alone() ? (own ? "if (own)" : "") : (own ? "if (leader && own)" : "if (leader)"));
   text.line("// " + comment(step));
@@ -174,7 +199,7 @@ Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
     TWILL_TRY(const Shape shape, view_.shape_of(source, part));
     TWILL_TRY(const std::string map, maps_.name(view_, access.address, shape.rows, MapUse::writes));
     const std::int64_t first = view_.rows_of(part, shape.rows).first;
-    const std::vector<std::int64_t> panels = panels_of(block.back());
+    const std::vector<std::int64_t> panels = panels_of(block.back(), panel_of(tile));
     for (std::size_t panel = 0; panel < panels.size(); ++panel) {
       const std::int64_t column = panels[panel];
       std::string coordinates;
@@ -184,9 +209,9 @@ Result<void> RolePrinter::issue_store(Text& text, const Step& step) {
         const bool is_row = i + 2 == access.coordinates.size();
         coordinates += fmt::format(", {} + {}", at, is_column ? column : is_row ? first : 0);
       }
-      text.line(fmt::format("twill::tma_store(&args.{}, {} + {}{});", map, address(*buffer, ""),
-                            static_cast<std::int64_t>(panel) * rows * 2 * kPanel + row * 2 * kPanel,
-                            coordinates));
+      text.line(fmt::format("twill::{}(&args.{}, {} + {}{});",
+                            adds ? "tma_reduce_add" : "tma_store", map, address(*buffer, ""),
+                            (static_cast<std::int64_t>(panel) * rows + row) * kPanel, coordinates));
     }
     row += shape.rows;
   }

@@ -124,6 +124,7 @@ class RolePrinter {
 
   // per_tile.cpp
   const plan::BufferId* staging_of(std::size_t per_tile_op) const;
+  Result<void> check_panels(ir::OpId store, std::int64_t columns) const;
   Result<void> stage_store(Text& text, const plan::Step& step, const Point& point);
   Result<void> issue_store(Text& text, const plan::Step& step);
   std::set<ir::ValueId> results_behind(ir::ValueId value) const;

@@ -15,12 +15,28 @@ std::int64_t panel_bytes(const SharedTile& tile) { return tile.rows * tile.swizz
 
 std::int64_t panel_elements(const SharedTile& tile) { return tile.swizzle / 2; }
 
+namespace {
+
+/// The layout of blocks of TMA with a swizzle.
+std::optional<ir::NvmmaSharedEncoding> swizzled_encoding(ir::Type descriptor) {
+  const auto encoding = ir::nvmma_shared_encoding(descriptor->element->encoding);
+  if (!encoding || encoding->transposed || encoding->swizzle_bytes < 32) return std::nullopt;
+  return encoding;
+}
+
+}  // namespace
+
 std::optional<std::int64_t> swizzle_of(ir::Type descriptor) {
-  const ir::Type block = descriptor->element;
-  const auto encoding = ir::nvmma_shared_encoding(block->encoding);
-  if (!encoding || encoding->transposed || encoding->element_bits != 16) return std::nullopt;
-  if (encoding->swizzle_bytes < 32) return std::nullopt;
+  const auto encoding = swizzled_encoding(descriptor);
+  if (!encoding || encoding->element_bits != 16) return std::nullopt;
   return encoding->swizzle_bytes;
+}
+
+std::optional<std::int64_t> written_swizzle_of(ir::Type descriptor) {
+  const auto encoding = swizzled_encoding(descriptor);
+  const bool floats =
+      encoding && encoding->element_bits == 32 && cpp_type(descriptor->element->element) == "float";
+  return floats ? std::optional<std::int64_t>(encoding->swizzle_bytes) : swizzle_of(descriptor);
 }
 
 std::string why_no_swizzle(ir::Type descriptor) {

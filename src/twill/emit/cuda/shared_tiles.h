@@ -29,6 +29,8 @@ std::int64_t panel_elements(const SharedTile& tile);
 
 /// The layout of a descriptor's blocks: swizzle in bytes; empty if the printer does not have it.
 std::optional<std::int64_t> swizzle_of(ir::Type descriptor);
+/// The same of blocks that are written, whose elements may be f32, too.
+std::optional<std::int64_t> written_swizzle_of(ir::Type descriptor);
 /// The reason why `swizzle_of` is empty: "has elements of 8 bits: ...".
 std::string why_no_swizzle(ir::Type descriptor);
 

@@ -395,32 +395,41 @@ Result<std::string> Lowering::load_shared(const Place& place, const std::string&
   return state_.text.once(scope, name + "s", what, where);
 }
 
+/// TMA moves panels of 128 bytes from registers; tiles with shorter rows are written by threads,
+/// and so are vectors.
+std::optional<TileType> Lowering::written_box(const Place& place, const TileType& type) const {
+  return swizzle_of(type) == kPanel ? box_of(place, type) : std::nullopt;
+}
+
 Result<void> Lowering::store(const Place& place, const std::string& tile, const Where& where) {
   TWILL_TRY(const TileType type, type_of(place, where));
-  const std::size_t scope = state_.text.innermost();
-  // TMA stores panels of 128 bytes; tiles with shorter rows are stored by threads, and so are
-  // vectors.
-  constexpr int kPanel = 128;
-  auto box = box_of(place, type);
-  if (!box || swizzle_of(type) != kPanel || bytes_of(type.scalar) != 2) {
-    const Pointers to = pointers(place, type, scope, where);
-    state_.text.line(scope,
-                     fmt::format("tt.store {}, {}, {} : {}", to.addresses, tile, to.mask, to.type),
-                     where);
+  const auto box = written_box(place, type);
+  if (box && bytes_of(type.scalar) == 2) {
+    write_box("tt.descriptor_store", place, type, *box, tile, where);
     return {};
   }
-  const std::string box_text = descriptor_text(*box, kPanel);
-  state_.text.use_layout(kPanel, false, 8 * bytes_of(box->scalar), box->shape.size());
+  const std::size_t scope = state_.text.innermost();
+  const Pointers to = pointers(place, type, scope, where);
+  state_.text.line(
+      scope, fmt::format("tt.store {}, {}, {} : {}", to.addresses, tile, to.mask, to.type), where);
+  return {};
+}
+
+void Lowering::write_box(const std::string& op, const Place& place, const TileType& type,
+                         TileType box, const std::string& tile, const Where& where) {
+  const std::size_t scope = state_.text.innermost();
+  const std::string box_text = descriptor_text(box, kPanel);
+  state_.text.use_layout(kPanel, false, 8 * bytes_of(box.scalar), box.shape.size());
   const std::string descriptor = parameter(place.argument, box_text);
   std::string value = tile;
-  if (box->shape != type.shape) {
+  if (box.shape != type.shape) {
     TileLayouts& layouts = state_.text.layouts();
     TileType laid = type;
-    if (const auto unmoved = layouts.reshaped(type.layout, type.shape, box->shape)) {
-      box->layout = *unmoved;
+    if (const auto unmoved = layouts.reshaped(type.layout, type.shape, box.shape)) {
+      box.layout = *unmoved;
     } else {
       laid.layout = layouts.loaded(type.shape, bytes_of(type.scalar));
-      box->layout = layouts.loaded(box->shape, bytes_of(box->scalar));
+      box.layout = layouts.loaded(box.shape, bytes_of(box.scalar));
       value = state_.text.once(scope, "y",
                                fmt::format("ttg.convert_layout {} : {} -> {}", value,
                                            tensor_text(type), tensor_text(laid)),
@@ -428,17 +437,15 @@ Result<void> Lowering::store(const Place& place, const std::string& tile, const 
     }
     value = state_.text.once(
         scope, "g",
-        fmt::format("tt.reshape {} : {} -> {}", value, tensor_text(laid), tensor_text(*box)),
-        where);
+        fmt::format("tt.reshape {} : {} -> {}", value, tensor_text(laid), tensor_text(box)), where);
   } else {
-    box->layout = type.layout;
+    box.layout = type.layout;
   }
   state_.text.line(
       scope,
-      fmt::format("tt.descriptor_store {}[{}], {} : {}, {}", descriptor,
-                  fmt::join(coordinates(place, where), ", "), value, box_text, tensor_text(*box)),
+      fmt::format("{} {}[{}], {} : {}, {}", op, descriptor,
+                  fmt::join(coordinates(place, where), ", "), value, box_text, tensor_text(box)),
       where);
-  return {};
 }
 
 /// Arguments in the order of the entry's: a descriptor with sizes and strides as Triton passes

@@ -193,6 +193,11 @@ class Lowering {
   Result<std::string> load_shared(const Place& place, const std::string& name, int swizzle,
                                   const tasks::Where& where);
   Result<void> store(const Place& place, const std::string& tile, const tasks::Where& where);
+  /// The box by which TMA writes the tile; nullopt if threads have to.
+  std::optional<TileType> written_box(const Place& place, const TileType& type) const;
+  /// `op`: "tt.descriptor_store"
+  void write_box(const std::string& op, const Place& place, const TileType& type, TileType box,
+                 const std::string& tile, const tasks::Where& where);
   Result<TileType> type_of(const Place& place, const tasks::Where& where);
   /// Combines a tile with what is there by add, max or min, each element as one whole.
   Result<void> reduce(tasks::Function by, const Place& place, const std::string& tile,

@@ -19,6 +19,8 @@ struct TileType {
   std::string layout = {};  ///< empty for numbers
 };
 
+constexpr int kPanel = 128;  ///< bytes of a row of the panels that TMA writes
+
 /// "tensor<128x64xf16, #mma64>"; of no extents "f32".
 std::string tensor_text(const TileType& type);
 /// The same with other elements: "tensor<128xi32, LAYOUT>".

@@ -9,9 +9,29 @@ namespace twill::frontend::from_tasks {
 
 using tasks::Where;
 
+namespace {
+
+/// Bytes of the largest tile that TMA adds: it is staged in shared memory, which loads want, too.
+constexpr std::int64_t kMostStaged = 64 * 1024;
+
+std::int64_t bytes_of_tile(const TileType& type) {
+  std::int64_t bytes = bytes_of(type.scalar);
+  for (const std::int64_t extent : type.shape) bytes *= extent;
+  return bytes;
+}
+
+}  // namespace
+
 Result<void> Lowering::reduce(tasks::Function by, const Place& place, const std::string& tile,
                               const Where& where) {
   TWILL_TRY(const TileType type, type_of(place, where));
+  const auto box = written_box(place, type);
+  // Panels of a row that is no multiple of them have columns in common, which would be added twice.
+  const bool fills = box && box->shape.back() * bytes_of(box->scalar) % kPanel == 0;
+  if (fills && by == tasks::Function::add && bytes_of_tile(*box) <= kMostStaged) {
+    write_box("tt.descriptor_reduce add,", place, type, *box, tile, where);
+    return {};
+  }
   const std::size_t scope = state_.text.innermost();
   const Pointers to = pointers(place, type, scope, where);
   const std::string condition = tensor_text(type, "i1");
