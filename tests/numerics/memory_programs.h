@@ -18,7 +18,7 @@ std::string random_memory_program(std::mt19937& random);
 /// so that equal ones are counted together.
 class Refusals {
  public:
-  /// Nothing: the program has no schedule, and no other reason is known.
+  /// Empty: the program has no schedule, and no other reason is known.
   void add(const std::optional<Diagnostic>& why);
   int count() const;
   /// One line "refused N: REASON" for each, the frequent ones first.
