@@ -67,18 +67,19 @@ def decide(first: Callable[[], None], second: Callable[[], None], timer: Timer, 
                 took[number].append(timer(sides[number], launches))
         wins = _both([clear([of(turn) for turn in took[0]], [of(turn) for turn in took[1]], settings.margin) for of in (_gpu, max)])
         more = len(took[0])
-    if wins and launches * guess < LASTING:
-        return _lasting(sides, timer, [_medians(turns)[0] for turns in took], len(took[0]), settings.margin)
+    seconds = max(_medians(turns)[0] for turns in took)
+    if wins and launches * seconds < LASTING:
+        return _lasting(sides, timer, seconds, len(took[0]), settings.margin)
     return Verdict(bool(wins), _medians(took[0]), _medians(took[1]), len(took[0]))
 
 
-def _lasting(sides: Sequence[Callable[[], None]], timer: Timer, seconds: Sequence[float], turns: int, margin: float) -> Verdict:
-    """The verdict of turns so long that the GPU lowers its clocks as it does in a program. seconds: of each side's short turns.
+def _lasting(sides: Sequence[Callable[[], None]], timer: Timer, seconds: float, turns: int, margin: float) -> Verdict:
+    """The verdict of turns so long that the GPU lowers its clocks as it does in a program. seconds: of a launch of the slower side.
 
     A kernel that keeps the tensor cores busier draws more power: one that had won short turns by 8 % lost long ones by 4 %. Half of the margin
     is asked for here, since short turns had all of it.
     """
-    launches = max(1, min(MOST_LASTING, round(LASTING / max(*seconds, 1e-9))))
+    launches = max(1, min(MOST_LASTING, round(LASTING / max(seconds, 1e-9))))
     took: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
     for turn in range(1 + LASTING_TURNS):
         for number in ((0, 1), (1, 0))[turn % 2]:
