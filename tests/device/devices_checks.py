@@ -226,12 +226,20 @@ def peer(devices):
         if not torch.cuda.can_device_access_peer(current, device):
             facts.append(f"GPU {current} cannot reach the memory of GPU {device}")
             continue
-        torch.zeros(8, device=f"cuda:{current}").copy_(torch.zeros(8, device=f"cuda:{device}"))  # lets PyTorch open the way
+        for one, other in ((current, device), (device, current)):  # lets PyTorch open the way, which has a direction
+            torch.zeros(8, device=f"cuda:{one}").copy_(torch.zeros(8, device=f"cuda:{other}"))
         for make in (pointers, product):
             with torch.cuda.device(device):
                 case = make()
             case = dataclasses.replace(case, name=f"{case.name} of GPU {device}, launched on GPU {current}")
-            plain = over_the_link(case, device, current)
+            try:
+                plain = over_the_link(case, device, current)
+            except Exception as refused:
+                why = f"{type(refused).__name__}: {str(refused).splitlines()[0][:100]}"
+                with apart():
+                    wrong += not_refused(case, device, current, type(refused))
+                facts.append(f"{case.name}: plain Triton raises {why}")
+                continue
             with apart():
                 over_the_link(case, device, current)
                 twill_gpu.wait(rows.LONGEST_WAIT)
@@ -243,6 +251,15 @@ def peer(devices):
                       if not rows.same_bits(plain, left)]
             facts.append(f"{case.name}: {'plain Triton wrote NaN' if bool(torch.isnan(plain[0]).any()) else 'launched'}")
     return wrong, facts
+
+
+def not_refused(case, device, current, kind):
+    """What is wrong where plain Triton refuses a launch by an exception of a kind, and the drop-in does not."""
+    try:
+        over_the_link(case, device, current)
+    except kind:
+        return []
+    return [f"{case.name}: plain Triton raises {kind.__name__}, the drop-in does not"]
 
 
 def over_the_link(case, device, current):
@@ -316,6 +333,7 @@ def at_once(cases):
 
     def work(device, case):
         try:
+            torch.cuda.synchronize(device)  # a thread that has not used the GPU has no context, without which Triton makes no descriptor
             with torch.cuda.stream(new_stream(device)):
                 for _ in range(5):
                     case.launch()

@@ -255,7 +255,7 @@ class Falls(Case):
 
     def test_a_refusal_names_the_users_line(self):
         self.set(FAKE_LINE_OF="scf.for")
-        self.falls(r"^kernels_under_test\.py:19: cannot be planned$")
+        self.falls(r"^kernels_under_test\.py:21: cannot be planned$")
 
     def test_a_program_without_the_printer(self):
         self.set(FAKE_SAYS="twill: there is no command 'ttgir'", FAKE_EXIT="2")
@@ -353,7 +353,7 @@ class Falls(Case):
         with twill_gpu.enabled():
             kernel = compile_gemm(twill="never")
         self.assertEqual(kernel.asm["cubin"], self.plain.asm["cubin"])
-        self.assertEqual((self.row().why, self.asked()), ("kernels_under_test.py:15: decide is never", []))
+        self.assertEqual((self.row().why, self.asked()), ("kernels_under_test.py:17: decide is never", []))
 
     def test_launch_options_with_a_slip(self):
         for slip, why in (("alwais", "alwais"), ("spare_registers=many", "many"), (True, "AttributeError"), ("colour=red", "colour")):

@@ -3,12 +3,14 @@
 import pathlib
 import tempfile
 
+import stages_once
 import triton
 import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 SM_90 = GPUTarget("cuda", 90, 32)
+stages_once.remember()
 
 
 @triton.jit

@@ -541,6 +541,27 @@ class Contest(unittest.TestCase):
         self.assertTrue(clock.decide().wins)
         self.assertLessEqual(clock.launches["triton"], 2 + 1 + contest.FEWEST_TURNS)
 
+    def test_a_gain_that_a_warm_gpu_takes_back_is_none(self):
+        """Protects programs that launch nothing else: a kernel over tiles won short turns by 8 %, and then ran at 0.96 of Triton's speed."""
+        for warm, wins in ((104e-6, False), (99e-6, False), (96e-6, True)):
+            clock = Clock(steady(0.0), steady(100e-6))
+            cold = clock.turn
+
+            def turn(launch, launches, warm=warm, clock=clock, cold=cold):
+                clock.sides["twill"] = steady(warm if launches * 92e-6 > 0.8 * contest.LASTING else 92e-6)
+                return cold(launch, launches)
+            clock.turn = turn
+            found = clock.decide()
+            self.assertEqual((found.wins, found.new[0]), (wins, warm))
+
+    def test_what_long_turns_take_is_little(self):
+        """Protects first launches: some ten turns of ten milliseconds, and none where Triton wins, or where a launch is as long."""
+        for seconds, more in ((100e-6, 10), (20e-3, 0), (200e-3, 0)):
+            won, lost = (Clock(steady(twill * seconds), steady(seconds)) for twill in (0.8, 1.2))
+            self.assertEqual((won.decide().wins, lost.decide().wins), (True, False))
+            self.assertEqual(sum(won.turns.values()) - sum(lost.turns.values()), more, seconds)
+            self.assertLessEqual(won.launches["triton"] * seconds, 10 * contest.LASTING + 5 * seconds + 0.4)
+
     def test_noise_makes_no_winner(self):
         """Protects "never slower": of kernels that are equally fast, or a little slower, none wins by luck."""
         for seed in range(200):

@@ -13,8 +13,12 @@ TURNS = 8  # of each side before the first look
 MOST_TURNS = 32  # of each side before it stays unclear
 FEWEST_TURNS = 3  # of kernels so long that more would take seconds
 MOST_LAUNCHES = 200  # of one turn
+MOST_LASTING = 1000  # of one long turn
 MOST_SECONDS = 0.3  # of one side's first turns, but for kernels that take longer than all of it
 PASSING = 7 / 8  # of the turns must be won by the margin
+LASTING = 0.010  # seconds of a turn in which a GPU is as warm as in a program that launches nothing else
+LASTING_TURNS = 4  # of these for each side, behind the first one
+RULES = 2  # the way in which a contest is held: part of what is kept on disk
 
 # Measures (GPU, host) seconds of one of some launches in a row.
 Timer = Callable[[Callable[[], None], int], tuple[float, float]]
@@ -63,7 +67,26 @@ def decide(first: Callable[[], None], second: Callable[[], None], timer: Timer, 
                 took[number].append(timer(sides[number], launches))
         wins = _both([clear([of(turn) for turn in took[0]], [of(turn) for turn in took[1]], settings.margin) for of in (_gpu, max)])
         more = len(took[0])
+    seconds = max(_medians(turns)[0] for turns in took)
+    if wins and launches * seconds < LASTING:
+        return _lasting(sides, timer, seconds, len(took[0]), settings.margin)
     return Verdict(bool(wins), _medians(took[0]), _medians(took[1]), len(took[0]))
+
+
+def _lasting(sides: Sequence[Callable[[], None]], timer: Timer, seconds: float, turns: int, margin: float) -> Verdict:
+    """The verdict of turns so long that the GPU lowers its clocks as it does in a program. seconds: of a launch of the slower side.
+
+    A kernel that keeps the tensor cores busier draws more power: one that had won short turns by 8 % lost long ones by 4 %. Half of the margin
+    is asked for here, since short turns had all of it.
+    """
+    launches = max(1, min(MOST_LASTING, round(LASTING / max(seconds, 1e-9))))
+    took: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
+    for turn in range(1 + LASTING_TURNS):
+        for number in ((0, 1), (1, 0))[turn % 2]:
+            took[number].append(timer(sides[number], launches))
+    new, held = took[0][1:], took[1][1:]  # without the first turns, before which the GPU was cooler
+    wins = statistics.median(ours[0] / theirs[0] for ours, theirs in zip(new, held)) <= 1.0 - margin / 2
+    return Verdict(wins, _medians(new), _medians(held), turns)
 
 
 def _gpu(turn: tuple[float, float]) -> float:

@@ -246,7 +246,7 @@ class Racer:
             return self._buckets[decision]
         path = store.race_path(side.key, side.device, bucket)
         known = store.read_json(path) if self._settings.cache else None
-        if known is None or (known.get("held"), known.get("margin")) != (name_of(held), self._settings.margin):
+        if known is None or [known.get(name) for name in ("held", "margin", "rules")] != [name_of(held), self._settings.margin, contest.RULES]:
             if _capturing():
                 return None
             if self._overlaps(arguments):
@@ -283,7 +283,7 @@ class Racer:
         found = contest.decide(lambda: new(*grid, *quiet), lambda: old(*grid, *quiet), contest.timer_on(stream), self._settings)
         self._say(side, side.name if found.wins else name_of(held), bucket, held=name_of(held), new_s=max(found.new), held_s=max(found.held))
         return {"wins": found.wins, "held": name_of(held), "new_s": found.new, "held_s": found.held, "turns": found.turns,
-                "margin": self._settings.margin}
+                "margin": self._settings.margin, "rules": contest.RULES}
 
     def _say(self, side: Side, takes: str, bucket: str, why: str = "", held: str = "triton", new_s: float = 0.0, held_s: float = 0.0,
              from_cache: bool = False) -> None:
