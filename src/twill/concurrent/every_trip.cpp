@@ -152,9 +152,10 @@ class Follower {
 }  // namespace
 
 Result<EveryTrip> follow_every_trip(const ir::Program& program, ir::OpId function,
-                                    std::int64_t at_least) {
+                                    std::int64_t at_least, bool turns) {
   TWILL_TRY_VOID(execute::check_types(program, function));
-  TWILL_TRY(const Guide guide, make_guide(program, function, at_least));
+  TWILL_TRY(Guide guide, make_guide(program, function, at_least));
+  if (!turns) guide.turns.clear();
   return Follower(program, function, guide).follow();
 }
 

@@ -489,7 +489,9 @@ std::vector<ir::ValueId> deciding_operands(const ir::Program& program, ir::OpId 
 }
 
 Result<Guide> make_guide(const ir::Program& program, ir::OpId function, std::int64_t at_least) {
-  return Maker(program, function).make(at_least);
+  TWILL_TRY(Guide guide, Maker(program, function).make(at_least));
+  add_turns(program, function, guide);
+  return guide;
 }
 
 }  // namespace twill::concurrent

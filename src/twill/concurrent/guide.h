@@ -9,6 +9,7 @@
 
 #include "twill/concurrent/forms.h"
 #include "twill/concurrent/number.h"
+#include "twill/concurrent/turns.h"
 #include "twill/ir/program.h"
 
 namespace twill::concurrent {
@@ -77,6 +78,8 @@ struct Guide {
   std::set<ir::OpId> asked_ends;
   std::vector<Shift> shifts;
   std::map<ir::OpId, std::vector<std::size_t>> shifted;  ///< shifts of an op's operands
+  std::vector<Turn> turns;
+  std::vector<std::size_t> turn_of;  ///< by value: one more than the number of its turn, or 0
   /// Largest threshold of the questions about each form and occurrence, without the thresholds of
   /// loops.
   std::map<std::pair<std::size_t, std::size_t>, std::int64_t> largest;
@@ -100,6 +103,9 @@ struct Guide {
   std::vector<Reads> reads;  ///< by value
   std::size_t role_count = 1;
   std::int64_t most_open = 0;  ///< the most work that any wait leaves in flight
+
+  /// The counter from which a turned value is computed; nullopt for other values.
+  std::optional<ir::ValueId> counter_of(ir::ValueId value) const;
 };
 
 /// Mark in `Guide::shifted`: the op is checked in every state.

@@ -60,6 +60,12 @@ class Ledger {
   /// Adds all draws that are in memory.
   void add_draws(std::set<std::size_t>& draws) const;
 
+  /// Whether accesses of that memory are recorded byte by byte.
+  bool is_in_bytes(const execute::Tile* storage) const {
+    const auto found = buffers_.find(storage);
+    return found != buffers_.end() && found->second.in_bytes;
+  }
+
   /// Name of a view, as "%k[1]".
   std::string name(const execute::View& view) const;
 

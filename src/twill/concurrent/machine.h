@@ -19,6 +19,7 @@
 #include "twill/concurrent/ledger.h"
 #include "twill/concurrent/quantities.h"
 #include "twill/concurrent/role.h"
+#include "twill/concurrent/turned.h"
 #include "twill/execute/interpreter.h"
 
 /// Interpreter of kernels whose warps have roles: one thread of control for each role, and memory
@@ -146,8 +147,11 @@ class Machine {
   std::optional<Number> stored_number(const Role& role, ir::ValueId value);
   std::set<std::size_t> draws_in_use() const;
 
-  // state.cpp: texts of states
+  // state.cpp: texts of states; past.cpp: parts of a state that can no longer matter
   friend class StateText;
+  std::vector<std::vector<ir::ValueId>> keep_live();
+  bool can_reach(std::size_t role, ir::OpId op) const;
+  Turned turned(const std::vector<std::vector<ir::ValueId>>& live);
   void shift_counters(const std::vector<std::vector<ir::ValueId>>& live);
   void forget_quantities();
   bool is_past(std::size_t role, const Scope& scope);
@@ -235,7 +239,9 @@ class Machine {
   std::mt19937_64 draw_;
   std::size_t agents_ = 0;
   std::size_t next_draw_ = 0;
-  std::set<std::size_t> in_use_;  ///< draws in the last state
+  std::set<std::size_t> in_use_;                        ///< draws in the last state
+  std::map<ir::OpId, const execute::Tile*> allocated_;  ///< memory of each allocation
+  std::vector<bool> may_turn_;  ///< by turn: no role can reach an op that tells slots apart
   std::int64_t steps_ = 0;
   std::int64_t behind_finding_ = 0;  ///< steps since the first finding
   Quantities quantities_;

@@ -8,13 +8,6 @@
 namespace twill::concurrent {
 namespace {
 constexpr std::int64_t kWithoutEnd = INT64_MAX;
-
-/// Whether an op can still read a value that the block of `frame` defines. The block has `ops` ops.
-/// Its end reads the results of the last op.
-bool is_live(const Reads& reads, const Frame& frame, std::size_t ops, bool innermost) {
-  if (reads.elsewhere || reads.last > std::min(frame.next, ops - 1)) return true;
-  return !innermost && frame.next > 0 && reads.within.contains(frame.next - 1);
-}
 }  // namespace
 
 /// Writer of one state. Times are written as ranks among the times that may still be compared.
@@ -23,7 +16,10 @@ class StateText {
  public:
   /// `live`: the values that each role may still read.
   StateText(Machine& machine, std::vector<std::vector<ir::ValueId>> live)
-      : machine_(machine), guide_(*machine.options_.guide), live_(std::move(live)) {}
+      : machine_(machine),
+        guide_(*machine.options_.guide),
+        live_(std::move(live)),
+        turned_(machine.turned(live_)) {}
 
   std::string write() {
     for (const auto& [number, storage] : machine_.named_) buffer(storage.get());
@@ -33,9 +29,10 @@ class StateText {
     find_accesses();
     find_times();
     number_quantities();
+    for (const std::size_t turn : turned_.applied()) put('T', turn);
     for (std::size_t i = 0; i < live_.size(); ++i) write_role(machine_.roles_[i], live_[i]);
     write_buffers();
-    for (const Barrier* barrier : barriers_) write_barrier(*barrier);
+    for (const Placed& placed : barriers_) write_barrier(placed);
     for (const Machine::Work& work : machine_.work_) write_work(work);
     for (const auto& [visit, name] : machine_.loads_) write_visit(visit);
     write_quantities();
@@ -44,40 +41,14 @@ class StateText {
     return std::move(text_);
   }
 
-  /// Values that a role may still read, in order.
-  static std::vector<ir::ValueId> live_values(const ir::Program& program, const Guide& guide,
-                                              const Role& role) {
-    std::vector<ir::ValueId> live;
-    for (std::size_t f = 0; f < role.frames.size(); ++f) {
-      const Frame& frame = role.frames[f];
-      const bool innermost = f + 1 == role.frames.size();
-      // The next iteration's number is computed from the present number.
-      const auto loop = ir::as_loop(program, frame.op);
-      if (loop && loop->induction && frame.kind == Frame::Kind::loop) {
-        live.push_back(*loop->induction);
-      }
-      const ir::RegionId region = program.block(frame.block).region;
-      for (const ir::BlockId block : program.region(region).blocks) {
-        const bool here = block == frame.block;
-        const auto add = [&](ir::ValueId value) {
-          const Reads& reads = guide.reads[value.index()];
-          if (here ? is_live(reads, frame, program.block(block).ops.size(), innermost)
-                   : reads.elsewhere)
-            live.push_back(value);
-        };
-        for (const ir::ValueId value : program.block(block).arguments) add(value);
-        const auto& ops = program.block(block).ops;
-        const std::size_t end =
-            here ? frame.next - (innermost || frame.next == 0 ? 0 : 1) : ops.size();
-        for (std::size_t i = 0; i < std::min(end, ops.size()); ++i) {
-          for (const ir::ValueId value : program.op(ops[i]).results) add(value);
-        }
-      }
-    }
-    return live;
-  }
-
  private:
+  /// An mbarrier, in the standard position of its ring.
+  struct Placed {
+    const Barrier* barrier = nullptr;
+    std::int64_t offset = 0;
+    bool flips = false;  ///< the other parity stands there
+  };
+
   // --- parts of the state that may still matter
 
   void find_buffers(const Role& role, const std::vector<ir::ValueId>& live) {
@@ -109,10 +80,14 @@ class StateText {
     }
     for (const execute::Tile* storage : storages_) {
       const auto& all = machine_.barriers_.all_;
+      const auto first = static_cast<std::ptrdiff_t>(barriers_.size());
       for (auto at = all.lower_bound({storage, INT64_MIN});
            at != all.end() && at->first.first == storage; ++at) {
-        barriers_.push_back(&at->second);
+        const std::int64_t offset = at->first.second;
+        barriers_.push_back(
+            {&at->second, turned_.offset_of(storage, offset), turned_.flips(storage, offset)});
       }
+      std::ranges::sort(barriers_.begin() + first, barriers_.end(), {}, &Placed::offset);
     }
   }
 
@@ -162,7 +137,7 @@ class StateText {
   /// Finds times of agents with which knowledge may still be compared.
   void find_times() {
     for (const Access& access : machine_.ledger_.accesses_) note(access.agent, access.time);
-    for (const Barrier* barrier : barriers_) {
+    for (const auto& [barrier, offset, flips] : barriers_) {
       note(barrier->agent, barrier->completed);
       note(barrier->agent, barrier->completed + 1);
       for (const auto* visits :
@@ -393,13 +368,16 @@ class StateText {
     }
     const execute::Value& known = role.values.value(value);
     if (const auto* view = std::get_if<execute::View>(&known)) {
-      put('v', value.index(), buffer(view->storage.get()), view->offset, view->type_number());
+      put('v', value.index(), buffer(view->storage.get()), turned_.offset_of(*view),
+          view->type_number());
       for (const std::int64_t stride : view->strides) put(',', stride);
       return;
     }
     const auto* tile = std::get_if<execute::TilePtr>(&known);
     if (tile == nullptr || (*tile)->is_floating() || (*tile)->size() != 1) return;
-    put('n', value.index(), (*tile)->integers()[0]);
+    const std::int64_t now = (*tile)->integers()[0];
+    const auto standard = turned_.is_applied(value) ? turned_.number_of(value, now) : now;
+    if (standard) put('n', value.index(), *standard);
   }
 
   void write_buffers() {
@@ -408,12 +386,30 @@ class StateText {
       const auto found = ledger.buffers_.find(storage);
       if (found == ledger.buffers_.end()) continue;
       put('B', storage->size(), found->second.in_bytes);
-      for (const Ledger::Run& run : found->second.runs) {
-        put('e', run.first);
-        const Ledger::Past& past = ledger.states_[run.state];
-        if (past.write != Ledger::kNobody) write_access(ledger.accesses_[past.write]);
-        put('/');
-        for (const std::uint32_t read : sorted(past.reads)) write_access(ledger.accesses_[read]);
+      const Turned::Slots* const slots = turned_.slots_of(storage);
+      if (slots == nullptr) {
+        write_runs(found->second, 0, found->second.end);
+        continue;
+      }
+      for (std::int64_t slot = 0; slot < slots->count; ++slot) {
+        const std::int64_t from = (slot + slots->count - slots->by) % slots->count;
+        put('s', slot);
+        write_runs(found->second, from * slots->elements, (from + 1) * slots->elements);
+      }
+    }
+  }
+
+  /// Writes the runs of the elements in [first, end).
+  void write_runs(const Ledger::Buffer& buffer, std::int64_t first, std::int64_t end) {
+    const auto behind = [](std::int64_t at, const Ledger::Run& run) { return at < run.first; };
+    auto run = std::upper_bound(buffer.runs.begin(), buffer.runs.end(), first, behind);
+    for (run = std::prev(run); run != buffer.runs.end() && run->first < end; ++run) {
+      put('e', std::max(run->first, first) - first);
+      const Ledger::Past& past = machine_.ledger_.states_[run->state];
+      if (past.write != Ledger::kNobody) write_access(machine_.ledger_.accesses_[past.write]);
+      put('/');
+      for (const std::uint32_t read : sorted(past.reads)) {
+        write_access(machine_.ledger_.accesses_[read]);
       }
     }
   }
@@ -431,8 +427,10 @@ class StateText {
     if (access.number) write_number(*access.number);
   }
 
-  void write_barrier(const Barrier& barrier) {
-    put('b', barrier.count, barrier.pending, barrier.bytes, barrier.completed & 1U);
+  void write_barrier(const Placed& placed) {
+    const Barrier& barrier = *placed.barrier;
+    put('b', placed.offset, barrier.count, barrier.pending, barrier.bytes,
+        (barrier.completed & 1U) ^ (placed.flips ? 1U : 0U));
     write_time(barrier.agent, barrier.completed);
     for (const auto* visits :
          {&barrier.arrivals, &barrier.previous, &barrier.earlier, &barrier.waits}) {
@@ -451,7 +449,7 @@ class StateText {
     }
     write_visit(work.visit);
     for (const execute::View& view : work.barriers) {
-      put('v', buffer(view.storage.get()), view.offset);
+      put('v', buffer(view.storage.get()), turned_.offset_of(view));
     }
     write_clock_later(work.known);
   }
@@ -460,6 +458,7 @@ class StateText {
   const Guide& guide_;
   std::string text_;
   std::vector<std::vector<ir::ValueId>> live_;  ///< by role
+  Turned turned_;
   struct Ordered {
     std::size_t number = 0;
     std::size_t agent = 0;
@@ -468,7 +467,7 @@ class StateText {
   std::vector<Ordered> ordered_;  ///< agents with times, in order of their numbers
   std::map<const execute::Tile*, std::size_t> buffers_;
   std::vector<const execute::Tile*> storages_;
-  std::vector<const Barrier*> barriers_;
+  std::vector<Placed> barriers_;
   std::map<std::size_t, std::vector<std::uint32_t>> times_;
   std::map<std::size_t, std::size_t> agents_;
   std::map<std::size_t, std::size_t> draws_;
@@ -480,14 +479,7 @@ class StateText {
 };
 
 std::string Machine::state() {
-  std::vector<std::vector<ir::ValueId>> live;
-  for (Role& role : roles_) {
-    live.push_back(StateText::live_values(program_, *options_.guide, role));
-    role.values.keep(live.back());
-    std::erase_if(role.numbers, [&](const auto& it) {
-      return std::ranges::find(live.back(), it.first) == live.back().end();
-    });
-  }
+  std::vector<std::vector<ir::ValueId>> live = keep_live();
   in_use_ = draws_in_use();
   shift_counters(live);
   forget_quantities();

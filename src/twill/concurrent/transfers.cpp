@@ -150,6 +150,7 @@ Result<void> Machine::allocate(Role& role, ir::OpId id) {
   role.values.set(op.results[0], all);
   const Space space = op.kind == OpKind::tensor_alloc ? Space::tensor : Space::shared;
   ledger_.add(storage, program_.value(op.results[0]).name, space);
+  allocated_[id] = storage.get();
   const auto source = ir::operand_in(op, ir::Role::source);
   if (!source) return {};
   Access access = access_by(role, id);
