@@ -37,6 +37,13 @@ inline constexpr const char* kCramped = "no schedule leaves memory for what its 
 bool is_cramped(const problem::Problem& problem, const solve::Options& limits,
                 std::uint64_t& spent);
 
+/// Lower bound on the II of schedules of a `.loop` that leave memory for one copy of each value
+/// that changes groups, if it is above that of all. Asked where a schedule was refused a plan and
+/// the outcome's is above the bound. No more is claimed than a run of the plan takes: `simulated`.
+std::optional<schedule::Bound> bound_with_room(const Request& request,
+                                               const report::Outcome& outcome,
+                                               std::optional<double> simulated);
+
 /// Why the transfer ops between the groups of the outcome's schedule leave no schedule at any
 /// interval, at the machine's prices. They are those of the Problem of `--transfer-ops`, with these
 /// groups. nullopt where they leave one, where a small part of the work limit does not tell, and
