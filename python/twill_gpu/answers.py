@@ -46,9 +46,10 @@ class Schedule:
 
     @property
     def at_least(self) -> int:
-        """No schedule in scope takes fewer cycles an iteration: proven."""
-        bracket = self.raw["bracket"]
-        return int(bracket["fastest"] if bracket else self.raw["lower_bound"]["value"])
+        """No schedule in scope that can be built takes fewer cycles an iteration: proven."""
+        if self.raw["bracket"]:
+            return int(self.raw["bracket"]["fastest"])
+        return int((self.raw.get("bound_with_room") or self.raw["lower_bound"])["value"])
 
     @property
     def simulated(self) -> float | None:

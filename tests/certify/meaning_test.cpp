@@ -89,6 +89,9 @@ class ScheduleTruth {
         return leaves(it.first, it.second);
       case Kind::crosses:
         return crosses(it.first, it.second);
+      case Kind::handed:
+        return problem_.groups()[group(it.first)].warps >= number &&
+               some_op([&](std::size_t op) { return crosses(it.first, group(op)); });
       case Kind::steps:
         return steps(it.first) >= number;
       case Kind::deep:
@@ -394,6 +397,9 @@ void name_everything(Constraints& constraints, const Problem& problem, const Sub
         constraints.literal({Kind::held, a, b, copies});
       }
     }
+    for (std::size_t group = 0; group < groups && problem.ops()[a].registers > 0; ++group) {
+      constraints.literal({Kind::handed, a, 0, problem.groups()[group].warps});
+    }
     for (std::size_t group = 0; group < groups; ++group) {
       constraints.literal({Kind::leaves, a, group, 0});
       constraints.literal({Kind::crosses, a, group, 0});
@@ -458,10 +464,12 @@ std::string in_words(const Problem& problem, const Schedule& schedule) {
 }
 
 /// Everything that the checker believes holds of this schedule, which is right.
-void expect_allowed(const Problem& problem, const Schedule& schedule, std::mt19937& random) {
+void expect_allowed(const Problem& problem, const Schedule& schedule, std::mt19937& random,
+                    bool with_room = false) {
   const Schedule right = normal(problem, schedule);
   ASSERT_TRUE(verify::verify(problem, right).has_value());
-  const Subject subject = subject_of(problem, right, random);
+  Subject subject = subject_of(problem, right, random);
+  subject.with_room = with_room;
   UnitPropagation clauses;
   Constraints constraints(problem, subject, clauses);
   ASSERT_EQ(constraints.objection(), "");
@@ -659,6 +667,40 @@ TEST(Meaning, SchedulesWithAccumulatorsAreAllowed) {
   }
   report_meaning(schedules);
   EXPECT_GT(schedules, 1500);
+}
+
+/// The Problem with one memory of that capacity, which one value in three occupies.
+Problem with_memory(const Problem& problem, Amount capacity) {
+  problem::Parts parts = problem.parts();
+  parts.memories = {{"SMEM", capacity}};
+  for (std::size_t i = 0; i < parts.ops.size(); ++i) {
+    parts.ops[i].footprint.clear();
+    if (i % 3 == 0) parts.ops[i].footprint.push_back({problem::MemoryId(0), 300});
+  }
+  return *problem::pose(std::move(parts));
+}
+
+// Schedules that leave memory for what their groups hand over, with groups of several widths.
+TEST(Meaning, SchedulesWithRoomAreAllowed) {
+  std::mt19937 random(15);
+  solve::Options options;
+  options.room_for_staging = true;
+  int schedules = 0;
+  for (int round = 0; round < solve_test::rounds(800); ++round) {
+    solve_test::Size size;
+    size.ops = 3 + round % 3;
+    size.groups = 2 + round % 2;
+    const Problem drawn = solve_test::random_problem(random, size);
+    const Problem problem = with_memory(drawn, 1 + static_cast<Amount>(random() % 4000));
+    if (!problem.in_force(problem::Rule::memory)) continue;
+    const schedule::Answer answer = solve::solve(problem, options);
+    if (!answer.schedule) continue;
+    expect_allowed(problem, *answer.schedule, random, true);
+    if (HasFatalFailure() || HasNonfatalFailure()) return;
+    ++schedules;
+  }
+  report_meaning(schedules);
+  EXPECT_GT(schedules, 300);
 }
 
 // Schedules at random, of which those are right that the simulation says are right.

@@ -57,7 +57,7 @@ def verdict_of(done):
         return WRONG, f"II {answer['initiation_interval']}, and no plan: {plan['refusal']}"
     if done.returncode != 0:
         return WRONG, f"exit code {done.returncode}: {done.stderr.strip()[:200]}"
-    proven = bracket["fastest"] if bracket else answer["lower_bound"]["value"]
+    proven = cases.proven_of(answer)
     kept = bracket["kept"] if bracket else plan["simulated"]
     if plan["simulated"] is None or kept is None:
         return WRONG, "the plan comes to no steady state"
@@ -85,9 +85,9 @@ def row_of(case, done):
         answer = json.loads(done.stdout)
     except ValueError:
         return (case[0], f"exit-{done.returncode}", *["-"] * (len(COLUMNS_KEPT) - 2))
-    bracket, plan = answer["bracket"], answer["plan"]
+    plan = answer["plan"]
     simulated = plan["simulated"] if plan else None
-    proven = bracket["fastest"] if bracket else answer["lower_bound"]["value"]
+    proven = cases.proven_of(answer)
     figures = (answer["verdict"], answer["initiation_interval"], answer["lower_bound"]["value"], proven,
                None if simulated is None else f"{simulated:.1f}", answer["pool"], answer["rate"], answer.get("work_in_all"))
     return (case[0], *("-" if it in (None, "") else str(it) for it in figures))

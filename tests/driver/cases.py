@@ -25,6 +25,13 @@ def inputs():
     return [(str(path.relative_to(ROOT)), options) for path, options in kernels + loops]
 
 
+def proven_of(answer):
+    """Fewest cycles of an iteration of what can be built."""
+    if answer["bracket"]:
+        return answer["bracket"]["fastest"]
+    return (answer["bound_with_room"] or answer["lower_bound"])["value"]
+
+
 def add_options(parser):
     parser.add_argument("--program", type=pathlib.Path, required=True)
     parser.add_argument("--only", default="", metavar="REGEX", help="inputs and options, as the table has them")

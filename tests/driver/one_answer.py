@@ -66,7 +66,7 @@ class Story:
         answer = self.answer
         simulated, pool = answer["plan"]["simulated"], answer["pool"]
         self.expect("schedule", "its proven bound",
-                    self.headline[1], answer["bracket"]["fastest"] if answer["bracket"] else answer["lower_bound"]["value"])
+                    self.headline[1], cases.proven_of(answer))
         planned = pathlib.Path(self.scratch.name) / "plan.json"
         for command in ("bound", f"plan -o {planned}", "simulate"):
             self.expect(command, "the headline", headline_of(self.run(command)), self.headline)

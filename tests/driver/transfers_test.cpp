@@ -13,6 +13,7 @@
 #include "twill/driver/plan_loop.h"
 #include "twill/machine/machine.h"
 #include "twill/problem/problem.h"
+#include "twill/report/story.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/solve/solve.h"
 #include "twill/verify/verify.h"
@@ -103,6 +104,26 @@ TEST(Transfers, EveryBundledLoopHasAPlan) {
     }
   }
   EXPECT_GT(narrowed, 0);
+}
+
+// Protects: where the fastest schedule has no plan, the bound is about schedules that can be built.
+// One that is named is no answer, so nothing is claimed beside the bound on all.
+TEST(Transfers, TheBoundIsOfWhatCanBeBuilt) {
+  Request request = request_for("loops/bwd_b1.loop");
+  const auto answer = answer_loop(request);
+  ASSERT_TRUE(answer && answer->plan && answer->outcome.with_room);
+  EXPECT_EQ(answer->outcome.answer.lower_bound.value, 2802);
+  EXPECT_EQ(answer->outcome.with_room->value, 4328);
+  EXPECT_EQ(report::proven_bound(answer->outcome), 4328);
+  EXPECT_LE(4328, *answer->outcome.built->simulated);
+  const auto certified = certify_outcome(request, answer->outcome);
+  ASSERT_TRUE(certified);
+  EXPECT_TRUE(certified->warnings.empty());
+  EXPECT_TRUE(certified->certificate.contains("with-room.proof"));
+  request.alternatives.take = 1;
+  const auto other = answer_loop(request);
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(other->outcome.with_room);
 }
 
 /// The answer on the kernel's machine with that share of its shared memory. Fails where it is too

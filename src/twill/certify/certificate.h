@@ -67,9 +67,11 @@ struct AtLeast {
 struct Case {
   bool any = false;  ///< by any alternatives
   std::vector<std::pair<std::size_t, std::size_t>>
-      alternatives;             ///< op and alternative, of every op with several
-  std::vector<AtLeast> bounds;  ///< in the order of the levels
-  std::optional<Reason> never;  ///< there is none at any interval
+      alternatives;                  ///< op and alternative, of every op with several
+  std::vector<AtLeast> bounds;       ///< in the order of the levels
+  std::optional<AtLeast> with_room;  ///< interval of schedules with memory for one copy of each
+                                     ///< value that changes groups; by a proof
+  std::optional<Reason> never;       ///< there is none at any interval
   friend bool operator==(const Case&, const Case&) = default;
 };
 
@@ -122,6 +124,7 @@ struct Checked {
   schedule::Verdict verdict = schedule::Verdict::undecided;
   std::vector<std::int64_t> values;         ///< of the schedule, by level
   Cycles interval_bound = 1;                ///< no schedule has a smaller interval
+  Cycles bound_with_room = 1;               ///< none that leaves memory for what changes groups has
   std::vector<std::int64_t> nothing_below;  ///< without a schedule: none is lexicographically less
   int compute_groups = 0;                   ///< that the schedule uses
   int most_groups = 0;                      ///< compute groups of the pool

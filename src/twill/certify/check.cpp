@@ -9,6 +9,7 @@
 #include "twill/certify/symmetry.h"
 #include "twill/certify/witness.h"
 #include "twill/problem/problem.h"
+#include "twill/problem/staging.h"
 #include "twill/schedule/loop_text.h"
 #include "twill/verify/verify.h"
 
@@ -64,6 +65,7 @@ class Checker {
     std::vector<std::int64_t>& values = has_schedule() ? out.values : out.nothing_below;
     for (const auto& [level, value] : claims_.values) values.push_back(value);
     out.interval_bound = interval_bound();
+    out.bound_with_room = interval_bound(true);
     out.wanted_groups = problem_.minimum_compute_groups();
     out.most_groups = most_groups();
     out.hash = claims_.hash;
@@ -150,6 +152,7 @@ class Checker {
       for (std::size_t level = 0; level < it.bounds.size(); ++level) {
         if (!check_bound(*chosen, it, level)) return false;
       }
+      if (it.with_room && !check_with_room(*chosen, it)) return false;
       if (it.never && !check_never(*chosen, *it.never)) return false;
     }
     return true;
@@ -200,6 +203,21 @@ class Checker {
         fmt::format("{}: the reason shows at least {}, not {}", bound.level, *weight, bound.value));
   }
 
+  bool check_with_room(const Problem& chosen, const Case& it) {
+    const AtLeast& bound = *it.with_room;
+    if (bound.level != "interval" || bound.reason.kind != Reason::Kind::proof) {
+      return reject("what is said of schedules with room is an interval with a proof");
+    }
+    const bool counts = problem_.in_force(problem::Rule::memory) && problem_.transfers().empty();
+    if (!counts || !problem::staging_memory(problem_)) {
+      return reject("nothing waits in a memory here, and something is said of its room");
+    }
+    Subject subject;
+    subject.interval = bound.value - 1;
+    subject.with_room = true;
+    return check_refutation(chosen, bound.reason.file, subject, 0, it.any);
+  }
+
   /// Checks that the proof in `file` refutes exactly `wanted`, under limits that schedules with the
   /// claimed values in the levels before `level` keep.
   bool check_refutation(const Problem& chosen, const std::string& file, const Subject& wanted,
@@ -212,6 +230,9 @@ class Checker {
       return reject(file, 0,
                     fmt::format("the proof is about an interval of {}, the claim needs {}",
                                 subject.interval, wanted.interval));
+    }
+    if (subject.with_room && !wanted.with_room) {
+      return reject(file, 0, "the proof is about schedules with room only, the claim about all");
     }
     if (subject.refuted != wanted.refuted) {
       return reject(file, 0, "the proof refutes something else than the claim needs");
@@ -320,11 +341,12 @@ class Checker {
     return false;
   }
 
-  Cycles interval_bound() const {
+  Cycles interval_bound(bool with_room = false) const {
     std::optional<Cycles> least;
     for (const Case& it : claims_.cases) {
       if (it.never) continue;
-      const Cycles bound = it.bounds.empty() ? 1 : it.bounds.front().value;
+      Cycles bound = it.bounds.empty() ? 1 : it.bounds.front().value;
+      if (with_room && it.with_room) bound = std::max(bound, it.with_room->value);
       least = std::min(least.value_or(bound), bound);
     }
     return least.value_or(1);
@@ -382,6 +404,13 @@ std::vector<std::string> Checker::lines() const {
   if (claims_.verdict == Verdict::undecided) {
     out.push_back(fmt::format("interval   proven to be at least {}; no schedule is claimed",
                               interval_bound()));
+  }
+  if (interval_bound(true) > interval_bound()) {
+    const auto memory = problem::staging_memory(problem_);
+    out.push_back(
+        fmt::format("with room  at least {}, proven of the intervals of schedules that "
+                    "leave room in {} for a copy of each value that changes groups",
+                    interval_bound(true), problem_[*memory].name));
   }
   if (!certificate_.proofs.empty()) {
     std::size_t steps = 0;

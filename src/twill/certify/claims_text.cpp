@@ -89,6 +89,10 @@ std::string text_of(const Case& it, const Problem& problem) {
     text +=
         fmt::format("at-least {} {} {}", bound.level, bound.value, text_of(bound.reason, problem));
   }
+  if (it.with_room) {
+    text += fmt::format("with-room interval {} {}", it.with_room->value,
+                        text_of(it.with_room->reason, problem));
+  }
   if (it.never) text += "never " + text_of(*it.never, problem);
   return text;
 }
@@ -144,8 +148,8 @@ class ClaimsReader {
       TWILL_TRY(claims_.exchanges.emplace_back(), names_.pairs(in_));
     } else if (word == "case") {
       return start_case();
-    } else if (word == "at-least" || word == "never") {
-      return reason(word == "never");
+    } else if (word == "at-least" || word == "with-room" || word == "never") {
+      return reason(word);
     } else {
       return in_.fail(fmt::format("{} is no claim", quoted(word)));
     }
@@ -180,15 +184,17 @@ class ClaimsReader {
     return {};
   }
 
-  Result<void> reason(bool never) {
+  Result<void> reason(std::string_view claim) {
     if (claims_.cases.empty()) return in_.fail("a `case` comes before its bounds");
     Case& it = claims_.cases.back();
-    if (never && it.never) return in_.fail("there is a `never` in this case already");
+    if ((claim == "never" && it.never) || (claim == "with-room" && it.with_room)) {
+      return in_.fail(fmt::format("there is a `{}` in this case already", claim));
+    }
     Reason* reason = nullptr;
-    if (never) {
+    if (claim == "never") {
       reason = &it.never.emplace();
     } else {
-      AtLeast& bound = it.bounds.emplace_back();
+      AtLeast& bound = claim == "with-room" ? it.with_room.emplace() : it.bounds.emplace_back();
       bound.level = in_.word();
       TWILL_TRY(bound.value, in_.number(0, kLargest));
       reason = &bound.reason;

@@ -108,6 +108,7 @@ class Constraints {
   void define_counts(const Predicate& variable, Literal is);
   void define_leaves(const Predicate& variable, Literal is);
   void define_crosses(const Predicate& variable, Literal is);
+  void define_handed(const Predicate& variable, Literal is);
   void define_exists(std::size_t op, Literal is);
   void define_length(Cycles limit, Literal is);
   void define_alive(const Predicate& variable, Literal is);
@@ -129,6 +130,7 @@ class Constraints {
                          std::vector<Literal>& causes) const;
   bool pipe_overflows(std::size_t pipe, std::vector<Literal>& causes) const;
   bool memory_overflows(std::size_t memory, std::size_t event, std::vector<Literal>& causes) const;
+  std::int64_t handed_over(std::int64_t most, std::vector<Literal>& causes) const;
   std::int64_t registers_of(std::size_t group, std::vector<Literal>& causes) const;
   bool budget_overflows(std::size_t group, std::vector<Literal>& causes) const;
   bool registers_overflow(std::size_t event, std::vector<Literal>& causes) const;

@@ -23,6 +23,7 @@ std::vector<const Reason*> reasons_of(const Claims& claims) {
   std::vector<const Reason*> out;
   for (const Case& it : claims.cases) {
     for (const AtLeast& bound : it.bounds) out.push_back(&bound.reason);
+    if (it.with_room) out.push_back(&it.with_room->reason);
     if (it.never) out.push_back(&*it.never);
   }
   return out;

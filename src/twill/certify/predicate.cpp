@@ -1,7 +1,8 @@
 #include "twill/certify/predicate.h"
-#include "twill/problem/problem.h"
 
 #include <array>
+
+#include "twill/problem/problem.h"
 
 namespace twill::certify {
 namespace {
@@ -22,6 +23,7 @@ constexpr std::array<Form, kPredicateKinds> kForms = {{
     {"gathered", Noun::accumulator, Noun::group, false},
     {"leaves", Noun::op, Noun::group, false},
     {"crosses", Noun::op, Noun::group, false},
+    {"handed", Noun::op, Noun::nothing, true},
     {"exists", Noun::op, Noun::nothing, false},
     {"runs", Noun::op, Noun::group, false},
     {"steps", Noun::group, Noun::nothing, true},

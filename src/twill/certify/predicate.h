@@ -30,6 +30,7 @@ struct Predicate {
     gathered,   ///< all ops of accumulator `first` are in group `second`
     leaves,     ///< value `first` is of group `second`, and a late reader of it is not
     crosses,    ///< value `first` is not of group `second`, and a reader of it is
+    handed,     ///< value `first`, made by `number` warps or more, has a reader elsewhere
     exists,     ///< op `first`, a transfer op, exists
     runs,       ///< op `first`, a transfer op, exists and is in group `second`
     steps,      ///< group `first` needs at least `number` steps of its register budget
@@ -55,7 +56,7 @@ struct Predicate {
 
   friend auto operator<=>(const Predicate&, const Predicate&) = default;
 };
-inline constexpr int kPredicateKinds = 32;
+inline constexpr int kPredicateKinds = 33;
 
 /// Whether the kind may be a variable; whether it may be a sum that overflows. `groups` and
 /// `crossings` are both.

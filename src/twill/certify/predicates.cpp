@@ -193,6 +193,8 @@ void Constraints::define(const Predicate& it, Literal is) {
       return define_leaves(it, is);
     case Kind::crosses:
       return define_crosses(it, is);
+    case Kind::handed:
+      return define_handed(it, is);
     case Kind::exists:
       return define_exists(it.first, is);
     case Kind::deep:
@@ -286,6 +288,20 @@ void Constraints::define_crosses(const Predicate& it, Literal is) {
     if (facts_.ops[reading.reader].home == facts_.ops[it.first].home) continue;
     const Literal there = literal({Kind::in, reading.reader, it.second, 0});
     clause({}, {here, negation(there), is});
+  }
+}
+
+void Constraints::define_handed(const Predicate& it, Literal is) {
+  const std::vector<std::size_t>& groups = facts_.ops[it.first].groups;
+  const auto fits = [&](std::size_t g) { return problem_.groups()[g].warps >= it.number; };
+  const bool all = std::all_of(groups.begin(), groups.end(), fits);
+  for (const Reading& reading : facts_.readings[it.first]) {
+    const Literal same = literal({Kind::same, it.first, reading.reader, 0});
+    if (all) clause({}, {is, same});
+    for (const std::size_t group : groups) {
+      const Literal here = literal({Kind::in, it.first, group, 0});
+      if (!all && fits(group)) clause({}, {is, negation(here), same});
+    }
   }
 }
 

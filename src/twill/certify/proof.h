@@ -20,9 +20,10 @@ using Exchange = std::vector<std::pair<std::size_t, std::size_t>>;
 /// that keeps the limits. Also the assumptions made without loss of generality.
 struct Subject {
   Cycles interval = 1;
-  std::size_t anchor = 0;                              ///< the op whose slot is 0
-  std::vector<std::size_t> tiles;                      ///< ops ordered by slot; empty or >= 2
-  std::vector<Exchange> exchanges;                     ///< that justify it
+  bool with_room = false;           ///< and leaves memory for values that change groups
+  std::size_t anchor = 0;           ///< the op whose slot is 0
+  std::vector<std::size_t> tiles;   ///< ops ordered by slot; empty or >= 2
+  std::vector<Exchange> exchanges;  ///< that justify it
   std::vector<std::vector<std::size_t>> accumulators;  ///< ops in the order they read each other
   std::vector<Predicate> given;                        ///< limits that the schedule keeps
   std::optional<Predicate> refuted;                    ///< and the one that it cannot keep

@@ -22,7 +22,8 @@ std::string join(const std::vector<std::size_t>& ops, const Problem& problem) {
 }
 
 int head_lines(const Subject& subject) {
-  return 4 + static_cast<int>(subject.tiles.empty() ? 0 : 1) +
+  return 4 + static_cast<int>(subject.with_room ? 1 : 0) +
+         static_cast<int>(subject.tiles.empty() ? 0 : 1) +
          static_cast<int>(subject.exchanges.size() + subject.accumulators.size() +
                           subject.given.size());
 }
@@ -40,6 +41,7 @@ void print_subject(const Subject& subject, const Problem& problem, std::string& 
   }
   for (const auto& ops : subject.accumulators) out += "accumulator" + join(ops, problem) + "\n";
   for (const Predicate& it : subject.given) out += "given " + text_of(it, problem) + "\n";
+  if (subject.with_room) out += "with-room\n";
   out += "refute " +
          (subject.refuted ? text_of(*subject.refuted, problem) : std::string("everything")) + "\n";
 }
@@ -139,6 +141,10 @@ class ProofReader {
     if (word == "given") {
       TWILL_TRY(const Predicate it, limit());
       subject.given.push_back(it);
+      return {};
+    }
+    if (word == "with-room") {
+      if (std::exchange(subject.with_room, true)) return in_.fail("there is `with-room` already");
       return {};
     }
     if (word != "refute") return in_.fail(fmt::format("{} is no line of a proof", quoted(word)));

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <set>
 
 #include "twill/certify/constraints.h"
 #include "twill/problem/problem.h"
+#include "twill/problem/staging.h"
 
 /// Part of the Constraints: sums over the literals that are true now.
 namespace twill::certify {
@@ -94,7 +96,9 @@ bool Constraints::pipe_overflows(std::size_t pipe, std::vector<Literal>& causes)
 bool Constraints::memory_overflows(std::size_t memory, std::size_t event,
                                    std::vector<Literal>& causes) const {
   const std::int64_t capacity = problem_.memories()[memory].capacity;
-  std::int64_t sum = 0;
+  const bool stages =
+      subject_.with_room && problem::staging_memory(problem_) == problem::MemoryId(memory);
+  std::int64_t sum = stages ? handed_over(capacity, causes) : 0;
   for (std::size_t value = 0; value < n_ && sum <= capacity; ++value) {
     for (const problem::Footprint& it : problem_.ops()[value].footprint) {
       if (it.memory.index() != memory || it.amount == 0) continue;
@@ -102,6 +106,26 @@ bool Constraints::memory_overflows(std::size_t memory, std::size_t event,
     }
   }
   return sum > capacity;
+}
+
+/// Bytes of the values that certainly change groups, one copy of each; beyond `most`: not all of
+/// them.
+std::int64_t Constraints::handed_over(std::int64_t most, std::vector<Literal>& causes) const {
+  std::int64_t sum = 0;
+  for (std::size_t value = 0; value < n_ && sum <= most; ++value) {
+    const problem::Op& op = problem_.ops()[value];
+    if (!is_value(value) || !op.footprint.empty()) continue;
+    std::set<int> widths;
+    for (const std::size_t group : facts_.ops[value].groups) {
+      widths.insert(problem_.groups()[group].warps);
+    }
+    for (auto warps = widths.rbegin(); warps != widths.rend(); ++warps) {
+      if (!is_true({Kind::handed, value, 0, *warps}, causes)) continue;
+      sum += std::min(problem::staged_bytes(op, *warps), most + 1);
+      break;
+    }
+  }
+  return sum;
 }
 
 /// Most registers of a group: its own limit, and the steps of its budget that are not certainly

@@ -23,10 +23,11 @@ std::string in_words(const std::optional<schedule::Schedule>& start) {
 std::string key_of(const problem::Problem& problem, const solve::Options& limits) {
   const std::string text = schedule::print_loop(schedule::loop_text_of(problem));
   const std::string header = "loop " + problem.name();
-  return fmt::format(
-      "{} {} {} {} {} {} {}\n{}", limits.work_limit, limits.hurry_after, limits.memory_limit,
-      limits.most_combinations, limits.most_interval.value_or(0), limits.room_for_staging,
-      in_words(limits.start), text.starts_with(header) ? text.substr(header.size()) : text);
+  return fmt::format("{} {} {} {} {} {} {} {}\n{}", limits.work_limit, limits.hurry_after,
+                     limits.memory_limit, limits.most_combinations,
+                     limits.most_interval.value_or(0), limits.least_interval,
+                     limits.room_for_staging, in_words(limits.start),
+                     text.starts_with(header) ? text.substr(header.size()) : text);
 }
 
 }  // namespace

@@ -69,7 +69,10 @@ class Certificates {
 
   /// The certificate of a loop that is its own Problem.
   certify::Files of_loop() {
-    const prove::Written written = of_answer(posed_.slowest.front().problem);
+    prove::Written written = of_answer(posed_.slowest.front().problem);
+    if (outcome_.with_room) {
+      written = accepted(prove::with_room(std::move(written), outcome_.with_room->value, limits_));
+    }
     complete_ = written.complete;
     return certify::print_certificate(written.certificate);
   }

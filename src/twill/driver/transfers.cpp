@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "twill/driver/answers.h"
 #include "twill/problem/staging.h"
 #include "twill/problem/transfer.h"
@@ -27,6 +29,9 @@ constexpr std::uint64_t kQuestion = 2'000'000;
 
 /// Work for the question whether a pool is cramped.
 constexpr std::uint64_t kRefutation = 8'000'000;
+
+/// Work for the bound on schedules with room.
+constexpr std::uint64_t kWithRoom = 4'000'000;
 
 bool is_in_registers(const Problem& problem, const Dependence& it) {
   return it.carries_value && it.from != it.to && problem[it.from].registers > 0;
@@ -170,6 +175,40 @@ bool is_cramped(const Problem& problem, const solve::Options& limits, std::uint6
   const solve::Decision any = solve::refute_all(problem, few);
   spent += any.work;
   return any.decided == solve::Decided::infeasible;
+}
+
+std::optional<schedule::Bound> bound_with_room(const Request& request,
+                                               const report::Outcome& outcome,
+                                               std::optional<double> simulated) {
+  const bool answers_loop = request.strategy.strategy == strategy::Strategy::twill &&
+                            outcome.rate.empty() && outcome.strategy == "twill";
+  if (!simulated || !answers_loop || request.names_schedule() || request.normalize) return {};
+  const bool refused = std::any_of(outcome.candidates.begin(), outcome.candidates.end(),
+                                   [](const auto& it) { return it.refused.starts_with("plan: "); });
+  const Cycles known = outcome.answer.lower_bound.value;
+  const Cycles interval = outcome.answer.schedule->initiation_interval;
+  const Cycles most = std::min(interval, static_cast<Cycles>(*simulated));
+  const Problem& problem = outcome.problem;
+  const bool counts = problem.in_force(Rule::memory) && problem.transfers().empty();
+  if (!refused || !counts || most <= known || !problem::staging_memory(problem)) return {};
+  Parts parts = problem.parts();
+  parts.objectives.clear();
+  solve::Options few = request.limits;
+  few.work_limit = std::min(kWithRoom, few.work_limit);
+  few.hurry_after = 0;
+  few.room_for_staging = true;
+  few.least_interval = known;
+  few.most_interval = most;
+  if (interval == most) few.start = outcome.answer.schedule;
+  const schedule::Answer answer = solve_with(request.answers, problem::pose(parts).value(), few);
+  schedule::Bound bound = answer.lower_bound;
+  bound.value = std::min(bound.value, most);
+  if (bound.value <= known) return {};
+  bound.witness = fmt::format(
+      "an exhaustive search finds no schedule at an II of {} or less that leaves memory for a copy "
+      "of each value that changes groups",
+      bound.value - 1);
+  return bound;
 }
 
 std::optional<std::string> why_no_transfer(const Request& request, const Reading& reading,

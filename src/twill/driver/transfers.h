@@ -38,6 +38,13 @@ inline constexpr const char* kCramped =
 bool is_cramped(const problem::Problem& problem, const solve::Options& limits,
                 std::uint64_t& spent);
 
+/// Lower bound on the II of schedules of a `.loop` that leave memory for one copy of each value
+/// that changes groups, if it is above that of all. Asked where a schedule was refused a plan and
+/// the outcome's is above the bound. No more is claimed than a run of the plan takes: `simulated`.
+std::optional<schedule::Bound> bound_with_room(const Request& request,
+                                               const report::Outcome& outcome,
+                                               std::optional<double> simulated);
+
 /// Reason why no schedule at any interval is left, with transfer ops between the groups of the
 /// outcome's schedule at the machine's prices. The ops are those of the Problem of
 /// `--transfer-ops`, with these groups. nullopt if a schedule is left, or if a small part of the

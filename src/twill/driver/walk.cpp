@@ -395,6 +395,7 @@ class Walk {
     if (request_.alternatives.take == 0) {
       TWILL_TRY_VOID(add_alternatives(request_, *reading_, outcome));
     }
+    if (best_) outcome.with_room = bound_with_room(request_, outcome, simulated(steps_[at]));
     leave_what_exists(outcome);
     outcome.limiter = limiter_of(request_, *reading_, outcome);
     PlannedLoop out{std::move(outcome),

@@ -32,9 +32,10 @@ void add_about(const report::Outcome& outcome, Facts& facts) {
 void add_figures(const report::Outcome& outcome, Facts& facts) {
   facts.figures.push_back(
       {"No schedule is faster", static_cast<double>(report::proven_bound(outcome)), Basis::proven,
-       outcome.live_only ? "proven for every schedule at these costs, in iterations that "
-                           "take the branches priced"
-                         : "proven for every schedule of this loop at these costs"});
+       outcome.live_only   ? "proven for every schedule at these costs, in iterations that "
+                             "take the branches priced"
+       : outcome.with_room ? "proven for schedules of this loop at these costs that can be built"
+                           : "proven for every schedule of this loop at these costs"});
   const auto simulated = outcome.built ? outcome.built->simulated : std::nullopt;
   const std::string who = outcome.strategy == "twill" ? "Twill" : "Strategy " + outcome.strategy;
   if (simulated) {

@@ -173,6 +173,40 @@ class Writer {
   int number_ = 0;      ///< of the case
 };
 
+/// The Problem with the alternatives of a case only.
+Problem problem_of(const Problem& problem, const Case& it) {
+  problem::Parts parts = problem.parts();
+  for (const auto& [op, alternative] : it.alternatives) {
+    auto& alternatives = parts.ops[op].alternatives;
+    alternatives = {problem::Alternative(alternatives[alternative])};
+  }
+  return problem::pose(std::move(parts)).value();  // with fewer choices
+}
+
+/// Adds to a case what was refuted of its schedules with room, if that is more than is known of
+/// all. Returns why the proof is wrong, or nothing.
+std::string add_with_room(const Problem& problem, const Recorder& recorder, std::size_t number,
+                          Certificate& certificate) {
+  Case& it = certificate.claims.cases[number];
+  if (it.any || it.never) return "";
+  std::vector<int> alternatives(problem.ops().size(), 0);
+  for (const auto& [op, chosen] : it.alternatives) alternatives[op] = static_cast<int>(chosen);
+  std::optional<Proof> proof = recorder.interval(alternatives);
+  if (!proof || proof->subject.interval < it.bounds.front().value) return "";
+  proof->subject.with_room = true;
+  auto trimmed = certify::trim_proof(problem_of(problem, it), *proof);
+  if (!trimmed) return trimmed.error().reason;
+  AtLeast& bound = it.with_room.emplace();
+  bound.level = "interval";
+  bound.value = proof->subject.interval + 1;
+  bound.reason.kind = Reason::Kind::proof;
+  const bool single = certificate.claims.cases.size() == 1;
+  bound.reason.file =
+      single ? "with-room.proof" : fmt::format("case-{}-with-room.proof", number + 1);
+  certificate.proofs.emplace(bound.reason.file, *std::move(trimmed));
+  return "";
+}
+
 /// Levels of an answer that have to be refuted anew, as `solve::confirm` takes them.
 std::vector<schedule::ObjectiveValue> levels_of(const Answer& answer) {
   if (!answer.objectives.empty()) return answer.objectives;
@@ -218,6 +252,29 @@ tl::expected<Written, std::string> certify_nothing_better(const Problem& problem
     nothing.objectives.push_back({levels[i], values[i], values[i], true});
   }
   return certify(problem, nothing, options);
+}
+
+tl::expected<Written, std::string> with_room(Written written, Cycles bound,
+                                             const solve::Options& options) {
+  Certificate& certificate = written.certificate;
+  Recorder recorder(certificate.problem.ops().size());
+  solve::Options recorded = options;
+  recorded.proof = &recorder;
+  recorded.room_for_staging = true;
+  const schedule::ObjectiveValue interval = {"initiation_interval", bound, bound, true};
+  const auto decided = solve::confirm(certificate.problem, std::span(&interval, 1), recorded);
+  if (decided.decided == solve::Decided::feasible) {
+    return tl::unexpected(std::string("there is a schedule with room that is claimed impossible"));
+  }
+  Written out = written;
+  for (std::size_t i = 0; i < out.certificate.claims.cases.size(); ++i) {
+    std::string wrong = add_with_room(certificate.problem, recorder, i, out.certificate);
+    if (!wrong.empty()) return tl::unexpected(std::move(wrong));
+  }
+  out.checked = certify::check_certificate(out.certificate);
+  if (out.checked.rejection) return tl::unexpected(out.checked.rejection->reason);
+  out.complete = out.complete && out.checked.bound_with_room >= bound;
+  return out;
 }
 
 tl::expected<Written, std::string> certify_interval(const Problem& problem, Cycles bound,

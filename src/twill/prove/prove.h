@@ -36,6 +36,12 @@ tl::expected<Written, std::string> certify_nothing_better(const problem::Problem
                                                           std::span<const std::int64_t> values,
                                                           const solve::Options& options);
 
+/// Adds to the certificate of a schedule that none has an interval below `bound` among those that
+/// leave memory for one copy of each value that changes groups. As before, and not complete, where
+/// a limit ends the search.
+tl::expected<Written, std::string> with_room(Written written, Cycles bound,
+                                             const solve::Options& options);
+
 /// Certificate that no schedule has an interval below `bound`.
 tl::expected<Written, std::string> certify_interval(const problem::Problem& problem, Cycles bound,
                                                     const solve::Options& options);

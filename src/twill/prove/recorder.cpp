@@ -40,6 +40,8 @@ Predicate::Kind kind_of(Meaning::Kind kind) {
       return Predicate::Kind::leaves;
     case Meaning::Kind::crosses:
       return Predicate::Kind::crosses;
+    case Meaning::Kind::handed:
+      return Predicate::Kind::handed;
     case Meaning::Kind::exists:
       return Predicate::Kind::exists;
     case Meaning::Kind::runs_in:

@@ -151,6 +151,9 @@ struct Outcome {
   std::string problem_text;  ///< the `.loop` text
   schedule::Bound min_ii;    ///< the bound that needs no search
   schedule::Answer answer;
+  std::optional<schedule::Bound> with_room;  ///< of schedules that leave memory for one copy of
+                                             ///< each value that changes groups, as every plan has;
+                                             ///< if more is proven of these than of all
   std::optional<AlternativeSchedules> alternatives;  ///< if they were asked for
   int alternative = 0;  ///< number of the alternative that the answer's schedule is; 0: none, and
                         ///< the answer is about all schedules. Else objectives are about the

@@ -286,6 +286,7 @@ std::string schedule_line(const Outcome& outcome, int exit_code) {
       answer.schedule ? Json(answer.schedule->initiation_interval) : Json(nullptr);
   json["lower_bound"] = answer.lower_bound.value;
   json["limited_by"] = limit_of(answer.lower_bound);
+  json["bound_with_room"] = outcome.with_room ? Json(outcome.with_room->value) : Json(nullptr);
   json["bracket"] = bracket_json(outcome);
   json["limiter"] = limiter_part(outcome.limiter);
   json["plan"] = plan_part(outcome.built);
@@ -340,6 +341,8 @@ std::string schedule_json(const Outcome& outcome, const Printing& printing) {
   json["length"] = if_any(has ? schedule::length_of(outcome.problem, *answer.schedule) : 0);
   json["stage_count"] = if_any(has ? schedule::stage_count(outcome.problem, *answer.schedule) : 0);
   json["lower_bound"] = bound_part(outcome, answer.lower_bound);
+  json["bound_with_room"] =
+      outcome.with_room ? bound_part(outcome, *outcome.with_room) : Json(nullptr);
   json["min_ii"] = bound_part(outcome, outcome.min_ii);
   json["bracket"] = bracket_json(outcome);
   json["limiter"] = limiter_part(outcome.limiter);

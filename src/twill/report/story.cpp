@@ -59,6 +59,13 @@ std::vector<std::string> pools_of(const Outcome& outcome) {
 /// rates, one CTA per SM (proven for pool 2x64)".
 std::string bound_line(const Outcome& outcome) {
   const Cycles bound = proven_bound(outcome);
+  if (!outcome.bracket && outcome.with_room) {
+    return fmt::format(
+        "{} cycles: no schedule of this loop takes less at these costs and leaves memory for what "
+        "its "
+        "groups hand over (proven; {} for all schedules)",
+        bound, outcome.answer.lower_bound.value);
+  }
   if (!outcome.bracket) {
     return fmt::format(
         "{} cycles: no schedule of this loop takes less at these costs, in these groups (proven)",
@@ -120,7 +127,7 @@ std::string schedule_line_of(const Outcome& outcome) {
   if (answer.lower_bound.value >= ii) {
     return text + "; no smaller II exists, proven; not all objectives are proven";
   }
-  return text + fmt::format(", feasible; nothing below {} exists", answer.lower_bound.value);
+  return text + ", feasible; " + nothing_below(outcome);
 }
 
 /// Whether the schedule's own figures are the answer's. A kernel's schedule is for one of two
@@ -154,7 +161,14 @@ std::string refused_line(const Outcome& outcome) {
 }  // namespace
 
 Cycles proven_bound(const Outcome& outcome) {
-  return outcome.bracket ? outcome.bracket->fastest : outcome.answer.lower_bound.value;
+  if (outcome.bracket) return outcome.bracket->fastest;
+  return outcome.with_room ? outcome.with_room->value : outcome.answer.lower_bound.value;
+}
+
+std::string nothing_below(const Outcome& outcome) {
+  if (outcome.with_room)
+    return fmt::format("nothing below {} can be built", outcome.with_room->value);
+  return fmt::format("nothing below {} exists", outcome.answer.lower_bound.value);
 }
 
 std::vector<GapPart> gap_of(const Outcome& outcome) {

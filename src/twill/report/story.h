@@ -11,8 +11,12 @@
 namespace twill::report {
 
 /// Proven lower bound on the II of every schedule of the loop: with every op at its fastest, over
-/// all pools that were considered. A loop without rates has one set of costs.
+/// all pools that were considered. A loop without rates has one set of costs; there only schedules
+/// with room for what their groups hand over count, if more is known of these.
 Cycles proven_bound(const Outcome& outcome);
+
+/// "nothing below 2560 exists", or "can be built".
+std::string nothing_below(const Outcome& outcome);
 
 /// Interval that the plan keeps, in cycles: the longer of its simulated runs at full rates on
 /// shared pipes and at slowest co-run rates. Nothing without a plan that has a steady state.

@@ -53,10 +53,9 @@ std::string verdict_line(const Outcome& outcome) {
                               outcome.alternative, answer.lower_bound.value);
   }
   if (answer.lower_bound.value == ii) return text + "fastest, proven; not all objectives are";
-  return text +
-         fmt::format("feasible, and not proven to be the best; nothing below {} exists (gap {})",
-                     answer.lower_bound.value,
-                     percent(ii - answer.lower_bound.value, answer.lower_bound.value));
+  const Cycles least = outcome.with_room ? outcome.with_room->value : answer.lower_bound.value;
+  return text + fmt::format("feasible, and not proven to be the best; {} (gap {})",
+                            nothing_below(outcome), percent(ii - least, least));
 }
 
 std::string limiter(const Outcome& outcome) {
@@ -64,6 +63,7 @@ std::string limiter(const Outcome& outcome) {
   if (outcome.strategy != "twill" && !outcome.order_circuit.empty()) {
     return fmt::format("its order: {}", fmt::join(outcome.order_circuit, "; "));
   }
+  if (outcome.with_room) return outcome.with_room->witness;
   if (bound.kind != schedule::BoundKind::search) return bound.witness;
   return fmt::format("{}; resources and circuits alone would allow {} ({})", bound.witness,
                      outcome.min_ii.value, outcome.min_ii.witness);

@@ -31,7 +31,7 @@ Decision for_each_candidate(const problem::Problem& problem, const Options& opti
   for (const Candidate& candidate : candidates.tried) {
     if (candidate.min_ii.value > most) continue;
     const auto no_report = [](std::string_view, std::optional<std::int64_t>, std::int64_t) {};
-    Search search(candidate, budget, options.proof, no_report);
+    Search search(candidate, budget, options.proof, no_report, {}, options.room_for_staging);
     if (options.start) search.start_from(*options.start);
     const Outcome outcome = refute(search);
     decision.work = budget.work();

@@ -153,7 +153,7 @@ class Encoding {
   std::vector<schedule::Address> addresses() const;
 
   // encode_storage.cpp: memories and registers
-  Literal staged_from(const Guards& shared, Literal here);
+  Literal handed(std::size_t value, const Guards& shared, int warps);
   std::vector<Term> staged_terms(std::size_t memory);
   void add_memories();
   void add_shares();

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "twill/problem/problem.h"
 #include "twill/solve/encode.h"
@@ -71,15 +72,24 @@ void Encoding::count_read(std::size_t value, const Read& read, std::size_t event
   }
 }
 
-/// Forces a literal to be true where `here` is true and one of `shared` is false.
-Literal Encoding::staged_from(const Guards& shared, Literal here) {
-  const Literal staged = engine_.add_consequence();
-  for (const Literal one : shared) add_clause({}, {one, ~here, staged});
-  return staged;
+/// Forced to be true where a reader of the value is in another group (`shared`: it is not), and its
+/// own has at least that many warps.
+Literal Encoding::handed(std::size_t value, const Guards& shared, int warps) {
+  const Literal handed = consequence({Meaning::Kind::handed, value, 0, warps});
+  const auto fits = [&](std::size_t g) { return instance_.problem->groups()[g].warps >= warps; };
+  const std::vector<std::size_t>& groups = instance_.tasks[value].groups;
+  const bool all = std::all_of(groups.begin(), groups.end(), fits);
+  for (const Literal one : shared) {
+    if (all) add_clause({}, {one, handed});
+    for (const std::size_t group : groups) {
+      if (!all && fits(group)) add_clause({}, {one, ~in_group_[value][group], handed});
+    }
+  }
+  return handed;
 }
 
-/// Bytes of the memory in which values wait that change groups, all the time. These literals have
-/// no meaning in a proof, since none is written then.
+/// Bytes of the memory in which values wait that change groups, all the time. A value takes more in
+/// a wider group, in steps.
 std::vector<Term> Encoding::staged_terms(std::size_t memory) {
   std::vector<Term> terms;
   if (instance_.staging != memory) return terms;
@@ -92,16 +102,15 @@ std::vector<Term> Encoding::staged_terms(std::size_t memory) {
     std::erase(shared, kTrue);
     const std::vector<std::size_t>& groups = instance_.tasks[value].groups;
     if (shared.empty() || groups.empty()) continue;
-    const auto bytes = [&](std::size_t group) { return staged_bytes(instance_, value, group); };
-    const bool alike = std::all_of(groups.begin(), groups.end(), [&](std::size_t group) {
-      return bytes(group) == bytes(groups.front());
-    });
-    if (alike) {
-      terms.push_back({bytes(groups.front()), staged_from(shared, kTrue)});
-      continue;
-    }
+    std::set<int> widths;
     for (const std::size_t group : groups) {
-      terms.push_back({bytes(group), staged_from(shared, in_group_[value][group])});
+      widths.insert(instance_.problem->groups()[group].warps);
+    }
+    int narrower = 0;
+    for (const int warps : widths) {
+      const std::int64_t more = instance_.tasks[value].staged * (warps - narrower);
+      terms.push_back({more, handed(value, shared, warps)});
+      narrower = warps;
     }
   }
   return terms;
@@ -111,7 +120,9 @@ void Encoding::add_memories() {
   for (std::size_t number = 0; number < instance_.memories.size(); ++number) {
     const Store& memory = instance_.memories[number];
     const std::vector<Term> staged = staged_terms(number);
-    if (!staged.empty()) engine_.add_at_most(staged, memory.capacity);
+    // Counting what lives at the issue of an op as well would be no less.
+    if (!staged.empty())
+      add_at_most({Meaning::Kind::memory, number, 0, 0}, staged, memory.capacity);
     for (const Occupant& event : memory.values) {
       std::vector<Term> terms = staged;
       for (const Occupant& value : memory.values) {

@@ -30,6 +30,7 @@ struct Meaning {
     leaves,          ///< value, group: the value is in the group, a reader for which it lives
                      ///< longer is not
     crosses,         ///< value, group: a reader is in the group, the value is not
+    handed,          ///< value, number: made by so many warps, with a reader elsewhere
     exists,          ///< transfer op: it exists
     runs_in,         ///< transfer op, group: it exists and is in the group
     deep,            ///< value, memory, number: its buffer holds so many copies at once

@@ -55,7 +55,7 @@ struct Options {
 
   /// Only schedules are of interest that leave memory for one copy of each value in registers that
   /// changes groups (problem/staging.h). What is proven then is proven among these. No effect in a
-  /// Problem with transfers. With it there is no `proof`.
+  /// Problem with transfers. With it `solve` writes no `proof`; `confirm` does.
   bool room_for_staging = false;
 
   /// A schedule that obeys the rules, to start from. It is used where the search for its
