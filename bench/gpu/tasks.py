@@ -36,7 +36,6 @@ MAPPINGS = {
     "attention_fa3": ("attention_fa3", "ttgir", "map short for attention on h200 { BM = 128  BN = 64  D = 128 }"),
     "split_k_2048": ("split_k", "both", "map parts for gemm on h200 { U = 128  V = 128  W = 64  S = 2048 }"),
     "split_k_4096": ("split_k", "both", "map parts for gemm on h200 { U = 128  V = 128  W = 64  S = 4096 }"),
-    "split_k_8192": ("split_k", "both", "map parts for gemm on h200 { U = 128  V = 128  W = 64  S = 8192 }"),
     "split_k_wide": ("split_k", "both", "map wide for gemm on h200 { U = 128  V = 256  W = 64  S = 4096 }"),
 }
 LAUNCHES = 200
@@ -210,7 +209,7 @@ def split(columns, part):
     return make
 
 
-for NAME, COLUMNS, PART in (("split_k", 128, 2048), ("split_k_2048", 128, 2048), ("split_k_4096", 128, 4096), ("split_k_8192", 128, 8192),
+for NAME, COLUMNS, PART in (("split_k", 128, 8192), ("split_k_2048", 128, 2048), ("split_k_4096", 128, 4096),
                             ("split_k_wide", 256, 4096)):
     program([(128, 128, 8192), (256, 400, 16384), (120, 128, 5000)], (512, 512, 65536), (1024, 1024, 32768), name=NAME)(split(COLUMNS, PART))
 

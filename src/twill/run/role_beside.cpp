@@ -18,7 +18,7 @@ bool RoleSteps::is_around(ir::OpKind kind) {
   };
   const auto next = steps_.begin() + static_cast<std::ptrdiff_t>(next_);
   const auto left = std::find_if(next, steps_.end(), is_left);
-  if (left == steps_.end()) return true;
+  if (left == steps_.end()) return kind != ir::OpKind::shared_store || !fills_box();
   if (std::find_if(steps_.begin(), next, is_left) != next) return false;
   switch (kind) {
     case ir::OpKind::wgmma:
@@ -30,6 +30,15 @@ bool RoleSteps::is_around(ir::OpKind kind) {
     default:
       return kind == ir::OpKind::shared_load;
   }
+}
+
+/// Whether the role fills a box: the step before or the next one that shows stages for a store.
+bool RoleSteps::fills_box() const {
+  if (next_ > 0 && box_of(*steps_[next_ - 1].step)) return true;
+  const auto from = steps_.begin() + static_cast<std::ptrdiff_t>(next_);
+  const auto next =
+      std::find_if(from, steps_.end(), [&](const Placed& placed) { return shows(placed); });
+  return next != steps_.end() && box_of(*next->step).has_value();
 }
 
 /// Whether a role makes the op's mbarrier itself. A role makes one for each tile that it loads and

@@ -106,12 +106,9 @@ std::string RoleSteps::words(const Placed& placed) const {
   return plan::to_text(plan_, *placed.step) + " of iteration " + std::to_string(placed.iteration);
 }
 
-/// The box into which threads write in a step, for another role to store. Beside products in no
-/// loop a role may write memory of its own, so boxes are not asked for there.
+/// The box into which threads write in a step, for another role to store.
 std::optional<plan::BufferId> RoleSteps::box_of(const plan::Step& step) const {
-  if (step.kind != StepKind::stage || !step.per_tile_op || all_.products_around) {
-    return std::nullopt;
-  }
+  if (step.kind != StepKind::stage || !step.per_tile_op) return std::nullopt;
   const plan::PerTileOp& op = plan_.kernel->per_tile_ops[*step.per_tile_op];
   return op.sender ? std::optional(op.buffers.front()) : std::nullopt;
 }

@@ -99,6 +99,7 @@ class RoleSteps {
   std::string to_next();
   bool is_beside(const concurrent::Role& state) const;
   bool is_around(ir::OpKind kind);
+  bool fills_box() const;
   bool is_in_branch(const concurrent::Role& state) const;
   std::string check_in_branch(const concurrent::Role& state, ir::OpId op) const;
   void note_aside(const concurrent::Role& state, ir::OpId op);
