@@ -10,7 +10,8 @@ namespace twill::driver {
 
 /// The loads of tiles in a loop behind the planned one, with the planned loads that each is like.
 /// Alike are loads of a tile of one shape, element and layout, by one descriptor or both by
-/// pointers. Cost: about the size of the loop for each of its loads.
+/// pointers. A load runs ahead only where no effect in front of it is one that it must see. Cost:
+/// about the size of the loop for each of its loads.
 std::vector<plan::LoadRequest> loads_beside(const Kernel& kernel, const report::Outcome& outcome,
                                             ir::OpId loop);
 
