@@ -6,6 +6,7 @@
 
 #include "twill/device/thread_copies.h"
 #include "twill/extract/copied.h"
+#include "twill/ir/arrays.h"
 #include "twill/ir/effects.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/passing.h"
@@ -29,6 +30,26 @@ bool runs_ahead(const ir::Program& program, const ir::Loop& loop, ir::OpId load,
     if (!by || !of_tiles.contains(value)) return true;
     return program.op(*by).kind == OpKind::load || ir::is_pure(program, *by);
   });
+}
+
+/// Whether a load of a loop behind the planned one may begin while other roles are still in front
+/// of it. Nothing in front writes what it reads, and nothing between the two loops orders accesses
+/// to memory. In a loop over tiles, later writes are in front of the next tile's loads.
+bool may_begin_early(const ir::Program& program, ir::OpId function, ir::OpId planned_loop,
+                     ir::OpId loop, ir::OpId load) {
+  const ir::OpId last = ir::walk(program, loop).back();
+  const bool in_tiles = ir::parent(program, loop) != function;
+  const ir::ValueId address = ir::memory_access(program.op(load))->address;
+  for (const ir::OpId id : ir::walk(program, function)) {
+    if (last < id && !in_tiles) break;
+    const ir::Effect effect = ir::effect_of(program.op(id));
+    const bool orders = effect == ir::Effect::orders || effect == ir::Effect::unknown;
+    if (orders && planned_loop < id && id <= last) return false;
+    const auto access = ir::memory_access(program.op(id));
+    const bool writes = access && access->writes && access->space == ir::AccessSpace::global;
+    if (writes && ir::may_meet(program, address, access->address)) return false;
+  }
+  return true;
 }
 
 bool is_alike(const ir::Program& program, ir::OpId load, ir::OpId planned) {
@@ -78,7 +99,8 @@ std::vector<plan::LoadRequest> loads_beside(const Kernel& kernel, const report::
     for (const auto& [value, copy] : planned) {
       if (is_alike(program, load, *program.value(value).op)) request.like.push_back(copy);
     }
-    request.runs_ahead = runs_ahead(program, *loop, load, of_tiles);
+    request.runs_ahead = runs_ahead(program, *loop, load, of_tiles) &&
+                         may_begin_early(program, *function, kernel.choice.loop, id, load);
     request.by_descriptor = op.kind == OpKind::block_load;
     requests.push_back(std::move(request));
   }
