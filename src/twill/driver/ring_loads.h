@@ -11,8 +11,8 @@ namespace twill::driver {
 
 /// Loads of tiles in a loop behind the planned loop, each with the planned loads like it. Two loads
 /// are alike if their tiles have one shape, element and layout, and both use one descriptor, or
-/// both pointers. A load runs ahead only if no effect in front of it must come first. Cost: about the
-/// size of the loop for each of its loads.
+/// both pointers. A load runs ahead only if no effect in front of it must come first. Cost: about
+/// the size of the loop for each of its loads.
 std::vector<plan::LoadRequest> loads_beside(const Kernel& kernel, const report::Outcome& outcome,
                                             ir::OpId loop);
 

@@ -38,9 +38,10 @@ inline constexpr const char* kCramped =
 bool is_cramped(const problem::Problem& problem, const solve::Options& limits,
                 std::uint64_t& spent);
 
-/// Lower bound on the II of schedules of a `.loop` that leave memory for one copy of each value
-/// that changes groups, if it is above that of all. Asked where a schedule was refused a plan and
-/// the outcome's is above the bound. No more is claimed than a run of the plan takes: `simulated`.
+/// Lower bound on the II of those schedules of a `.loop` that leave room in memory: one copy of
+/// each value that changes groups. nullopt if the bound of all schedules is no lower. Asked where a
+/// schedule was refused a plan, and the outcome's II is above the bound. The bound is never above
+/// `simulated`, the cycles that a run of the plan takes for each iteration.
 std::optional<schedule::Bound> bound_with_room(const Request& request,
                                                const report::Outcome& outcome,
                                                std::optional<double> simulated);

@@ -36,9 +36,9 @@ tl::expected<Written, std::string> certify_nothing_better(const problem::Problem
                                                           std::span<const std::int64_t> values,
                                                           const solve::Options& options);
 
-/// Adds to the certificate of a schedule that none has an interval below `bound` among those that
-/// leave memory for one copy of each value that changes groups. As before, and not complete, where
-/// a limit ends the search.
+/// Adds a bound to the certificate of a schedule: no schedule with room has an interval below
+/// `bound`. Schedules with room leave memory for one copy of each value that changes groups. If a
+/// limit ends the search, the certificate stays as before and is not complete.
 tl::expected<Written, std::string> with_room(Written written, Cycles bound,
                                              const solve::Options& options);
 
