@@ -80,6 +80,10 @@ const std::string kCount = R"(
     %old = tt.atomic_rmw fadd, relaxed, gpu, %ptr, %one, %true : (!tt.ptr<f16>, f16, i1) -> f16
 )";
 
+const std::string kAgain =
+    "    %again = tt.atomic_rmw fadd, relaxed, gpu, %ptr, %one, %true : (!tt.ptr<f16>, f16, i1) -> "
+    "f16\n";
+
 // Scalars in front of the loop are done before roles begin, unless a load comes first that may see
 // what they write; behind it, unless a store of groups follows.
 TEST(Effects, AroundTheLoopKeepTheirOrder) {
@@ -97,6 +101,30 @@ TEST(Effects, AroundTheLoopKeepTheirOrder) {
   const std::string store = "    tt.store %ptr, %one : !tt.ptr<f16>\n";
   EXPECT_THAT(only(Asked(hopper_kernel(body, "%d", "", kCount + store))),
               HasSubstr("an effect between those of groups (tt.store"));
+}
+
+// A loop of scalars in front or behind is done as a whole, once, with what it loads itself. With a
+// barrier it is no step of a plan.
+TEST(Effects, LoopsOfScalarsAroundAreDoneAsAWhole) {
+  const auto looped = [](const std::string& inside) {
+    return "    %front0 = arith.constant 0 : i32\n    %front1 = arith.constant 1 : i32\n"
+           "    scf.for %j = %front0 to %n step %front1 : i32 {\n" +
+           inside + "    }\n";
+  };
+  const std::string body = loads() + product();
+  const std::string load = "    %before = tt.load %ptr : !tt.ptr<f16>\n";
+  const Asked kernel(hopper_kernel(body, "%d", looped(load + kCount + kAgain)));
+  const std::vector<OuterEffect> found = kernel.around();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(kernel.program.op(found[0].op).name, "scf.for");
+  EXPECT_EQ(found[0].objection, "");
+  const Asked ordered(hopper_kernel(body, "%d", looped("    gpu.barrier\n" + kCount)));
+  ASSERT_EQ(ordered.around().size(), 1U);
+  EXPECT_THAT(ordered.around()[0].objection, HasSubstr("no step of the plan has"));
+  const Asked behind(hopper_kernel(body, "%d", "", looped(kCount)));
+  ASSERT_EQ(behind.around().size(), 1U);
+  EXPECT_EQ(behind.around()[0].objection, "");
+  EXPECT_EQ(behind.program.op(behind.around()[0].op).name, "scf.for");
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ std::string random_memory_program(std::mt19937& random);
 /// so that equal ones are counted together.
 class Refusals {
  public:
-  /// Nothing: the program has no schedule, and no other reason is known.
+  /// Counts a program; without a reason one that has no schedule.
   void add(const std::optional<Diagnostic>& why);
   int count() const;
   /// One line "refused N: REASON" for each, the frequent ones first.

@@ -231,6 +231,8 @@ Result<std::vector<Node>> RoleBuilder::build_front(std::map<ir::ValueId, ValueId
       TWILL_TRY_VOID(leave_early(*exit));
     } else if (program_.op(op).kind == OpKind::make_descriptor) {
       TWILL_TRY_VOID(make_descriptor(op));
+    } else if (is_region(program_.op(op))) {
+      TWILL_TRY_VOID(region_again(op, {0}, {}, true));
     } else {
       TWILL_TRY_VOID(clone(op, {}, {}));
     }
@@ -250,6 +252,8 @@ Result<std::vector<Node>> RoleBuilder::build_back() {
   for (const ir::OpId op : sketch_.back()) {
     if (program_.op(op).kind == OpKind::synchronize) {
       emit(NodeKind::meet);
+    } else if (is_region(program_.op(op))) {
+      TWILL_TRY_VOID(region_again(op, {0}, {}, true));
     } else {
       TWILL_TRY_VOID(clone(op, {}, {}));
     }

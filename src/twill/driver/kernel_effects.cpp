@@ -7,6 +7,7 @@
 
 #include "twill/extract/effects.h"
 #include "twill/extract/memory_order.h"
+#include "twill/ir/effects.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/source_words.h"
 
@@ -110,6 +111,41 @@ std::optional<Diagnostic> order_refusal(const Kernel& kernel, const report::Outc
                             " touches in the loop, in another role: no plan keeps that order",
                         "give the kernel an argument for each, if they never meet", ""};
     }
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+std::optional<ir::OpId> op_at(const ir::Program& program, const plan::Place& place) {
+  for (const ir::OpId op : ir::walk(program, program.module())) {
+    if (program.op(op).line == place.line && program.op(op).column == place.column) return op;
+  }
+  return std::nullopt;
+}
+
+/// Whether only people see what an operation does, with all in its regions.
+bool is_remark(const ir::Program& program, ir::OpId id) {
+  bool remarks = false;
+  for (const ir::OpId op : ir::walk(program, id)) {
+    if (!ir::is_effect(program, op)) continue;
+    if (ir::effect_of(program.op(op)) != ir::Effect::remark) return false;
+    remarks = true;
+  }
+  return remarks;
+}
+
+}  // namespace
+
+std::optional<Diagnostic> objection_to_effects(const Kernel& kernel, const plan::Plan& draft) {
+  if (!draft.kernel) return std::nullopt;
+  for (const plan::Whole& whole : draft.kernel->wholes) {
+    const auto op = op_at(kernel.program, whole.place);
+    if (whole.objection.empty() || !op || is_remark(kernel.program, *op)) continue;
+    return Diagnostic{
+        ir::text_location(kernel.program, *op),
+        kernel.program.op(*op).name + " " + whole.objection + ir::source_words(kernel.program, *op),
+        "", ""};
   }
   return std::nullopt;
 }

@@ -186,6 +186,7 @@ Result<void> choose_draft(const Request& request, const Reading& reading,
     }
   }
   if (!other && is_kernel && chosen->plan) other = order_refusal(*kernel, outcome, *chosen->plan);
+  if (!other && is_kernel && chosen->plan) other = objection_to_effects(*kernel, *chosen->plan);
   trial.setting = chosen->setting;
   trial.without_turns = is_kernel && may_take_turns && !trial.setting.tokens;
   trial.interval = chosen->interval;

@@ -247,25 +247,52 @@ class AroundLoop {
     std::vector<OuterEffect> found;
     for (const ir::OpId op : others) {
       if (leaving_.contains(op)) continue;
-      const auto holder = ir::parent(program_, op);
-      std::string objection;
-      if (holder != function_ && !branches_.contains(*holder)) {
-        objection = "is an effect that no step of the plan has";
-      } else {
-        objection = op < loop_ ? in_front(op) : behind(op, last_planned, of_tiles);
+      const ir::OpId whole = standing(op);
+      std::string objection =
+          op < loop_ ? in_front(op, whole) : behind(op, whole, last_planned, of_tiles);
+      const bool within = !found.empty() && found.back().op == whole;
+      if (!within) {
+        found.push_back({whole, std::move(objection)});
+      } else if (found.back().objection.empty()) {
+        found.back().objection = std::move(objection);
       }
-      found.push_back({op, std::move(objection)});
     }
     return found;
   }
 
  private:
-  /// Why an effect in front of the loop cannot be done before loads of roles.
-  std::string in_front(ir::OpId op) const {
+  static constexpr const char* kNoStep = "is an effect that no step of the plan has";
+
+  /// Whether ops of its blocks are done once, before or behind the loop.
+  bool is_around(ir::OpId holder) const {
+    return holder == function_ || branches_.contains(holder);
+  }
+
+  /// The operation around an effect that is done as a whole.
+  ir::OpId standing(ir::OpId op) const {
+    ir::OpId whole = op;
+    for (auto at = ir::parent(program_, op); at && !is_around(*at);
+         at = ir::parent(program_, *at)) {
+      whole = *at;
+    }
+    return ir::is_inside(program_, loop_, whole) ? op : whole;
+  }
+
+  /// Whether an effect may be done with the operation around it: none that orders others.
+  bool may_be_within(ir::OpId op, ir::OpId whole) const {
+    return whole == op || ir::memory_access(program_.op(op)).has_value();
+  }
+
+  /// Why an effect in front of the loop cannot be done before loads of roles. An operation around
+  /// the effect is done as a whole.
+  std::string in_front(ir::OpId op, ir::OpId whole) const {
+    if (!is_around(*ir::parent(program_, whole))) return kNoStep;
     if (ir::effect_of(program_.op(op)) == ir::Effect::remark) return {};
+    if (!may_be_within(op, whole)) return kNoStep;
     const auto earlier = meeting(program_, function_, op, [&](ir::OpId other) {
       return other < op && ir::memory_access(program_.op(other))->reads &&
-             !ir::is_effect(program_, other) && !leaving_.contains(other);
+             !ir::is_effect(program_, other) && !leaving_.contains(other) &&
+             !ir::is_inside(program_, other, whole);
     });
     if (!earlier) return {};
     return "is an effect in front of the loop and behind a load (" +
@@ -273,12 +300,15 @@ class AroundLoop {
   }
 
   /// Why an effect behind the loop cannot be done once all roles are done.
-  std::string behind(ir::OpId op, std::optional<ir::OpId> last_planned,
+  std::string behind(ir::OpId op, ir::OpId whole, std::optional<ir::OpId> last_planned,
                      const std::set<ir::ValueId>& of_tiles) const {
-    const auto& operands = program_.op(op).operands;
-    if (std::any_of(operands.begin(), operands.end(),
-                    [&](ir::ValueId operand) { return of_tiles.contains(operand); })) {
-      return "is an effect of what groups compute that no step of the plan has";
+    if (!is_around(*ir::parent(program_, whole)) || !may_be_within(op, whole)) return kNoStep;
+    for (const ir::OpId at : ir::walk(program_, whole)) {
+      const auto& operands = program_.op(at).operands;
+      if (std::any_of(operands.begin(), operands.end(),
+                      [&](ir::ValueId operand) { return of_tiles.contains(operand); })) {
+        return "is an effect of what groups compute that no step of the plan has";
+      }
     }
     if (!last_planned || *last_planned < op) return {};
     return "is an effect between those of groups (" + ir::op_words(program_, *last_planned) +

@@ -37,7 +37,7 @@ struct WholeOp {
 std::vector<WholeOp> whole_ops(const ir::Program& program, ir::OpId loop,
                                std::span<const OpOrigin> origins);
 
-/// An effect around the loop that no role has.
+/// An effect around the loop that no role has, or a loop or branch of such effects.
 struct OuterEffect {
   ir::OpId op;
   std::string objection;  ///< as above: its order among other effects could not be kept

@@ -9,6 +9,7 @@
 #include "twill/extract/contract.h"
 #include "twill/extract/effects.h"
 #include "twill/extract/fuse.h"
+#include "twill/extract/kept_sums.h"
 #include "twill/extract/load_chains.h"
 #include "twill/extract/memory_order.h"
 #include "twill/extract/name_ops.h"
@@ -145,7 +146,7 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
   TWILL_TRY(const machine::Pool* pool, pool_of(machine, options.pool));
   TWILL_TRY(const Body body, straighten(program, loop));
   const TileGraph contracted = contract(body);
-  TileGraph graph = name_ops(fuse(contracted));
+  TileGraph graph = name_ops(with_kept_sums(fuse(contracted)));
   if (!has_product(graph)) {
     return fail(ir::text_location(program, loop),
                 "the loop has no tensor-core work" + ir::source_words(program, loop));
@@ -159,6 +160,7 @@ Result<Extraction> extract(const ir::Program& program, ir::OpId loop,
     if (warning.location == Location{}) warning.location = ir::text_location(program, loop);
   }
   tiling.graph.together = meetings(body, tiling.graph);
+  for (auto& same : around_kept_sums(tiling.graph)) tiling.graph.together.push_back(same);
   tiling.graph.chains = load_chains(body, tiling.graph);
   keep_for_branches(body, tiling.graph);
   const Pricing pricing{&machine, options.rate, compute_groups_of(*pool),

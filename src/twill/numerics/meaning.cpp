@@ -45,6 +45,9 @@ Result<Meaning> Meaning::of(const Kernel& kernel) {
     if (!d.carries_value) continue;
     meaning.inputs_[d.to.index()].push_back({d.from, d.distance, d.in_place});
   }
+  for (std::vector<Input>& inputs : meaning.inputs_) {
+    for (Input& input : inputs) input.age = meaning.age_of(input.from);
+  }
   TWILL_TRY(meaning.cut_, extract::cut_dimensions(kernel.program, kernel.loop));
   meaning.find_absorbed();
   meaning.find_unknown();
@@ -55,6 +58,12 @@ Result<Meaning> Meaning::of(const Kernel& kernel) {
   TWILL_TRY_VOID(meaning.find_things());
   meaning.find_two_sided(kernel.plan);
   return meaning;
+}
+
+/// Iterations by which what an op moves on is older than the op.
+int Meaning::age_of(OpId op) const {
+  const std::vector<Input>& moved = inputs_[op.index()];
+  return forwards(op) && !moved.empty() ? moved.front().distance : 0;
 }
 
 /// Finds the loop and the ops in it.

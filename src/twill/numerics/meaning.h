@@ -24,6 +24,10 @@ struct Input {
   OpId from;
   int distance = 0;
   bool in_place = false;
+  int age = 0;  ///< iterations by which what `from` has is older: a copy of what was carried
+
+  /// Iterations by which the value is older than its reader.
+  int value_distance() const { return distance + age; }
 };
 
 /// A branch around an op: the op is carried out where the condition is `holds`.
@@ -122,6 +126,7 @@ class Meaning {
  private:
   Result<void> find_loop(const Kernel& kernel);
   bool is_fixed_load(ir::OpId op) const;
+  int age_of(OpId op) const;
   void find_absorbed();
   void find_others();
   void note_other(Thing thing, const Other& other);

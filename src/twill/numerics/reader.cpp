@@ -109,8 +109,8 @@ Result<TilePtr> Reader::carried(const ir::Carried& carried, int distance, const 
   for (const Input& input : op_ ? meaning_.inputs(*op_) : std::vector<Input>()) {
     for (const Thing thing : meaning_.things(input.from)) {
       // The plan may have an initial copy of it.
-      if (input.distance == distance + 1 && meaning_.yielded_as(thing) == &carried) {
-        return gather(thing, holders(thing, input.distance), box);
+      if (input.value_distance() == distance + 1 && meaning_.yielded_as(thing) == &carried) {
+        return gather(thing, holders(thing, distance + 1), box);
       }
     }
   }
@@ -244,17 +244,19 @@ std::vector<Input> Reader::holders(Thing thing, std::optional<int> distance) con
     if (meaning_.has(input.from, thing)) all.push_back(input);
   }
   const auto is_there = [&](const Input& input) {
-    return !distance || input.distance == *distance;
+    return !distance || input.value_distance() == *distance;
   };
   if (on_other_side_ && std::none_of(all.begin(), all.end(), is_there)) {
     all = makers(thing);
     for (Input& input : all) input.distance = distance.value_or(0);
   }
   if (!distance && !all.empty()) {
-    const auto nearer = [](const Input& a, const Input& b) { return a.distance < b.distance; };
-    distance = std::min_element(all.begin(), all.end(), nearer)->distance;
+    const auto nearer = [](const Input& a, const Input& b) {
+      return a.value_distance() < b.value_distance();
+    };
+    distance = std::min_element(all.begin(), all.end(), nearer)->value_distance();
   }
-  std::erase_if(all, [&](const Input& input) { return input.distance != *distance; });
+  std::erase_if(all, [&](const Input& input) { return input.value_distance() != *distance; });
   return all;
 }
 

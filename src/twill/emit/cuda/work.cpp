@@ -227,10 +227,24 @@ Tiles RolePrinter::tiles(const Step& step, int part, const Point& point, Text& p
           }};
 }
 
+/// Whether an op keeps what the iteration before made, as a copy in registers.
+bool keeps_earlier(const plan::Plan& plan, OpId op) {
+  const auto dependences = plan.problem.dependences();
+  return std::any_of(dependences.begin(), dependences.end(), [&](const auto& it) {
+    return it.to == op && it.carries_value && it.distance > 0;
+  });
+}
+
 Result<void> RolePrinter::compute(Text& text, const Step& step, Point& point) {
   const extract::OpOrigin& origin = view_.origin(*step.op);
   const auto home = plan_.values[step.op->index()].home;
-  if (origin.forwards && home && plan_[*home].residence == plan::Residence::shared) {
+  const bool is_shared = home && plan_[*home].residence == plan::Residence::shared;
+  if (origin.forwards && !is_shared && keeps_earlier(plan_, *step.op)) {
+    return view_.refuse(origin.sources.front().op,
+                        "adds to a sum of which a copy is kept in registers (" +
+                            plan_.problem[*step.op].name + "), which is not printed as CUDA");
+  }
+  if (origin.forwards && is_shared) {
     return view_.refuse(origin.sources.front().op,
                         "goes from registers to shared memory as an op of the problem (" +
                             plan_.problem[*step.op].name + "), which is not printed");
