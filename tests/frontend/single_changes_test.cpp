@@ -263,6 +263,67 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   }
 }
 
+// Protects: an access or a product without its operands, or a store with a result, is refused. So
+// no later step meets one.
+TEST(SingleChanges, OfNamesToThoseOfAccessesAreRefused) {
+  const std::pair<const char*, const char*> lines[] = {
+      {"tt.store %p : !tt.ptr<f32>", "lacks an operand"},
+      {"tt.store 0 : i32", ""},
+      {"%y = tt.store %n : i32 -> i32", "'tt.store'"},
+      {"%y = \"tt.store\"(%p, %x) : (!tt.ptr<f32>, f32) -> f32", "stores have none"},
+      {"\"tt.load\"(%p) : (!tt.ptr<f32>) -> ()", "has no result"},
+      {"%y = \"tt.load\"() : () -> f32", "lacks an operand"},
+      {"%y = \"tt.dot\"(%x) : (f32) -> f32", "lacks an operand"},
+      {"%y = \"tt.atomic_rmw\"(%p) {atomic_rmw_op = 5 : i32, scope = 1 : i32, sem = 1 : i32} : "
+       "(!tt.ptr<f32>) -> f32",
+       "lacks an operand"},
+      {"%y = \"scf.yield\"(%n) : (i32) -> i32", "has no results"},
+      {"tt.return\n  %y = arith.addi %n, %n : i32", "more follows"},
+      {"%y = \"ttng.fence_async_shared\"(%n) : (i32) -> i32", "has no results"},
+      {"%y = \"tt.cat\"() : () -> tensor<64xi32>", "has operands and results"},
+      {"%y = \"tt.get_program_id\"(%n) {axis = 0 : i32} : (i32) -> i32", "has no operands"},
+      {"%y = \"tt.make_tensor_descriptor\"() : () -> !tt.tensordesc<tensor<16x16xf32>>",
+       "needs a pointer"},
+  };
+  for (const auto& [line, message] : lines) {
+    const auto read = read_ttgir("tt.func @f(%p: !tt.ptr<f32>, %x: f32, %n: i32) {\n  " +
+                                     std::string(line) + "\n  tt.return\n}\n",
+                                 "access.ttgir");
+    ASSERT_FALSE(read.has_value()) << line;
+    EXPECT_NE(read.error().message.find(message), std::string::npos) << read.error().message;
+    EXPECT_EQ(read.error().location.line, 2) << line;
+  }
+}
+
+// Protects: bases of linear layouts that no layout has, and those that Triton takes.
+TEST(Impossible, LinearLayoutsHaveEachBitOnce) {
+  const auto read = [](const std::string& bases) {
+    return read_ttgir(
+        "#l = #ttg.linear<{" + bases + ", block = []}>\n" +
+            "module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, "
+            "ttg.target = \"cuda:90\", \"ttg.threads-per-warp\" = 32 : i32} {\n"
+            "  tt.func @f() {\n    %a = arith.constant dense<1.0> : tensor<64x64xf32, #l>\n"
+            "    tt.return\n  }\n}\n",
+        "linear.ttgir");
+  };
+  const std::string lane = "lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]]";
+  const std::string warp = "warp = [[16, 0], [32, 0]]";
+  const std::string registers = "register = [[0, 1], [0, 2], [8, 0], [0, 16], [0, 32]], ";
+  const auto valid = read(registers + lane + ", " + warp);
+  EXPECT_TRUE(valid.has_value()) << to_string(valid.error());
+  EXPECT_TRUE(read(registers + lane + ", warp = [[16, 0], [32, 0]]").has_value());
+  EXPECT_TRUE(read("register = [[0, 1], [0, 2], [8, 0], [0, 16], [0, 32], [16, 0], [32, 0]], " +
+                   lane + ", warp = [[0, 0], [0, 0]]")
+                  .has_value());
+  for (const std::string other : {"[0, 16]", "[0, 3]", "[1, 1]", "[0, 128]"}) {
+    const auto wrong =
+        read(registers + "lane = [[0, 4], " + other + ", [1, 0], [2, 0], [4, 0]], " + warp);
+    ASSERT_FALSE(wrong.has_value()) << other;
+    EXPECT_NE(wrong.error().message.find("basis"), std::string::npos) << wrong.error().message;
+    EXPECT_GT(wrong.error().location.line, 0);
+  }
+}
+
 // Protects: integers that their type holds are read, with a sign and without.
 TEST(SingleChanges, OfConstantsToOthersThatFitAreTaken) {
   for (const char* const number :

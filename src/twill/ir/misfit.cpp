@@ -75,6 +75,62 @@ MaybeMisfit made_misfit(const OpTypes& types) {
   return {};
 }
 
+/// The least number of operands that say what an access or a product does; 0 for other ops.
+std::size_t least_operands(const Op& op) {
+  const OpClass of = class_of(op.kind);
+  if (of == OpClass::product) return 3;
+  if (!op.access || op.access->allocates) return 0;
+  return of == OpClass::load ? 1 : 2;
+}
+
+/// An access or a product without the operands and results that say what it does. Forms of other
+/// Tritons may have more operands than are known.
+MaybeMisfit incomplete_misfit(const OpTypes& types) {
+  const Op& op = types.op();
+  const OpClass of = class_of(op.kind);
+  if (op.operands.size() < least_operands(op)) return types.bad(" lacks an operand");
+  if (of == OpClass::load && op.results.empty()) return types.bad(" has no result");
+  const bool silent = of == OpClass::store && op.kind != OpKind::tensor_store;
+  if (silent && !op.results.empty()) return types.bad(" has a result, and stores have none");
+  return {};
+}
+
+/// Whether ops of that kind are the last of their block.
+bool ends_block(OpKind kind) {
+  return kind == OpKind::yield || kind == OpKind::condition || kind == OpKind::ret ||
+         kind == OpKind::jump || kind == OpKind::jump_if || kind == OpKind::combined ||
+         kind == OpKind::roles_end || kind == OpKind::partition_end;
+}
+
+/// An op that is not where its kind stands, or has operands or results that its kind has not.
+MaybeMisfit form_misfit(const OpTypes& types) {
+  const Op& op = types.op();
+  const OpClass of = class_of(op.kind);
+  const bool token = op.kind == OpKind::copy_commit || op.kind == OpKind::copy_wait;
+  const bool ends = ends_block(op.kind);
+  if ((ends || (of == OpClass::synchronization && !token)) && !op.results.empty()) {
+    return types.bad(" has no results");
+  }
+  if (ends && types.program().block(op.block).ops.back() != types.id()) {
+    return types.bad(" ends a block, and more follows");
+  }
+  const bool computes = of == OpClass::elementwise ||
+                        (of == OpClass::view && op.kind != OpKind::wgmma_wait) ||
+                        of == OpClass::rearrangement || of == OpClass::reduction;
+  if (computes && (op.operands.empty() || op.results.empty())) {
+    return types.bad(" has operands and results");
+  }
+  if (of == OpClass::value && !op.operands.empty()) return types.bad(" has no operands");
+  if (op.kind != OpKind::histogram && op.kind != OpKind::gather) return {};
+  for (const auto& values : {op.operands, op.results}) {
+    for (const ValueId value : values) {
+      const bool in_memory = types.type(value)->kind == TypeKind::memdesc;
+      if (in_memory) return types.wrong(value, "a tile in registers is wanted");
+    }
+  }
+  return {};
+}
+
 bool all_known(const OpTypes& types) {
   const auto known = [&](ValueId value) { return is_known(types.type(value)); };
   const Op& op = types.op();
@@ -88,6 +144,8 @@ std::optional<Misfit> misfit(const Program& program, OpId id) {
   const OpTypes types(program, id);
   if (auto wrong = made_misfit(types)) return wrong;
   if (auto wrong = count_misfit(types)) return wrong;
+  if (auto wrong = incomplete_misfit(types)) return wrong;
+  if (auto wrong = form_misfit(types)) return wrong;
   const Op& op = program.op(id);
   const OpClass of = class_of(op.kind);
   if (of == OpClass::structure) return control_misfit(types);

@@ -81,7 +81,8 @@ MaybeMisfit access_misfit(const OpTypes& types, const MemoryAccess& access) {
 MaybeMisfit descriptor_misfit(const OpTypes& types) {
   const Op& op = types.op();
   const auto base = operand_in(op, Role::base);
-  if (!base || op.results.size() != 1 || types.result()->kind != TypeKind::tensordesc) return {};
+  if (!base || op.results.size() != 1) return types.bad(" needs a pointer and has one result");
+  if (types.result()->kind != TypeKind::tensordesc) return {};
   const Type block = types.result()->element;
   const Type pointer = types.type(*base);
   const bool fits = pointer->kind == TypeKind::pointer && pointer->element != nullptr &&

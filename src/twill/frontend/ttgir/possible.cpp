@@ -114,6 +114,37 @@ Wrong product(ir::Attribute layout) {
          ", but a wgmma has 16 rows for each warp, 8, 16 ... 256 columns, and a depth of 32 bytes";
 }
 
+/// Linear layouts: each thread's bit stands for one bit of a position, or for none, and all bits of
+/// positions are there.
+Wrong linear(ir::Attribute layout) {
+  std::vector<std::int64_t> bits;  // by dimension: those of positions that some basis has
+  for (const char* key : {"register", "lane", "warp", "block"}) {
+    const ir::Attribute bases = layout->entry(key);
+    for (const ir::Attribute basis :
+         bases != nullptr ? bases->elements : decltype(bases->elements){}) {
+      const auto numbers = integers_of(basis);
+      if (!numbers) continue;
+      bits.resize(std::max(bits.size(), numbers->size()), 0);
+      const bool none = std::ranges::all_of(*numbers, [](std::int64_t it) { return it == 0; });
+      const auto at = std::ranges::find_if(*numbers, [](std::int64_t it) { return it != 0; });
+      const auto more =
+          none ? at : std::find_if(at + 1, numbers->end(), [](auto it) { return it != 0; });
+      const bool one = none || (more == numbers->end() && is_power_of_two(*at));
+      std::int64_t& known = bits[none ? 0 : static_cast<std::size_t>(at - numbers->begin())];
+      if (!one || (!none && (known & *at) != 0)) {
+        return "'" + std::string(key) + "' has the basis " + list_of(*numbers) +
+               ", but each is one bit of a position that no other has, or zeros";
+      }
+      if (!none) known |= *at;
+    }
+  }
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    if (is_power_of_two(bits[i] + 1)) continue;
+    return "no basis brings all positions of dimension " + std::to_string(i);
+  }
+  return {};
+}
+
 bool is_of_registers(std::string_view name) {
   return name == "ttg.blocked" || name == "ttg.nvidia_mma" || name == "ttg.slice" ||
          name == "ttg.dot_op" || name == "ttg.linear";
@@ -149,6 +180,7 @@ std::optional<std::string> impossible_place(ir::Type type) {
 std::optional<std::string> impossible_layout(ir::Attribute layout) {
   for (ir::Attribute at = layout; at != nullptr; at = at->entry("parent")) {
     if (auto wrong = product(at)) return wrong;
+    if (auto wrong = linear(at)) return wrong;
     for (const auto& [key, value] : at->entries) {
       if (value == nullptr) continue;
       if (auto wrong = entry(key, value)) return wrong;
