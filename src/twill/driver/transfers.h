@@ -37,9 +37,10 @@ inline constexpr const char* kCramped = "no schedule leaves memory for what its 
 bool is_cramped(const problem::Problem& problem, const solve::Options& limits,
                 std::uint64_t& spent);
 
-/// Lower bound on the II of schedules of a `.loop` that leave memory for one copy of each value
-/// that changes groups, if it is above that of all. Asked where a schedule was refused a plan and
-/// the outcome's is above the bound. No more is claimed than a run of the plan takes: `simulated`.
+/// Lower bound on the II of schedules with room, if it is above that of all. They leave memory for
+/// one copy of each value that changes groups. Only of a `.loop`. Asked where a schedule was
+/// refused a plan and the outcome's is above the bound. No more is claimed than a run of the plan
+/// takes: `simulated`.
 std::optional<schedule::Bound> bound_with_room(const Request& request,
                                                const report::Outcome& outcome,
                                                std::optional<double> simulated);

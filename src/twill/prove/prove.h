@@ -36,7 +36,7 @@ tl::expected<Written, std::string> certify_nothing_better(const problem::Problem
                                                           std::span<const std::int64_t> values,
                                                           const solve::Options& options);
 
-/// Adds to the certificate of a schedule that none has an interval below `bound` among those that
+/// Adds to the certificate of a schedule that none with room has an interval below `bound`. Those
 /// leave memory for one copy of each value that changes groups. As before, and not complete, where
 /// a limit ends the search.
 tl::expected<Written, std::string> with_room(Written written, Cycles bound,

@@ -72,8 +72,8 @@ void Encoding::count_read(std::size_t value, const Read& read, std::size_t event
   }
 }
 
-/// Forced to be true where a reader of the value is in another group (`shared`: it is not), and its
-/// own has at least that many warps.
+/// Forced to be true where a reader is in another group, and the value's own has so many warps.
+/// `shared`: readers are in its group.
 Literal Encoding::handed(std::size_t value, const Guards& shared, int warps) {
   const Literal handed = consequence({Meaning::Kind::handed, value, 0, warps});
   const auto fits = [&](std::size_t g) { return instance_.problem->groups()[g].warps >= warps; };
