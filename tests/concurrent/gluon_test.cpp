@@ -31,9 +31,10 @@ driver::VerifiedModule verified(const std::string& text, std::int64_t at_least =
 
 TEST(Gluon, GoodKernelsAreProven) {
   for (const char* name :
-       {"turns",   "copies",  "stream", "groups",  "late",    "halves",  "added",
-        "gather",  "dequant", "whiles", "causal",  "grouped", "drawn",   "blockscale",
-        "cpasync", "named",   "paged",  "reduced", "split2",  "streamk", "twice"}) {
+       {"turns",   "copies",    "stream", "groups",  "late",    "halves",   "added",
+        "gather",  "dequant",   "whiles", "causal",  "grouped", "drawn",    "blockscale",
+        "cpasync", "named",     "paged",  "reduced", "split2",  "streamk",  "twice",
+        "tickets", "producers", "depths", "early",   "loaded",  "partsums", "chain"}) {
     const auto made = verified(gluon(name));
     EXPECT_TRUE(run::is_proven(made.proof)) << run::to_text(made.proof, made.program);
   }
@@ -59,9 +60,10 @@ TEST(Gluon, IterationsThatAreTakenForGrantedAreCounted) {
 
 /// Gathered rows, copies to tensor memory and block scales: no alarm in any order.
 TEST(Gluon, GoodKernelsRunWithoutAlarm) {
-  for (const char* name : {"gather", "dequant", "scaled", "splitk", "attend", "whiles",
-                           "blockscale", "cpasync", "named", "paged", "pingpong", "ppgemm",
-                           "reduced", "silu", "split2", "streamk", "tickets", "twice"}) {
+  for (const char* name :
+       {"gather",  "dequant", "scaled",    "splitk", "attend",  "whiles", "blockscale", "cpasync",
+        "named",   "paged",   "pingpong",  "ppgemm", "reduced", "silu",   "split2",     "streamk",
+        "tickets", "twice",   "producers", "depths", "early",   "loaded", "partsums",   "chain"}) {
     driver::RunModuleRequest request;
     request.module = {name, gluon(name)};
     request.trips = {1, 2, 7};
@@ -252,6 +254,32 @@ TEST(Gluon, FlattenedLoopsAreRunWithSeveralTiles) {
     const std::size_t at = text.find(old);
     ASSERT_NE(at, std::string::npos);
     text[at + old.size() - 2] = '3';
+    const auto made = verified(text);
+    EXPECT_TRUE(run::is_broken(made.proof)) << run::to_text(made.proof, made.program);
+  }
+}
+
+/// A rule that breaks in a CTA's third tile, or in a later CTA, is seen by runs, too.
+TEST(Gluon, LateTilesAndLaterCtasAreRun) {
+  struct Late {
+    const char* name;
+    const char* from;
+    const char* to;
+  };
+  // Boxes that are stored are not given back, or not waited for; a block of K is not given back.
+  for (const Late& bug : {Late{"depths", "        ttng.arrive_barrier %24, 1, %true_14 ",
+                               "        ttng.arrive_barrier %24, 1, %false "},
+                          Late{"partsums", "async_tma_store_wait {pendings = 1",
+                               "async_tma_store_wait {pendings = 2"},
+                          Late{"early", "        ttng.arrive_barrier %22, 1, %true ",
+                               "        ttng.arrive_barrier %22, 1, %never "}}) {
+    std::string text = replaced(gluon(bug.name), bug.from, bug.to);
+    const std::string head = "    %c64_i32 = arith.constant 64 : i32\n";
+    text.insert(text.find(head), "    %never = arith.constant false\n");
+    const std::string inner = "      %true_14 = arith.constant true\n";
+    if (text.find("%false ") != std::string::npos) {
+      text.insert(text.find(inner), "      %false = arith.constant false\n");
+    }
     const auto made = verified(text);
     EXPECT_TRUE(run::is_broken(made.proof)) << run::to_text(made.proof, made.program);
   }

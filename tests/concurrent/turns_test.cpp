@@ -20,7 +20,7 @@ namespace {
 
 using concurrent::EveryTrip;
 
-std::string text_of_module(const std::string& name) {
+std::string gluon_text(const std::string& name) {
   std::ifstream in(std::string(TWILL_SOURCE_DIR) + "/tests/concurrent/gluon/" + name + ".ttgir");
   std::ostringstream text;
   text << in.rdbuf();
@@ -68,13 +68,13 @@ TEST(Turns, bugs_are_found_with_and_without_turns) {
 }
 
 TEST(Turns, rings_of_persistent_kernels_turn) {
-  const Sizes drawn = compare(text_of_module("drawn"));
+  const Sizes drawn = compare(gluon_text("drawn"));
   EXPECT_LT(2 * drawn.turned, drawn.all);
 }
 
 // Four slots of operands beside three of drawn tiles: 24 positions of the rings.
 TEST(Turns, tickets_are_followed) {
-  const auto program = frontend::read_ttgir(text_of_module("tickets"), "k.ttgir");
+  const auto program = frontend::read_ttgir(gluon_text("tickets"), "k.ttgir");
   ASSERT_TRUE(program) << to_string(program.error());
   const auto found = concurrent::follow_every_trip(*program, ir::functions(*program)[0]);
   ASSERT_TRUE(found) << to_string(found.error());

@@ -172,8 +172,9 @@ class Search {
     const bool in_vain = std::ranges::none_of(found, [](const auto& it) { return it.first > 0; });
     if (in_vain && is_spent() && !broken && most > 0) return gave_up();
     add_without_iteration(found, broken);
-    add_larger_grids(found, most);
+    add_larger_grids(found, most, broken);
     add_several_tiles(found, most);
+    add_more_tiles(found);
     std::erase_if(found, [&](const auto& entry) { return entry.first > most; });
     return found;
   }
@@ -254,12 +255,31 @@ class Search {
     }
     // Where only arrays drive the inner loops, the number is the trip count itself.
     const std::int64_t times = inner_.empty() ? value : 1;
-    for (const ir::OpId loop : counted_) execute::fill_bounds(program_, loop, times, launch);
-    execute::Values zeros;
-    zeros.kind = execute::Values::Kind::constant;
+    execute::Values zeros, counts;
+    zeros.kind = counts.kind = execute::Values::Kind::constant;
+    counts.first = static_cast<double>(times);
+    for (const ir::OpId loop : counted_) {
+      execute::fill_bounds(program_, loop, times, launch);
+      fill_end(loop, counts, launch);
+    }
     for (const std::string& name : counters_) launch.arrays.try_emplace(name, zeros);
     fill_outer_bounds(launch);
     return launch;
+  }
+
+  /// Fills arrays of integers on which the end of a while loop depends.
+  void fill_end(ir::OpId loop, const execute::Values& values, execute::Launch& launch) const {
+    const auto end = condition_of(program_, loop);
+    if (!end || program_.op(*end).operands.empty()) return;
+    const ir::ValueId condition = program_.op(*end).operands[0];
+    for (const ir::ValueId array : execute::arguments_behind(program_, function_, {condition})) {
+      const ir::Type type = ir::type_of(program_, array);
+      const bool counts =
+          type->kind == ir::TypeKind::pointer && type->element->kind == ir::TypeKind::integer;
+      if (counts && !counters_.contains(program_.value(array).name)) {
+        launch.arrays.try_emplace(program_.value(array).name, values);
+      }
+    }
   }
 
   /// Adds launches with one integer at 0 where all integers at 0 fail, as with an integer that
@@ -286,15 +306,7 @@ class Search {
     several.first = static_cast<double>(kSomeRows * times_);
     for (const ir::OpId loop : over_tiles_) {
       execute::fill_bounds(program_, loop, times_, filled);
-      const auto end = condition_of(program_, loop);
-      if (!end || program_.op(*end).operands.empty()) continue;
-      const ir::ValueId condition = program_.op(*end).operands[0];
-      for (const ir::ValueId array : execute::arguments_behind(program_, function_, {condition})) {
-        const ir::Type type = ir::type_of(program_, array);
-        const bool counts =
-            type->kind == ir::TypeKind::pointer && type->element->kind == ir::TypeKind::integer;
-        if (counts) filled.arrays.try_emplace(program_.value(array).name, several);
-      }
+      fill_end(loop, several, filled);
     }
     for (auto& [name, values] : filled.arrays) {
       const bool made = !launch.arrays.contains(name);
@@ -306,18 +318,46 @@ class Search {
 
   /// Adds larger grids where later CTAs make more iterations than earlier CTAs, as with causal
   /// masks. The largest is the grid with the most iterations.
-  void add_larger_grids(Launches& found, std::int64_t most) const {
+  void add_larger_grids(Launches& found, std::int64_t most, bool broken) const {
     const std::int64_t largest = values().back();
     execute::Launch launch = launch_with(largest);
     for (std::int64_t x = launch.programs[0] + 1; x <= kMostPrograms; ++x) {
       const bool enough = found.rbegin() != found.rend() && found.rbegin()->first >= most;
       if (enough || is_spent()) return;
       launch.programs[0] = x;
-      Seen ignored;
-      const auto trips = trips_of(launch, ignored);
-      if (!trips || found.contains(*trips)) return;
+      Seen seen;
+      const auto trips = trips_of(launch, seen);
+      const bool first_broken = seen.breaks && !broken;
+      if (!trips || (found.contains(*trips) && !first_broken)) return;
       found.emplace(*trips, launch);
+      if (first_broken) return;
     }
+  }
+
+  /// Adds a launch of few iterations in each of so many tiles that rings over tiles come round.
+  void add_more_tiles(Launches& found) const {
+    const auto some = std::ranges::find_if(found, [](const auto& it) { return it.first > 0; });
+    if (some == found.end() || over_tiles_.empty() || is_spent()) return;
+    const std::int64_t wanted = deepest_ring(program_, function_) + 2;
+    Seen ignored;
+    const std::int64_t had = tiles_in(some->second, ignored);
+    if (had == 0 || had >= wanted || ignored.breaks) return;
+    execute::Launch launch = some->second;
+    for (const std::string& name : outer_) {
+      if (given_.arguments.contains(name) || inner_.contains(name)) continue;
+      launch.arguments[name] = tiles_ * static_cast<double>((wanted + had - 1) / had);
+    }
+    if (tiles_in(launch, ignored) > had || ignored.breaks) found.emplace(some->first, launch);
+  }
+
+  /// Tiles of the first CTA in the loop over tiles with the most of them; 0 if the run fails.
+  std::int64_t tiles_in(const execute::Launch& launch, Seen& seen) const {
+    const auto made = trips_in(launch, {0, 0, 0}, seen);
+    std::int64_t most = 0;
+    for (const ir::OpId loop : over_tiles_) {
+      if (made && made->contains(loop)) most = std::max(most, made->at(loop));
+    }
+    return most;
   }
 
   /// Adds launches of several tiles where one loop goes over the iterations of all tiles. Takes the
