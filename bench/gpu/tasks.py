@@ -34,10 +34,10 @@ TILES = [(rows, columns) for rows, all_columns in {64: (8, 40, 72, 104, 152, 200
 MAPPINGS = {
     "gemm_gelu": ("gemm_gelu", "ttgir", "plain"),  # Triton compiles no CUDA C++
     "attention_fa3": ("attention_fa3", "ttgir", "map short for attention on h200 { BM = 128  BN = 64  D = 128 }"),
-    "split_k_2048": ("split_k", "both", "map parts for gemm on h200 { U = 128  V = 128  W = 64  S = 2048 }"),
-    "split_k_4096": ("split_k", "both", "map parts for gemm on h200 { U = 128  V = 128  W = 64  S = 4096 }"),
-    "split_k_wide": ("split_k", "both", "map wide for gemm on h200 { U = 128  V = 256  W = 64  S = 4096 }"),
 }
+# The part of K of a CTA: that of the bundled mapping, and others
+SPLITS = {"split_k": 8192, "split_k_2048": 2048, "split_k_4096": 4096}
+MAPPINGS |= {name: ("split_k", "both", f"map parts for gemm on h200 {{ U = 128  V = 128  W = 64  S = {part} }}") for name, part in SPLITS.items() if name != "split_k"}
 LAUNCHES = 200
 COMPILERS = 8
 TOLERANCE = 2e-3  # of f16 results, by norm
@@ -199,19 +199,18 @@ def gemm_rowsum(m, n, k):
                    ("gemm_rowsum.128x256x64", (m, n, k)))
 
 
-def split(columns, part):
+def split(part):
     """Parts of K, whose products are added to C."""
     def make(m, n, k):
         import torch
         a, b, c = random(m, k), random(n, k), torch.zeros(m, n, device="cuda")
-        return Program((tiles(m, 128), tiles(n, columns), tiles(k, part)), {"C": c, "A": a, "B": b, "M": m, "N": n}, [("C", 0.0)],
+        return Program((tiles(m, 128), tiles(n, 128), tiles(k, part)), {"C": c, "A": a, "B": b, "M": m, "N": n}, [("C", 0.0)],
                        lambda: [a.double() @ b.double().T], 2 * m * n * k, lambda: a @ b.T, exact=False)
     return make
 
 
-for NAME, COLUMNS, PART in (("split_k", 128, 8192), ("split_k_2048", 128, 2048), ("split_k_4096", 128, 4096),
-                            ("split_k_wide", 256, 4096)):
-    program([(128, 128, 8192), (256, 400, 16384), (120, 128, 5000)], (512, 512, 65536), (1024, 1024, 32768), name=NAME)(split(COLUMNS, PART))
+for NAME, PART in SPLITS.items():
+    program([(128, 128, 8192), (256, 400, 16384), (120, 128, 5000)], (512, 512, 65536), (1024, 1024, 32768), name=NAME)(split(PART))
 
 
 @program([(4, 128, 64, 256), (5, 200, 128, 264), (1, 16, 192, 128)], (256, 256, 256, 256))

@@ -1,9 +1,9 @@
 """Triton's NVIDIA backend with one stage changed.
 
 `race`: Triton's own stages run as they are, so the compiled kernel is plain Triton's for everybody who takes it. Twill's
-kernel is named in the metadata by the key of its answer; only our launcher looks there. It is made in other threads once
-Triton's is compiled, or, where an autotuner compiles candidates, once one of them is launched by the program. A compilation
-that has patience begins it at once, and waits for it; launches look for it later.
+kernel is named in the metadata by the key of its answer; only our launcher looks there. It is begun in another thread
+beside Triton's own stages. For an autotuner's candidates, and where Inductor is loaded, it is begun once the program launches
+one of them, unless the compilation has patience. Patience waits for it; launches look for it later.
 `always`: Twill's module takes the place of Triton's behind the TTGIR stage.
 """
 

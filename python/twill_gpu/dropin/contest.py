@@ -62,15 +62,23 @@ def decide(first: Callable[[], None], second: Callable[[], None], timer: Timer, 
     for side in sides:
         timer(side, launches)  # the first turn of a kernel is another one's, of clocks and caches before it
     while wins is None and len(took[0]) + more <= MOST_TURNS:
-        for turn in range(more):
-            for number in ((0, 1), (1, 0))[turn % 2]:
-                took[number].append(timer(sides[number], launches))
+        for so_far, new in zip(took, _turns(sides, timer, launches, more)):
+            so_far.extend(new)
         wins = _both([clear([of(turn) for turn in took[0]], [of(turn) for turn in took[1]], settings.margin) for of in (_gpu, max)])
         more = len(took[0])
-    seconds = max(_medians(turns)[0] for turns in took)
+    seconds = max(_medians(side)[0] for side in took)
     if wins and launches * seconds < LASTING:
         return _lasting(sides, timer, seconds, len(took[0]), settings.margin)
     return Verdict(bool(wins), _medians(took[0]), _medians(took[1]), len(took[0]))
+
+
+def _turns(sides: Sequence[Callable[[], None]], timer: Timer, launches: int, count: int) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+    """Times `count` turns of each side. The sides take turns in going first."""
+    took: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
+    for turn in range(count):
+        for number in ((0, 1), (1, 0))[turn % 2]:
+            took[number].append(timer(sides[number], launches))
+    return took
 
 
 def _lasting(sides: Sequence[Callable[[], None]], timer: Timer, seconds: float, turns: int, margin: float) -> Verdict:
@@ -80,10 +88,7 @@ def _lasting(sides: Sequence[Callable[[], None]], timer: Timer, seconds: float, 
     is asked for here, since short turns had all of it.
     """
     launches = max(1, min(MOST_LASTING, round(LASTING / max(seconds, 1e-9))))
-    took: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
-    for turn in range(1 + LASTING_TURNS):
-        for number in ((0, 1), (1, 0))[turn % 2]:
-            took[number].append(timer(sides[number], launches))
+    took = _turns(sides, timer, launches, 1 + LASTING_TURNS)
     new, held = took[0][1:], took[1][1:]  # without the first turns, before which the GPU was cooler
     wins = statistics.median(ours[0] / theirs[0] for ours, theirs in zip(new, held)) <= 1.0 - margin / 2
     return Verdict(wins, _medians(new), _medians(held), turns)
