@@ -121,6 +121,22 @@ TEST(Effects, LoopsOfScalarsAroundAreDoneAsAWhole) {
   const Asked ordered(hopper_kernel(body, "%d", looped("    gpu.barrier\n" + kCount)));
   ASSERT_EQ(ordered.around().size(), 1U);
   EXPECT_THAT(ordered.around()[0].objection, HasSubstr("no step of the plan has"));
+  const std::string released =
+      "    %again = tt.atomic_rmw fadd, acq_rel, gpu, %ptr, %one, %true : (!tt.ptr<f16>, f16, i1) "
+      "-> "
+      "f16\n";
+  const std::string other =
+      "    %early = tt.descriptor_load %a_desc[%c0, %c0] : !tt.tensordesc<tensor<128x64xf16, "
+      "#shared>> -> tensor<128x64xf16, #blocked>\n";
+  const Asked late(hopper_kernel(body, "%d", other + looped(kCount + released)));
+  ASSERT_EQ(late.around().size(), 1U);
+  EXPECT_THAT(late.around()[0].objection, HasSubstr("behind a load"));
+  const Asked remarked(hopper_kernel(
+      body, "%d", "",
+      looped(kCount +
+             "    tt.print \" x: \" {hex = false, isSigned = array<i32: 1>} : %n : i32\n")));
+  ASSERT_EQ(remarked.around().size(), 1U);
+  EXPECT_EQ(remarked.around()[0].objection, "");
   const Asked behind(hopper_kernel(body, "%d", "", looped(kCount)));
   ASSERT_EQ(behind.around().size(), 1U);
   EXPECT_EQ(behind.around()[0].objection, "");

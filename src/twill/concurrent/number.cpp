@@ -58,6 +58,15 @@ std::vector<ir::ValueId> handed_on_by(const ir::Program& program, ir::OpId id) {
   }
 }
 
+std::vector<ir::ValueId> put_into_tile(const ir::Program& program, ir::OpId id) {
+  const ir::Op& op = program.op(id);
+  if (op.results.empty() || !ir::is_tensor(ir::type_of(program, op.results[0]))) return {};
+  std::vector<ir::ValueId> scalars = handed_on_by(program, id);
+  std::erase_if(scalars,
+                [&](ir::ValueId value) { return ir::is_tensor(ir::type_of(program, value)); });
+  return scalars;
+}
+
 std::optional<Number> Machine::number_in(const Role& role, ir::ValueId value) const {
   const auto found = role.numbers.find(value);
   if (found != role.numbers.end()) return found->second;

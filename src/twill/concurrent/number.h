@@ -23,6 +23,9 @@ struct Number {
 /// keep equal elements.
 std::vector<ir::ValueId> handed_on_by(const ir::Program& program, ir::OpId op);
 
+/// Scalars whose number the op puts into a tile.
+std::vector<ir::ValueId> put_into_tile(const ir::Program& program, ir::OpId op);
+
 /// Whether a load from shared memory, or an atomic update, makes the value.
 bool reads_changing(const ir::Program& program, ir::ValueId value);
 

@@ -190,6 +190,11 @@ class Shifting {
       const ir::ValueId holds = op.operands[0];
       return !needed(holds) || of(holds) == 0;
     }
+    // Memory keeps the numbers of tiles as they are, and roles may compare them.
+    for (const ir::ValueId scalar : put_into_tile(program_, id)) {
+      const bool is_followed = guide_.handed_on.is_followed(op.results[0]);
+      if (is_followed && needed(scalar) && of(scalar) != 0) return false;
+    }
     if (ir::class_of(op.kind) == ir::OpClass::elementwise) return true;
     // Values that pass into blocks, are captured, or decide steps of roles must not shift.
     const bool hands_on = ir::class_of(op.kind) == ir::OpClass::structure;

@@ -127,6 +127,9 @@ class Finder {
     for (const ir::ValueId result : op.results) {
       if (needed(result) && values_.of(result).kind == CountedValue::Kind::mixed) return false;
     }
+    for (const ir::ValueId scalar : put_into_tile(program_, id)) {
+      if (guide_.handed_on.is_followed(op.results[0]) && needed(scalar)) must_be_alike(scalar);
+    }
     note_memory(id);
     if (op.kind == OpKind::buffer_index) {
       note_slot(op);

@@ -8,6 +8,7 @@
 #include "twill/extract/effects.h"
 #include "twill/extract/memory_order.h"
 #include "twill/ir/effects.h"
+#include "twill/ir/op_kind.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/source_words.h"
 
@@ -124,24 +125,38 @@ std::optional<ir::OpId> op_at(const ir::Program& program, const plan::Place& pla
   return std::nullopt;
 }
 
-/// Whether only people see what an operation does, with all in its regions.
-bool is_remark(const ir::Program& program, ir::OpId id) {
-  bool remarks = false;
-  for (const ir::OpId op : ir::walk(program, id)) {
-    if (!ir::is_effect(program, op)) continue;
-    if (ir::effect_of(program.op(op)) != ir::Effect::remark) return false;
-    remarks = true;
+/// Whether an op is of a software pipeline: an asynchronous copy, or what orders copies and
+/// products. Barriers of all threads and waits for other launches are not.
+bool is_of_pipeline(ir::OpKind kind) {
+  if (kind == ir::OpKind::synchronize || kind == ir::OpKind::launch_order) return false;
+  const ir::OpClass of = ir::class_of(kind);
+  return of == ir::OpClass::synchronization || of == ir::OpClass::copy;
+}
+
+/// Whether a plan may leave out an operation with its effects. People alone see them, or they are
+/// of the text's pipeline, which the plan's own replaces.
+bool may_be_left_out(const ir::Program& program, ir::OpId id, bool is_pipelined) {
+  bool acts = false;
+  for (const ir::OpId at : ir::walk(program, id)) {
+    if (!ir::is_effect(program, at)) continue;
+    const ir::Op& op = program.op(at);
+    const bool pipelines = is_pipelined && is_of_pipeline(op.kind);
+    if (ir::effect_of(op) != ir::Effect::remark && !pipelines) return false;
+    acts = true;
   }
-  return remarks;
+  return acts;
 }
 
 }  // namespace
 
-std::optional<Diagnostic> objection_to_effects(const Kernel& kernel, const plan::Plan& draft) {
+std::optional<Diagnostic> objection_to_effects(const Kernel& kernel, const plan::Plan& draft,
+                                               bool is_pipelined) {
   if (!draft.kernel) return std::nullopt;
   for (const plan::Whole& whole : draft.kernel->wholes) {
     const auto op = op_at(kernel.program, whole.place);
-    if (whole.objection.empty() || !op || is_remark(kernel.program, *op)) continue;
+    if (whole.objection.empty()) continue;
+    if (!op) return Diagnostic{{}, "an effect " + whole.objection, "", ""};
+    if (may_be_left_out(kernel.program, *op, is_pipelined)) continue;
     return Diagnostic{
         ir::text_location(kernel.program, *op),
         kernel.program.op(*op).name + " " + whole.objection + ir::source_words(kernel.program, *op),

@@ -21,8 +21,9 @@ void add_effects(plan::Setting& setting, const Kernel& kernel, const report::Out
 std::optional<Diagnostic> order_refusal(const Kernel& kernel, const report::Outcome& outcome,
                                         const plan::Plan& draft);
 
-/// Refusal of a draft in which an effect or a branch cannot be done as the text has it. What only
-/// people see may be left out.
-std::optional<Diagnostic> objection_to_effects(const Kernel& kernel, const plan::Plan& draft);
+/// Refusal of a draft in which an effect or a branch cannot be done as the text has it. Effects that
+/// only people see may be left out. Copies and waits of a pipelined text may be, too.
+std::optional<Diagnostic> objection_to_effects(const Kernel& kernel, const plan::Plan& draft,
+                                               bool is_pipelined);
 
 }  // namespace twill::driver

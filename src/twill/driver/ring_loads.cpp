@@ -34,7 +34,8 @@ bool runs_ahead(const ir::Program& program, const ir::Loop& loop, ir::OpId load,
 
 /// Whether a load of a loop behind the planned one may begin while other roles are still in front
 /// of it. Nothing in front writes what it reads, and nothing between the two loops orders accesses
-/// to memory. In a loop over tiles, later writes are in front of the next tile's loads.
+/// to memory. In a loop over tiles, all of a tile stands in front of the next tile's loads.
+/// Precondition: the loop stands behind the planned loop.
 bool may_begin_early(const ir::Program& program, ir::OpId function, ir::OpId planned_loop,
                      ir::OpId loop, ir::OpId load) {
   const ir::OpId last = ir::walk(program, loop).back();
@@ -44,7 +45,7 @@ bool may_begin_early(const ir::Program& program, ir::OpId function, ir::OpId pla
     if (last < id && !in_tiles) break;
     const ir::Effect effect = ir::effect_of(program.op(id));
     const bool orders = effect == ir::Effect::orders || effect == ir::Effect::unknown;
-    if (orders && planned_loop < id && id <= last) return false;
+    if (orders && (in_tiles || (planned_loop < id && id <= last))) return false;
     const auto access = ir::memory_access(program.op(id));
     const bool writes = access && access->writes && access->space == ir::AccessSpace::global;
     if (writes && ir::may_meet(program, address, access->address)) return false;

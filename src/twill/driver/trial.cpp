@@ -186,10 +186,8 @@ Result<void> choose_draft(const Request& request, const Reading& reading,
     }
   }
   if (!other && is_kernel && chosen->plan) other = order_refusal(*kernel, outcome, *chosen->plan);
-  // The waits of a text that Triton has pipelined are its own: the plan's stand for them, and nothing
-  // is printed from such a text.
-  if (!other && is_kernel && chosen->plan && !request.already_pipelined) {
-    other = objection_to_effects(*kernel, *chosen->plan);
+  if (!other && is_kernel && chosen->plan) {
+    other = objection_to_effects(*kernel, *chosen->plan, request.already_pipelined);
   }
   trial.setting = chosen->setting;
   trial.without_turns = is_kernel && may_take_turns && !trial.setting.tokens;

@@ -201,7 +201,9 @@ std::optional<ir::OpId> meeting(const ir::Program& program, ir::OpId function, i
     const auto access = ir::memory_access(program.op(at));
     return access && access->space == ir::AccessSpace::global ? access : std::nullopt;
   };
-  const auto own = global(op);
+  const ir::Effect effect = ir::effect_of(program.op(op));
+  const bool orders = effect == ir::Effect::orders || effect == ir::Effect::unknown;
+  const auto own = orders ? std::nullopt : global(op);
   for (const ir::OpId other : ir::walk(program, function)) {
     const auto access = global(other);
     if (!access || !among(other)) continue;
@@ -278,7 +280,8 @@ class AroundLoop {
     return ir::is_inside(program_, loop_, whole) ? op : whole;
   }
 
-  /// Whether an effect may be done with the operation around it: none that orders others.
+  /// Whether an effect may be done with the operation around it: an access to memory. Barriers,
+  /// waits and calls may not.
   bool may_be_within(ir::OpId op, ir::OpId whole) const {
     return whole == op || ir::memory_access(program_.op(op)).has_value();
   }
@@ -302,7 +305,9 @@ class AroundLoop {
   /// Why an effect behind the loop cannot be done once all roles are done.
   std::string behind(ir::OpId op, ir::OpId whole, std::optional<ir::OpId> last_planned,
                      const std::set<ir::ValueId>& of_tiles) const {
-    if (!is_around(*ir::parent(program_, whole)) || !may_be_within(op, whole)) return kNoStep;
+    if (!is_around(*ir::parent(program_, whole))) return kNoStep;
+    if (ir::effect_of(program_.op(op)) == ir::Effect::remark && op != whole) return {};
+    if (!may_be_within(op, whole)) return kNoStep;
     for (const ir::OpId at : ir::walk(program_, whole)) {
       const auto& operands = program_.op(at).operands;
       if (std::any_of(operands.begin(), operands.end(),

@@ -59,7 +59,7 @@ bool acts_alone(const ir::Program& program, ir::OpId op,
 bool is_read(const ir::Program& program, const ir::Op& op);
 
 /// The first of the accesses to global memory in the function that may touch what an operation
-/// does; all may where that is no such access.
+/// does. All may where that operation is no such access, or orders others.
 std::optional<ir::OpId> meeting(const ir::Program& program, ir::OpId function, ir::OpId op,
                                 const std::function<bool(ir::OpId)>& among);
 

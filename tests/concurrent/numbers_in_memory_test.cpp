@@ -1,0 +1,122 @@
+// Numbers that one role tells another through shared memory: they decide steps as they are, also
+// where the counter that makes them is followed by its remainders.
+#include <gtest/gtest.h>
+
+#include "concurrent/modules.h"
+#include "twill/concurrent/every_trip.h"
+#include "twill/frontend/ttgir/read.h"
+#include "twill/problem/problem.h"
+
+namespace twill::tests {
+namespace {
+
+/// A role stores the number of its iteration into a ring of two, the other loads the number.
+const std::string kTold = R"(
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @told(%n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %full = ttg.local_alloc : () -> !RING
+    %full0 = ttg.memdesc_index %full[%c0] : !RING -> !BAR
+    ttng.init_barrier %full0, 1 : !BAR
+    %full1 = ttg.memdesc_index %full[%c1] : !RING -> !BAR
+    ttng.init_barrier %full1, 1 : !BAR
+    %empty = ttg.local_alloc : () -> !RING
+    %empty0 = ttg.memdesc_index %empty[%c0] : !RING -> !BAR
+    ttng.init_barrier %empty0, 1 : !BAR
+    %empty1 = ttg.memdesc_index %empty[%c1] : !RING -> !BAR
+    ttng.init_barrier %empty1, 1 : !BAR
+    %told = ttg.local_alloc : () -> !TOLD
+    ttg.warp_specialize(%full, %empty, %told, %n) attributes {requestedRegisters = array<i32: 24>}
+    default {
+      %ready = arith.constant true
+      %two = arith.constant 2 : i32
+      scf.for %i = %c0 to %n step %c1  : i32 {
+        %slot = arith.remsi %i, %two : i32
+        %lap = arith.divsi %i, %two : i32
+        %phase = arith.andi %lap, %c1 : i32
+        %f = ttg.memdesc_index %full[%slot] : !RING -> !BAR
+        %e = ttg.memdesc_index %empty[%slot] : !RING -> !BAR
+        %t = ttg.memdesc_index %told[%slot] : !TOLD -> !ONE
+        ttng.wait_barrier %f, %phase, %ready : !BAR
+        %tile = ttg.local_load %t : !ONE -> tensor<1xi32, #b>
+        %number = "tt.reduce"(%tile) <{axis = 0 : i32}> ({
+        ^bb0(%x: i32, %y: i32):
+          %m = arith.maxsi %x, %y : i32
+          tt.reduce.return %m : i32
+        }) : (tensor<1xi32, #b>) -> i32
+        ttng.arrive_barrier %e, 1, %ready : !BAR
+      }
+      ttg.warp_yield
+    }
+    partition0(%pf: !RING, %pe: !RING, %pt: !TOLD, %pn: i32) num_warps(4) {
+      %p0 = arith.constant 0 : i32
+      %p1 = arith.constant 1 : i32
+      %p2 = arith.constant 2 : i32
+      %free = arith.constant true
+      scf.for %i = %p0 to %pn step %p1  : i32 {
+        %slot = arith.remsi %i, %p2 : i32
+        %lap = arith.divsi %i, %p2 : i32
+        %odd = arith.andi %lap, %p1 : i32
+        %parity = arith.xori %odd, %p1 : i32
+        %f = ttg.memdesc_index %pf[%slot] : !RING -> !BAR
+        %e = ttg.memdesc_index %pe[%slot] : !RING -> !BAR
+        %t = ttg.memdesc_index %pt[%slot] : !TOLD -> !ONE
+        ttng.wait_barrier %e, %parity, %free : !BAR
+        %tile = tt.splat %i : i32 -> tensor<1xi32, #b>
+        ttg.local_store %tile, %t : tensor<1xi32, #b> -> !ONE
+        ttng.arrive_barrier %f, 1, %free : !BAR
+      }
+      ttg.warp_return
+    } : (!RING, !RING, !TOLD, i32) -> ()
+    tt.return
+  }
+}
+)";
+
+/// The module; behind its arrival, the reader acts as `then` says if `%number` is as `when` says.
+std::string told(const std::string& when = "", const std::string& then = "") {
+  std::string text = kTold;
+  if (!when.empty()) {
+    const std::string arrival = "        ttng.arrive_barrier %e, 1, %ready : !BAR\n";
+    text = replaced(text, arrival,
+                    arrival + "        %seven = arith.constant 7 : i32\n" +
+                        "        %is = arith.cmpi " + when + ", %number, %seven : i32\n" +
+                        "        scf.if %is {\n          " + then + "\n        }\n");
+  }
+  text = replaced(text, "!RING", "!ttg.memdesc<2x1xi64, #s, #smem, mutable>", true);
+  text = replaced(text, "!BAR", "!ttg.memdesc<1xi64, #s, #smem, mutable>", true);
+  text = replaced(text, "!TOLD", "!ttg.memdesc<2x1xi32, #s, #smem, mutable>", true);
+  return replaced(text, "!ONE", "!ttg.memdesc<1xi32, #s, #smem, mutable>", true);
+}
+
+concurrent::EveryTrip followed(const std::string& text) {
+  const auto program = frontend::read_ttgir(text, "told.ttgir");
+  if (!program) throw std::runtime_error(to_string(program.error()));
+  auto made = concurrent::follow_every_trip(*program, ir::functions(*program)[0]);
+  if (!made) throw std::runtime_error(to_string(made.error()));
+  return *std::move(made);
+}
+
+TEST(NumbersInMemory, ThatDecideNothingAreProven) {
+  EXPECT_TRUE(followed(told()).findings.empty());
+}
+
+/// An arrival too many in a late iteration, which only the stored number tells. The rule breaks
+/// when the writer is a lap ahead.
+TEST(NumbersInMemory, DecideInTheIterationThatTheyName) {
+  for (const char* when : {"eq", "sgt", "sge"}) {
+    SCOPED_TRACE(when);
+    const auto made = followed(told(when, "ttng.arrive_barrier %e, 1, %ready : !BAR"));
+    ASSERT_FALSE(made.findings.empty());
+    ASSERT_EQ(made.trips.size(), 1U);
+    EXPECT_GE(made.trips[0].trips.back(), 8);
+    EXPECT_LE(made.trips[0].trips.back(), 12);
+  }
+}
+
+}  // namespace
+}  // namespace twill::tests
