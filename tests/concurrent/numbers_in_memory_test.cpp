@@ -1,5 +1,8 @@
 // Numbers that one role tells another through shared memory: they decide steps as they are, also
 // where the counter that makes them is followed by its remainders.
+#include <stdexcept>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "concurrent/modules.h"
