@@ -1,5 +1,5 @@
-// Numbers that one role tells another through shared memory: they decide steps as they are, also
-// where the counter that makes them is followed by its remainders.
+// Numbers that one role tells another through shared memory decide steps as they are, also where
+// the counter behind them is followed by its remainders.
 #include <stdexcept>
 #include <string>
 
