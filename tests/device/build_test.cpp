@@ -464,7 +464,27 @@ TEST(Device, KnownTripCountsNeedNoBranch) {
     return count;
   };
   EXPECT_EQ(branches("tests/emit/kinds/two_steps.ttgir"), 0);
-  EXPECT_GT(branches("gemm/sm_90/tma_128x128x64"), 0);
+  EXPECT_GT(branches("fa_fwd/sm_90/d128"), 0);
+}
+
+/// A role that only waits for earlier iterations and releases what they read begins its loop with
+/// the first iteration: each product is there once. The first release has no iteration, and the
+/// last one none in an empty loop.
+TEST(Device, LoopsOfProductsNeedNoPrologue) {
+  const Planned planned("gemm/sm_90/tma_128x128x64");
+  const auto kernel = build(planned.parts());
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  for (const Role& role : kernel->roles) {
+    int products = 0, branches = 0, releases = 0;
+    walk(role.body.nodes, [&](const Node& node) {
+      products += node.kind == NodeKind::product;
+      branches += node.kind == NodeKind::branch;
+      releases += node.kind == NodeKind::arrive && node.operands.size() == 2;
+    });
+    EXPECT_LE(products, 1) << role.name;
+    EXPECT_EQ(branches, 0) << role.name;
+    EXPECT_EQ(releases, 2 * products) << role.name;
+  }
 }
 
 /// A barrier waits for as many arrivals as the plan has releases. One of load2's two readers, whose

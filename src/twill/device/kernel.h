@@ -70,7 +70,7 @@ enum class NodeKind : unsigned char {
   init_barrier,  ///< for `numbers[0]` arrivals
   end_barrier,   ///< after the last use by any warp
   wait,          ///< for the phase of parity `operands[1]`
-  arrive,        ///< one arrival
+  arrive,        ///< one arrival; only if `operands[1]`, where there is one
   expect,        ///< `numbers[0]` bytes if `operands[1]`, which counts as an arrival
   meet,          ///< the role's warps wait for each other, and see each other's writes
   // Asynchronous work.

@@ -52,13 +52,13 @@ constexpr bool is_past(At at) {
 inline constexpr At kBeside{At::From::beside, 0};
 inline constexpr At kRegion{At::From::region, 0};
 
-/// A quantity that a loop may carry from window to window: rows of a value, or the slot or phase of
-/// rings of a depth.
+/// A quantity that a loop may carry from window to window: rows of a value, the slot or phase of
+/// rings of a depth, or whether an iteration exists.
 struct Thing {
-  enum class Kind : unsigned char { value, slot, phase };
+  enum class Kind : unsigned char { value, slot, phase, begun };
 
   Thing(ir::ValueId what, Rows of = {}) : value(what), rows(of) {}
-  Thing(Kind of, int ring_depth) : kind(of), depth(ring_depth) {}
+  Thing(Kind of, int ring_depth = 0) : kind(of), depth(ring_depth) {}
 
   Kind kind = Kind::value;
   ir::ValueId value;  ///< kind value
@@ -221,6 +221,7 @@ class RoleBuilder : Pass {
   ValueId rows_of(ValueId buffer, Rows rows);
   void wait(const Ring& barriers, At at, bool inverse, const std::string& name);
   void arrive(const Ring& barriers, At at, const std::string& name);
+  ValueId begun(At at);
   void expect(plan::ChannelId channel, At at);
   Result<void> commit(plan::ChannelId channel, At at);
   void acquire(const plan::Step& step, At at);
@@ -356,6 +357,7 @@ class RoleBuilder : Pass {
   int warps_;
   bool isolated_;
   const plan::Role* role_ = nullptr;
+  int spread_ = 0;  ///< windows in front of the loop, which the tree's prologue has
   std::set<OpId> mine_;
   bool stores_boxes_ = false;
   /// Orders of accesses to global memory in which the role has a part.

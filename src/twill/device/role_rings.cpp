@@ -45,6 +45,7 @@ Position RoleBuilder::position(int depth, At at) {
   const bool first = at.from == At::From::first;
   const bool tile = first || at.from == At::From::tile;
   const int iteration = first ? at.offset : 0;
+  if (iteration < 0) return {number(0), number(0)};  // nothing is done with that copy
   if (tile && !sketch_.walks()) {
     return {number(iteration % depth), number(iteration / depth % 2)};
   }
@@ -144,7 +145,16 @@ void RoleBuilder::wait(const Ring& barriers, At at, bool inverse, const std::str
 }
 
 void RoleBuilder::arrive(const Ring& barriers, At at, const std::string& name) {
-  emit(NodeKind::arrive, {copy(barriers, at, name)});
+  std::vector<ValueId> operands{copy(barriers, at, name)};
+  if (is_past(at) && spread_ + at.offset < 0) operands.push_back(begun(at));
+  emit(NodeKind::arrive, std::move(operands));
+}
+
+/// Whether there is an iteration of that offset, in a loop without a prologue.
+ValueId RoleBuilder::begun(At at) {
+  if (at.offset >= 0) return constant(1, sketch_.i1());
+  if (at.from == At::From::first) return constant(0, sketch_.i1());
+  return carried({Thing::Kind::begun, at.offset}, sketch_.i1());
 }
 
 /// Announces the bytes that a channel brings.

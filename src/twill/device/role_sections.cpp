@@ -11,10 +11,21 @@ namespace {
 /// Limit of passes; more passes show a fault in the kernel or in this room.
 constexpr int kMostPasses = 40;
 
+/// Whether the loop can begin with the first window, without a prologue: for iterations that began
+/// in earlier windows the role only waits, and releases what they read.
+bool needs_no_prologue(const plan::Sections& sections) {
+  return std::all_of(sections.drain.begin(), sections.drain.end(), [](const plan::Step& step) {
+    return step.kind == plan::StepKind::drain_groups || step.kind == plan::StepKind::release ||
+           step.kind == plan::StepKind::fence || step.kind == plan::StepKind::pass ||
+           step.kind == plan::StepKind::take;
+  });
+}
+
 }  // namespace
 
 Result<Block> RoleBuilder::build(const plan::Role& role) {
   role_ = &role;
+  spread_ = needs_no_prologue(role.sections) ? 0 : role.sections.spread;
   for (const auto* list : {&role.before, &role.sections.prologue, &role.sections.steady,
                            &role.sections.drain, &role.after}) {
     for (const plan::Step& step : *list) {
@@ -70,7 +81,7 @@ Result<void> RoleBuilder::tile() {
   if (!sections.prologue.empty() || !sections.steady.empty() || !sections.drain.empty()) {
     TWILL_TRY(const ValueId count, trip_count());
     now_ = &middle_;
-    if (sections.spread == 0) {
+    if (spread_ == 0) {
       TWILL_TRY_VOID(loop(count));
       leave_in_flight({At::From::last, 0});
     } else {
@@ -113,6 +124,7 @@ Result<ValueId> RoleBuilder::trip_count() {
 }
 
 Result<ir::Type> RoleBuilder::type_of(const Thing& thing) const {
+  if (thing.kind == Thing::Kind::begun) return sketch_.i1();
   if (thing.kind != Thing::Kind::value) return sketch_.i32();
   return own_type(thing.value, thing.rows);
 }
@@ -129,7 +141,7 @@ Result<std::vector<ValueId>> RoleBuilder::short_way(int trips, const std::vector
 Result<std::vector<ValueId>> RoleBuilder::long_way(int trips, ValueId count,
                                                    const std::vector<ir::Type>& types) {
   begin_section(At::From::first);
-  if (trips + 1 < role_->sections.spread) return branch(trips + 1, count);
+  if (trips + 1 < spread_) return branch(trips + 1, count);
   TWILL_TRY_VOID(steps(role_->sections.prologue));
   TWILL_TRY_VOID(loop(count));
   return leave({At::From::last, 0}, types);
@@ -182,6 +194,7 @@ Result<std::vector<ValueId>> RoleBuilder::leave(At at, const std::vector<ir::Typ
 RoleBuilder::Want RoleBuilder::thing(const Thing& what, At at, ir::Type type) {
   if (what.kind == Thing::Kind::slot) return slot(what.depth, at);
   if (what.kind == Thing::Kind::phase) return parity(what.depth, at, false);
+  if (what.kind == Thing::Kind::begun) return begun(at);
   return want(what.value, what.rows, at, type);
 }
 
@@ -222,6 +235,9 @@ void RoleBuilder::enter_section(At::From section, int later) {
 std::vector<Thing> RoleBuilder::carried_in_flight(At end) const {
   std::vector<Thing> found;
   for (const Key& key : in_flight_) {
+    if (key.at == end && sketch_.carried_argument(key.thing.value) != nullptr) {
+      found.push_back(key.thing);  // no window has waited since the last one
+    }
     if (key.at != At{end.from, end.offset - 1} || consumed_.contains(key)) continue;
     for (const ir::Carried& it : sketch_.loop().carried) {
       if (key.thing.value != sketch_.behind_relayouts(it.yielded)) continue;
@@ -252,11 +268,12 @@ void RoleBuilder::go_on_in_flight() {
 
 std::string RoleBuilder::name_of(const Thing& thing) const {
   if (thing.kind == Thing::Kind::value) return program_.value(thing.value).name;
+  if (thing.kind == Thing::Kind::begun) return "begun";
   return thing.kind == Thing::Kind::slot ? "slot" : "phase";
 }
 
 Result<void> RoleBuilder::loop(ValueId count) {
-  const int spread = role_->sections.spread;
+  const int spread = spread_;
   const std::vector<Carry> carries = carried_;
   const ir::Type type = type_of(count);
   section_ = At::From::first;
@@ -294,8 +311,14 @@ Result<void> RoleBuilder::loop(ValueId count) {
   enter_section(At::From::last, 1);
   trips_ = count;
   enter_all(At::From::last, results);
+  if (spread == 0) {
+    in_flight_ = over_back_edge_;
+    for (Key& key : in_flight_) key.at.from = At::From::last;
+  }
   TWILL_TRY_VOID(steps(role_->sections.drain));
-  if (spread == 0) result_values_ = results;
+  for (std::size_t i = 0; i < carries.size() && spread == 0; ++i) {
+    result_values_.push_back(made_.at({carries[i].thing, {At::From::last, carries[i].offset}}));
+  }
   return {};
 }
 

@@ -379,7 +379,7 @@ std::optional<Key> RoleBuilder::accumulator(ir::ValueId value, Rows rows, At at)
   value = sketch_.behind_relayouts(value);
   if (const ir::Carried* carried = sketch_.carried_argument(value)) {
     if (at.from == At::From::first && at.offset == 0) return accumulator(carried->init, rows, {});
-    if (at.from == At::From::first || role_->sections.spread + at.offset >= 1) {
+    if (at.from == At::From::first || spread_ + at.offset >= 1) {
       return accumulator(carried->yielded, rows, {at.from, at.offset - 1});
     }
   } else if (ir::constant_number(program_, value) == 0.0) {

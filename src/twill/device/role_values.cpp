@@ -268,7 +268,7 @@ RoleBuilder::Want RoleBuilder::argument(const ir::Carried& carried_value, Rows r
     if (at.offset == 0) return want(carried_value.init, rows, {}, type);
     return want(carried_value.yielded, rows, {at.from, at.offset - 1}, type);
   }
-  if (role_->sections.spread + at.offset >= 1) {
+  if (spread_ + at.offset >= 1) {
     return want(carried_value.yielded, rows, {at.from, at.offset - 1}, type);
   }
   TWILL_TRY(const ir::Type own, own_type(carried_value.argument, rows));
@@ -293,7 +293,7 @@ RoleBuilder::Want RoleBuilder::result(const ir::Carried& carried_value, Rows row
 
 /// A result of the sections for any thing that they carry.
 RoleBuilder::Want RoleBuilder::left(const Thing& thing, ir::Type type) {
-  const bool by_loop = role_->sections.spread == 0;
+  const bool by_loop = spread_ == 0;
   const std::size_t index =
       by_loop ? place_in(carried_, Carry{thing, 0}) : place_in(results_, thing);
   return index < result_values_.size() ? result_values_[index] : add_value("new", type);

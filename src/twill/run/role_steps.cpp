@@ -237,6 +237,8 @@ std::string RoleSteps::match(const concurrent::Role& state, ir::OpId id) {
     if (fit) return {};
     return "the copies of \"" + words(placed) + "\" arrive elsewhere";
   }
+  // The loop of a role without a prologue also waits where nothing is in flight.
+  if (op.kind == OpKind::wgmma_wait && open_products_ <= op.count.value_or(0)) return {};
   // A role with several parts of a tile writes each part into the box.
   const bool filled = op.kind == OpKind::shared_store && next_ > 0 &&
                       box_of(*steps_[next_ - 1].step) && fits(state, id, steps_[next_ - 1]);
@@ -252,9 +254,9 @@ std::string RoleSteps::match(const concurrent::Role& state, ir::OpId id) {
   if (next_ == steps_.size()) return "the plan has no step any more";
   const Placed& placed = steps_[next_];
   if (!fits(state, id, placed)) return "the plan has \"" + words(placed) + "\" here";
-  if (!placed.is_per_tile && !loop_ && placed.step->instance.from == plan::Instance::From::window) {
-    const auto inner = std::find_if(state.frames.rbegin(), state.frames.rend(), is_loop_frame);
-    if (inner != state.frames.rend()) loop_ = inner->op;
+  const auto loops = std::count_if(state.frames.begin(), state.frames.end(), is_loop_frame);
+  if (!placed.is_per_tile && !loop_ && loops > all_.walks) {
+    loop_ = std::find_if(state.frames.rbegin(), state.frames.rend(), is_loop_frame)->op;
   }
   computed_.clear();
   read_here_.clear();
