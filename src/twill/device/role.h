@@ -52,8 +52,8 @@ constexpr bool is_past(At at) {
 inline constexpr At kBeside{At::From::beside, 0};
 inline constexpr At kRegion{At::From::region, 0};
 
-/// A quantity that a loop may carry from window to window: rows of a value, the slot or phase of
-/// rings of a depth, or whether an iteration exists.
+/// A quantity that a loop may carry from window to window. It is rows of a value, the slot or phase
+/// of rings of a depth, or whether an iteration exists.
 struct Thing {
   enum class Kind : unsigned char { value, slot, phase, begun };
 

@@ -11,8 +11,8 @@ namespace {
 /// Limit of passes; more passes show a fault in the kernel or in this room.
 constexpr int kMostPasses = 40;
 
-/// Whether the loop can begin with the first window, without a prologue: for iterations that began
-/// in earlier windows the role only waits, and releases what they read.
+/// Whether the loop can begin with the first window, without a prologue. For iterations that began
+/// in earlier windows the role then only waits, and releases what they read.
 bool needs_no_prologue(const plan::Sections& sections) {
   return std::all_of(sections.drain.begin(), sections.drain.end(), [](const plan::Step& step) {
     return step.kind == plan::StepKind::drain_groups || step.kind == plan::StepKind::release ||
