@@ -140,10 +140,16 @@ void write(const View& view, const Tile& tile) {
 std::vector<Range> byte_ranges(const View& view) {
   const ByteLayout& layout = byte_layout_in(view);
   std::vector<std::int64_t> bytes;
+  bytes.reserve(static_cast<std::size_t>(size_of(view.shape)));
   for_each_place(view, [&](std::size_t, std::size_t place) { bytes.push_back(layout.at[place]); });
-  std::sort(bytes.begin(), bytes.end());
+  if (bytes.empty()) return {};
+  const auto [first, last] = std::minmax_element(bytes.begin(), bytes.end());
+  std::vector<bool> begins(static_cast<std::size_t>(*last - *first) + 1);
+  for (const std::int64_t byte : bytes) begins[static_cast<std::size_t>(byte - *first)] = true;
   std::vector<Range> ranges;
-  for (const std::int64_t byte : bytes) {
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    if (!begins[i]) continue;
+    const std::int64_t byte = *first + static_cast<std::int64_t>(i);
     if (!ranges.empty() && ranges.back().end >= byte) {
       ranges.back().end = byte + layout.width;
     } else {
