@@ -1,5 +1,5 @@
-// Integers that are computed apart from each other: each group of a loop's carried integers repeats
-// itself after its own period, however long the common period is.
+// Integers computed apart from each other: each group of a loop's carried integers repeats itself
+// after its own period, however long the common period is.
 #include "twill/run/positions.h"
 
 #include <stdexcept>
@@ -103,7 +103,7 @@ TEST(Positions, ARingComputedFromAnotherIsOfTheSameGroup) {
   EXPECT_TRUE(repeat(by_a, slots(), 15));
 }
 
-/// What is computed from the iteration's number may change at any iteration.
+/// A slot computed from the iteration's number may change at any iteration.
 TEST(Positions, NumbersOfIterationsRepeatNothing) {
   EXPECT_FALSE(repeat("        %next = arith.remsi %i, %c5 : i32\n", slots(), 10));
 }

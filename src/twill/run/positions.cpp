@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "twill/concurrent/noticed.h"
 #include "twill/ir/loop.h"
 #include "twill/ir/passing.h"
 
@@ -26,43 +27,72 @@ bool repeats_after(const Rounds& rounds, const std::vector<std::size_t>& columns
 }  // namespace
 
 Positions::Positions(const ir::Program& program, ir::OpId function, const concurrent::Guide& guide)
-    : parent_(program.value_count()) {
+    : program_(program), guide_(guide), parent_(program.value_count()) {
   std::iota(parent_.begin(), parent_.end(), 0U);
-  const auto varies = [&](ir::ValueId value) {
-    const auto& op = program.value(value).op;
-    return guide.needed[value.index()] && (!op || program.op(*op).kind != OpKind::constant);
-  };
-  const auto unite_if_needed = [&](ir::ValueId a, ir::ValueId b) {
-    if (varies(a) && varies(b)) unite(a, b);
-  };
-  std::vector<ir::ValueId> iterations;
-  for (const ir::OpId id : ir::walk(program, function)) {
+  const std::vector<ir::OpId> ops = ir::walk(program, function);
+  for (const ir::OpId id : ops) {
     const ir::Op& op = program.op(id);
-    for (const auto& [from, to] : ir::passed_on(program, id)) unite_if_needed(from, to);
+    for (const auto& [from, to] : ir::passed_on(program, id)) unite(from, to);
     if (const auto loop = ir::as_loop(program, id)) {
-      for (const ir::Forwarded& forwarded : loop->forwarded) {
-        unite_if_needed(forwarded.passed, forwarded.argument);
-        unite_if_needed(forwarded.passed, forwarded.result);
+      for (const ir::Forwarded& it : loop->forwarded) {
+        unite(it.passed, it.argument);
+        unite(it.passed, it.result);
       }
-      if (loop->induction) iterations.push_back(*loop->induction);
-      continue;
-    }
-    if (op.kind == OpKind::branch) {
-      const ir::ValueId condition = op.operands[0];
-      const auto& by = program.value(condition).op;
-      if (by && guide.conditions.contains(*by)) continue;  // of trip counts alone
-      for (const ir::OpId inner : ir::walk(program, id)) {
-        for (const ir::ValueId value : program.op(inner).operands)
-          unite_if_needed(condition, value);
-        for (const ir::ValueId value : program.op(inner).results) unite_if_needed(condition, value);
+      if (loop->induction) iterations_.push_back(*loop->induction);
+      for (const ir::Carried& it : loop->carried) carried_.push_back(it.argument);
+    } else if (op.kind != OpKind::branch) {
+      for (const ir::ValueId result : op.results) {
+        for (const ir::ValueId operand : op.operands) unite(operand, result);
       }
-      continue;
-    }
-    for (const ir::ValueId result : op.results) {
-      for (const ir::ValueId operand : op.operands) unite_if_needed(operand, result);
     }
   }
-  for (const ir::ValueId iteration : iterations) counting_.insert(group_of(iteration.index()));
+  while (unite_decided(ops)) {
+  }
+  counting_ = groups_of(iterations_);
+}
+
+bool Positions::unite_decided(const std::vector<ir::OpId>& ops) {
+  bool united = false;
+  const std::set<std::size_t> carried = groups_of(carried_), counting = groups_of(iterations_);
+  for (const ir::OpId id : ops) {
+    for (const ir::ValueId by : deciding(id)) {
+      if (!varies(by)) continue;
+      const std::size_t group = group_of(by.index());
+      if (!carried.contains(group) && (!counting.contains(group) || compares_trips(by))) continue;
+      for (const ir::OpId inner : ir::walk(program_, id)) {
+        for (const ir::ValueId value : program_.op(inner).operands) united |= unite(by, value);
+        for (const ir::ValueId value : program_.op(inner).results) united |= unite(by, value);
+      }
+    }
+  }
+  return united;
+}
+
+std::vector<ir::ValueId> Positions::deciding(ir::OpId id) const {
+  const ir::Op& op = program_.op(id);
+  if (op.kind == OpKind::branch) return {op.operands[0]};
+  const auto loop = ir::as_loop(program_, id);
+  if (!loop) return {};
+  if (loop->induction) return {*loop->lower, *loop->upper, *loop->step};
+  const auto end = concurrent::condition_of(program_, id);
+  return end ? std::vector{program_.op(*end).operands[0]} : std::vector<ir::ValueId>();
+}
+
+bool Positions::compares_trips(ir::ValueId value) const {
+  const auto& op = program_.value(value).op;
+  const auto found = op ? guide_.conditions.find(*op) : guide_.conditions.end();
+  return found != guide_.conditions.end() && (found->second.inside || found->second.always);
+}
+
+bool Positions::varies(ir::ValueId value) const {
+  const auto& op = program_.value(value).op;
+  return guide_.needed[value.index()] && (!op || program_.op(*op).kind != OpKind::constant);
+}
+
+std::set<std::size_t> Positions::groups_of(const std::vector<ir::ValueId>& values) const {
+  std::set<std::size_t> groups;
+  for (const ir::ValueId value : values) groups.insert(group_of(value.index()));
+  return groups;
 }
 
 std::size_t Positions::group_of(std::size_t value) const {
@@ -70,8 +100,10 @@ std::size_t Positions::group_of(std::size_t value) const {
   return value;
 }
 
-void Positions::unite(ir::ValueId a, ir::ValueId b) {
+bool Positions::unite(ir::ValueId a, ir::ValueId b) {
+  if (!varies(a) || !varies(b) || group_of(a.index()) == group_of(b.index())) return false;
   parent_[group_of(a.index())] = group_of(b.index());
+  return true;
 }
 
 bool Positions::repeat(const std::vector<ir::ValueId>& carried, const Rounds& rounds,

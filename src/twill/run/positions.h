@@ -19,7 +19,8 @@ using Rounds = std::vector<std::vector<std::int64_t>>;
 /// and no condition on a group decides about another group.
 class Positions {
  public:
-  /// Cost: linear in the function. References are kept to no argument.
+  /// Keeps references to the program and the guide, which must outlive the groups. Cost: linear in
+  /// the function, for each branch or loop that a group decides.
   Positions(const ir::Program& program, ir::OpId function, const concurrent::Guide& guide);
 
   /// Whether each group among the carried integers `carried` of a loop repeats itself after at most
@@ -29,11 +30,25 @@ class Positions {
               std::size_t longest) const;
 
  private:
+  /// Puts values of branches and loops into the groups that decide about these. Returns whether
+  /// groups became one.
+  bool unite_decided(const std::vector<ir::OpId>& ops);
+  /// Values that decide which ops of a branch or a loop are done, and how often.
+  std::vector<ir::ValueId> deciding(ir::OpId op) const;
+  /// Whether a condition compares the number of an iteration with trips or a constant.
+  bool compares_trips(ir::ValueId condition) const;
+  /// Whether an integer decides steps, and is no constant.
+  bool varies(ir::ValueId value) const;
+  std::set<std::size_t> groups_of(const std::vector<ir::ValueId>& values) const;
   std::size_t group_of(std::size_t value) const;
-  void unite(ir::ValueId a, ir::ValueId b);
+  bool unite(ir::ValueId a, ir::ValueId b);
 
-  std::vector<std::size_t> parent_;  ///< by value: another value of its group, or itself
-  std::set<std::size_t> counting_;   ///< groups that are computed from iteration numbers
+  const ir::Program& program_;
+  const concurrent::Guide& guide_;
+  std::vector<std::size_t> parent_;      ///< by value: another value of its group, or itself
+  std::vector<ir::ValueId> iterations_;  ///< induction variables
+  std::vector<ir::ValueId> carried_;     ///< other arguments of loops
+  std::set<std::size_t> counting_;       ///< groups computed from numbers of iterations
 };
 
 }  // namespace twill::run
