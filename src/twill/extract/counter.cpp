@@ -44,8 +44,7 @@ class Counting {
     return op != nullptr && counts(*op, value);
   }
 
-  /// Values that may follow a carried value: the same, a value moved on by an invariant, or any
-  /// any other.
+  /// Values that may follow a carried value: itself, a value an invariant further, or any other.
   struct Ways {
     bool stays = false;
     bool goes_on = false;
