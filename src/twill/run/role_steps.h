@@ -147,13 +147,13 @@ class RoleSteps {
   std::int64_t tiles_ = 0;
   std::optional<ir::OpId> loop_;  ///< the planned loop
   bool arrives_next_ = false;     ///< a copy by threads is issued, and its arrival comes next
-  bool fenced_ = false;           ///< a fence came since the last step with an op of its own
+  bool fenced_ = false;           ///< a fence came after the last step with an op of its own
   std::int64_t open_products_ = 0;
   std::vector<Computed> computed_;  ///< arithmetic since the last step with an op of its own
   /// Ops of the kernel that one part has done on a whole tile for all parts, each with the
   /// iteration.
   std::set<std::pair<ir::OpId, std::int64_t>> for_all_parts_;
-  std::vector<Spot> read_here_;  ///< reads by threads since that step
+  std::vector<Spot> read_here_;  ///< reads by threads after that step
   std::map<ir::ValueId, std::int64_t> made_in_;
   std::deque<Read> read_;  ///< reads by past steps
   /// Memory that the role has allocated, with the allocation. In the plan this memory is a tile
