@@ -461,7 +461,7 @@ class SettingBuilder {
     for (auto& [op, needs] : more) needs_[op] = std::move(needs);
   }
 
-  /// An op behind the loop, and all ops that depend on it.
+  /// An op after the loop, and all ops that depend on it.
   std::set<ir::OpId> computed_from(ir::OpId op) const {
     std::set<ir::OpId> found = {op};
     for (auto it = when_.find(op); it != when_.end(); ++it) {

@@ -270,7 +270,7 @@ class LiveWalk {
 
   void loop(const Node& node, LiveValues& live) {
     forget(node.results, live);
-    // ValueIds that live behind the loop, or that its body reads from outside, live through it.
+    // ValueIds that live after the loop, or that its body reads from outside, live through it.
     for (int round = 0; round < 2; ++round) {
       LiveValues inside = live;
       block(node.blocks.front(), inside);

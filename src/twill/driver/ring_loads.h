@@ -5,11 +5,11 @@
 #include "twill/driver/kernel.h"
 #include "twill/plan/make.h"
 
-/// Internal to the driver: loads of loops behind the planned loop that could come through its
+/// Internal to the driver: loads of loops after the planned loop that could come through its
 /// rings.
 namespace twill::driver {
 
-/// Loads of tiles in a loop behind the planned loop, each with the planned loads like it. Two loads
+/// Loads of tiles in a loop after the planned loop, each with the planned loads like it. Two loads
 /// are alike if their tiles have one shape, element and layout, and both use one descriptor, or
 /// both pointers. A load runs ahead only if no effect in front of it must come first. Cost: about
 /// the size of the loop for each of its loads.

@@ -132,7 +132,7 @@ bool RoleSteps::shows(const Placed& placed) const {
   const bool boxed = step.op && plan_.mechanisms[step.op->index()] == Mechanism::bulk_store;
   if (boxed && step.kind == StepKind::stage) return false;
   const bool waits = step.kind == StepKind::wait || step.kind == StepKind::release;
-  // The step is compared at the first of channels with common barriers
+  // The step is compared at the first of channels with common barriers.
   if (waits && barriers_of(*step.channel) != *step.channel) return false;
   switch (step.kind) {
     case StepKind::acquire:
@@ -427,7 +427,7 @@ bool RoleSteps::fits_write(const concurrent::Role& state, ir::OpId id, const Pla
   auto at = address ? spot(state, *address) : std::nullopt;
   std::optional<plan::BufferId> buffer = written_by(*placed.step);
   if (at && box_of(*placed.step)) *at = {at->storage, 0, 1};  // the box may lie anywhere in a ring
-  // A copy in small pieces goes through registers
+  // A copy in small pieces goes through registers.
   if (is_copy(plan_, *placed.step) && placed.step->op) {
     buffer = plan_.values[placed.step->op->index()].home;
     arrives_next_ = true;

@@ -157,7 +157,7 @@ class RoleSteps {
   std::map<ir::ValueId, std::int64_t> made_in_;
   std::deque<Read> read_;  ///< reads by past steps
   /// Memory that the role has allocated, with the allocation. In the plan this memory is a tile
-  /// that the role writes in front of the loop, or has no counterpart.
+  /// that the role writes before the loop, or has no counterpart.
   std::map<const execute::Tile*, ir::OpId> own_memory_;
   std::map<ir::OpId, plan::BufferId> own_copies_;  ///< tiles of that kind, by op
   /// Fillings of channels that loops beside the planned loop have used: up to now, and before the

@@ -39,7 +39,7 @@ std::vector<ir::ValueId> kept_results(const View& view, OpId op) {
     if (is_view(from.kind) || source.absorbed) continue;
     for (const ir::ValueId result : from.results) {
       if (!is_register_tile(ir::type_of(view.program(), result))) continue;
-      // A reduction is not computed element by element
+      // A reduction is not computed element by element.
       const bool reduced = from.kind == ir::OpKind::reduce;
       if (reduced || is_read_elsewhere(view, op, result)) kept.push_back(result);
     }

@@ -47,7 +47,7 @@ Result<void> Tiles::store_together(Text& text, ir::OpId id, const Shape& shape, 
   const ir::Type type = ir::type_of(view_.program(), *access.source);
   const bool packed = is_packed(type), exchanged = together == 8;
   const Variable mine{"mine", shape, cpp_type(type), packed, 1, std::nullopt};
-  // Pieces that a thread has in 64 rows
+  // Pieces that a thread has in 64 rows.
   const std::int64_t in_block = shape.columns / 2 / together;
   const bool one_block = shape.rows == 64;
   const std::string slot = one_block ? "k % 2" : fmt::format("k / {} * 2 + k % 2", in_block);

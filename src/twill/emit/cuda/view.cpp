@@ -198,7 +198,7 @@ Result<void> View::check_printed(const std::set<ir::OpId>& printed) const {
     const bool loads = ir::class_of(op.kind) == ir::OpClass::load;
     if (effect == ir::Effect::none || effect == ir::Effect::remark || loads) continue;
     const auto access = ir::memory_access(op);
-    // The memory is a buffer of the plan
+    // The memory is a buffer of the plan.
     if (access && access->space != ir::AccessSpace::global) continue;
     if (printed.contains(id)) continue;
     auto refusal = refuse(id, "has an effect that is not printed as CUDA yet");

@@ -343,7 +343,7 @@ Result<std::string> smtlib_literal(const Problem& problem, const StraightLine& s
   const auto ops = static_cast<double>(problem.ops().size());
   const auto total = static_cast<double>(total_of(shape));
   const double copies = static_cast<double>(shape.length) / static_cast<double>(shape.ii) + 1;
-  // Lines for an op, copy and cycle, without the lines for pairs of ops
+  // Lines for an op, copy and cycle, without the lines for pairs of ops.
   constexpr double kOwn = 10;
   if (ops * (ops + kOwn) * copies * total > kMostLiteralTerms) {
     return fail({},
