@@ -99,7 +99,7 @@ enum class Fence {
 /// Arrival of a commit or release.
 enum class Arrival {
   threads,  ///< mbarrier.arrive once the steps before it are done
-  /// Tcgen05.commit: once all tcgen05 ops that the role has issued are done. Before and after the
+  /// tcgen05.commit: once all tcgen05 ops that the role has issued are done. Before and after the
   /// loop of a tile without trips no op is issued, so a commit would never arrive; there threads
   /// arrive.
   asynchronous,
