@@ -37,11 +37,10 @@ enum class Mechanism {
                ///< their tcgen05.wait)
   scoreboard,  ///< a load into registers: done when a step that reads it begins
   tma_load,    ///< bulk copy into shared memory: its bytes complete a full barrier
-  /// A tma_load that is the same in all CTAs of a cluster. Each CTA copies its share of the tile
-  /// into all CTAs, and the share counts at the full barrier of each.
-  tma_multicast,
-  cp_async,    ///< copies by threads that arrive at a full barrier when they are done
-  wgmma,       ///< asynchronous group of the role: `drain_groups`; groups finish in order
+  tma_multicast,  ///< a tma_load that is the same in all CTAs of a cluster: each copies its share
+                  ///< of the tile into all CTAs, and the share counts at each full barrier
+  cp_async,       ///< copies by threads that arrive at a full barrier when they are done
+  wgmma,          ///< asynchronous group of the role: `drain_groups`; groups finish in order
   tcgen05,     ///< one thread starts it; `signal` steps arrive when all earlier tcgen05 ops of the
                ///< role are done
   bulk_store,  ///< shared to global memory: asynchronous group of the role: `drain_groups`
@@ -98,11 +97,9 @@ enum class Fence {
 
 /// Arrival of a commit or release.
 enum class Arrival {
-  threads,  ///< mbarrier.arrive once the steps before it are done
-  /// tcgen05.commit: once all tcgen05 ops that the role has issued are done. Before and after the
-  /// loop of a tile without trips no op is issued, so a commit would never arrive; there threads
-  /// arrive.
-  asynchronous,
+  threads,       ///< mbarrier.arrive once the steps before it are done
+  asynchronous,  ///< tcgen05.commit: once all tcgen05 ops of the role are done. Threads arrive
+                 ///< instead outside the loop of a tile without trips, where none was issued
 };
 
 struct Step {
@@ -157,8 +154,7 @@ struct Role {
   WarpgroupId warpgroup;
   int first_warp = 0;  ///< number of its first warp in the CTA
   int warps = 4;
-  int registers = 0;  ///< most registers per thread that its values hold at once, by the order of
-                      ///< its steps
+  int registers = 0;  ///< most registers per thread of its values at once, by order of its steps
   int usable = 0;     ///< registers per thread that are available for values
   int named_barrier = -1;    ///< of its `rendezvous` steps: 1..15; -1 if it has none
   std::vector<Step> before;  ///< once per tile, then
@@ -208,8 +204,7 @@ enum class StagingFormat {
 
 /// The result of an op: its producer's buffer, and its transfer to other roles.
 struct Value {
-  std::optional<BufferId> home;    ///< empty: the value is an ordering token, or only in global
-                                   ///< memory
+  std::optional<BufferId> home;    ///< empty: an ordering token, or only in global memory
   std::optional<BufferId> staged;  ///< readers of other roles read it here
   StagingFormat format = StagingFormat::fragment;
   friend bool operator==(const Value&, const Value&) = default;
@@ -293,16 +288,14 @@ struct PerTileOp {
   std::vector<RoleId> roles;  ///< tma_load: one role. Else: the roles that hold rows of the tile,
                               ///< each for its own rows
   /// tma_load: the invariant buffer. bulk_store: the staging buffer of each of `roles`, with
-  /// exactly its rows; with a `sender` one box that they fill together. Other mechanisms: none.
+  /// exactly its rows; with a `sender` one box that they fill together. Else: none.
   std::vector<BufferId> buffers;
-  std::vector<Amount> bytes;  ///< bulk_store: size of each role's rows, which fit its buffer
-  /// bulk_store: the role that issues the store for all `roles`, once they have staged; empty: each
-  /// role issues for its own rows.
-  std::optional<RoleId> sender;
+  std::vector<Amount> bytes;         ///< bulk_store: size of each role's rows, which fit its buffer
+  std::optional<RoleId> sender;      ///< bulk_store: the role that issues the store of all `roles`,
+                                     ///< once they have staged; empty: each issues its own rows
   std::vector<BufferId> reads;       ///< loop-invariant buffers that it reads
   std::vector<TensorAccess> tensor;  ///< threads: by role, ascending
-  bool writes = false;  ///< whether it writes global memory: then only for tiles that belong to the
-                        ///< CTA
+  bool writes = false;  ///< writes global memory: only for tiles that belong to the CTA
   /// An effect on scalars, such as a lock or a counter of tiles, that one role has once per tile.
   /// Accesses by threads to global memory that come earlier in the program are complete by then, in
   /// all roles. Later accesses, also of the next tile, begin after the effect. (Earlier bulk stores
@@ -318,8 +311,7 @@ struct PerTileOp {
 };
 
 /// A value that the program computes in the loop without an op of the plan: a scalar, offset or
-/// mask, whose cost is negligible. It is not transferred: each role that needs the value computes
-/// it.
+/// mask of negligible cost. It is not transferred: each role computes it if it needs the value.
 struct Rematerialized {
   std::string what;  ///< "arith.cmpi @ 40:12": name and place in the TTGIR
   int line = 0;      ///< line of that place
