@@ -308,7 +308,7 @@ TEST(Device, PointersGoFromLoopToLoop) {
   request.pool = "2x64";
   const Planned planned(request);
   for (const std::string& note : planned.loop.plan->plan().notes) {
-    EXPECT_EQ(note.find("what leaves the loop"), std::string::npos) << note;
+    EXPECT_EQ(note.find("values that leave the loop"), std::string::npos) << note;
   }
   const auto kernel = build(planned.parts());
   ASSERT_TRUE(kernel) << kernel.error().message;

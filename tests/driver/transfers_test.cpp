@@ -194,7 +194,7 @@ TEST(Transfers, GroupsThatCannotAreRefused) {
   ASSERT_TRUE(answer && answer->plan);
   int refused = 0;
   for (const report::Candidate& it : answer->outcome.candidates) {
-    const bool cannot = it.refused.find("do not fit through shared memory") != std::string::npos;
+    const bool cannot = it.refused.find("do not fit into shared memory") != std::string::npos;
     refused += cannot ? 1 : 0;
     EXPECT_FALSE(cannot && it.chosen);
   }

@@ -157,7 +157,7 @@ TEST(Code, ComparesALoopWithThePlan) {
   const LoopCode hoisted = {0x60, {{1, 16, 0}, {0, 0, 23}}, 0, 41};
   ASSERT_EQ(shortfalls(planned, hoisted).size(), 1U);
   EXPECT_EQ(shortfalls(planned, hoisted)[0],
-            "wait 2 of the loop at 0x60 stands behind 23 exponentials, in the plan behind 64");
+            "wait 2 of the loop at 0x60 follows 23 exponentials, in the plan 64");
   const LoopCode serialized = {0x60, {{0, 16, 0}, {0, 0, 64}}, 0, 0};
   EXPECT_EQ(shortfalls(planned, serialized).size(), 1U);
   const LoopCode one_more = {0x60, {{1, 8, 0}, {0, 8, 0}, {0, 0, 64}}, 0, 0};

@@ -72,7 +72,7 @@ TEST(Load, NamesEveryClassOfMistakeWithItsPath) {
        "/pools/0/warpgroups/1/setmaxnreg: expected a multiple of 8, found 241"},
       {"{\"setmaxnreg\": 240", "{\"setmaxnreg\": 256",
        "/pools/0/warpgroups: the setmaxnreg sum to 520, but a launch of 384 threads has only 504 "
-       "to hand out: setmaxnreg would wait forever"},
+       "registers: setmaxnreg would wait forever"},
       {"\"warps\": 4", "\"warps\": 0",
        "/pools/0/warpgroups/1/groups/0/warps: expected a whole number from 1 to 32, found 0"},
       {"\"warps\": 4", "\"warps\": 5",
@@ -84,7 +84,7 @@ TEST(Load, NamesEveryClassOfMistakeWithItsPath) {
       {"\"about\": \"power of two of each element\"", "\"about\": \"\", \"or\": [\"polynomial\"]",
        "/operations/exp2/or: there is no operation 'polynomial'"},
       {"\"about\": \"power of two of each element\"", "\"about\": \"\", \"or\": [\"mma\"]",
-       "/operations/exp2/or: alternatives are of synchronous work without a unit"},
+       "/operations/exp2/or: alternatives are allowed only for synchronous work without a unit"},
       {"\"about\": \"power of two of each element\"", "\"about\": \"\", \"or\": [\"exp2\"]",
        "/operations/exp2/or: 'exp2' has alternatives itself"},
       {"\"objectives\": [\"groups\"", "\"objectives\": [\"group\"",
@@ -116,7 +116,7 @@ TEST(Load, AWideGroupTakesWholeWarpgroups) {
   ASSERT_FALSE(wider.has_value());  // a second group of 240 registers beside it
   EXPECT_EQ(wider.error().message,
             "/pools/0/warpgroups: the setmaxnreg sum to 744, but a launch of 512 threads has only "
-            "512 to hand out: setmaxnreg would wait forever");
+            "512 registers: setmaxnreg would wait forever");
 }
 
 // Protects: groups whose setmaxnreg follows from their need share the launch's remaining registers,

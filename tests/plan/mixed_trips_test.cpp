@@ -112,7 +112,7 @@ void tally_without_fences(const Plan& plan, std::mt19937& random, MixtureTally& 
 }
 
 /// Attention in tensor memory: scores that threads read, and an operand that they write. Threads
-/// fill the accumulator before the loop, rescale it in the loop, and read it behind the loop.
+/// fill the accumulator before the loop, rescale it in the loop, and read it after the loop.
 /// Scores have room for `scores` copies.
 Plan tensor_plan(int scores, bool every_wait) {
   const std::string text = R"(

@@ -56,7 +56,7 @@ Plan kernel_plan(Tiles tiles, bool same_trips = true, Mechanism fills = Mechanis
   return *std::move(plan);
 }
 
-/// A bulk store behind the loop, of 8 bytes for each role.
+/// A bulk store after the loop, of 8 bytes for each role.
 PerTileRequest bulk_store_behind() {
   PerTileRequest store;
   store.what.when = PerTileOp::When::after;
@@ -164,7 +164,7 @@ TEST(PerTile, KeepsRowSumsInParts) {
   EXPECT_NE(rule_of(wrong), "");
 }
 
-/// kRegisters with an effect on scalars between a load and a store behind the loop.
+/// kRegisters with an effect on scalars between a load and a store after the loop.
 Plan plan_with_lock(Tiles tiles, bool brings) {
   const auto loop = schedule::parse_loop(kRegisters, "test");
   const auto answer = solve::solve(loop->problem, {});

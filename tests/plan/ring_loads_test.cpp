@@ -7,7 +7,7 @@
 #include "twill/plan/json.h"
 #include "twill/plan/text.h"
 
-// Protects: a plan says which loads of loops behind the planned one come through its rings, and
+// Protects: a plan says which loads of loops after the planned loop come through its rings, and
 // which role begins them. No plan is proven whose rings could not go on.
 namespace twill::plan::testing {
 namespace {

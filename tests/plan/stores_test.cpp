@@ -32,7 +32,7 @@ mmA -> mmA in-place distance 1
 mmB -> mmB in-place distance 1
 )";
 
-/// Two stores behind the loop, of 8 bytes each, and a tile that stays through it.
+/// Two stores after the loop, of 8 bytes each, and a tile that stays through it.
 Plan plan_of_two(Tiles tiles, Amount room = 64) {
   const auto loop = schedule::parse_loop(kStoring, "test");
   const auto answer = solve::solve(loop->problem, {});
@@ -84,7 +84,7 @@ std::string steps_in(const Plan& plan, const std::vector<Step>& steps) {
   return text;
 }
 
-/// The steps of a role behind the loop, once its products are done.
+/// The steps of a role after the loop, once its products are done.
 std::string behind_drain(Plan& plan, const std::string& role) {
   const std::string drain = "drain wgmma to 0; ";
   std::string text = steps_in(plan, role_named(plan, role).after);

@@ -184,7 +184,7 @@ TEST(TensorPerTile, IsProvenHoweverTilesCome) {
 }
 
 // Roles that read a tile release it after their read, even if other roles read it later. (A product
-// of the loop once did not release operands that other roles read behind the loop.)
+// of the loop once did not release operands that other roles read after the loop.)
 TEST(TensorPerTile, EachRoleGivesBackWhatItHasRead) {
   for (const Tiles tiles : {Tiles::one_per_cta, Tiles::persistent}) {
     Plan plan = kernel_plan(kProduct, tiles, true, false, true);
@@ -207,7 +207,7 @@ TEST(TensorPerTile, WhatNoStepFillsIsSaid) {
   const Plan plan = kernel_plan(kProduct, Tiles::persistent, false);
   EXPECT_EQ(plan.kernel->tiles, Tiles::one_per_cta);
   ASSERT_EQ(plan.notes.size(), 2U) << plan.notes.back();
-  EXPECT_NE(plan.notes[1].find("not proven: that mm in tensor memory"), std::string::npos);
+  EXPECT_NE(plan.notes[1].find("not proven: mm in tensor memory"), std::string::npos);
   EXPECT_TRUE(prove(plan).has_value());
 }
 

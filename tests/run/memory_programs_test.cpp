@@ -154,7 +154,7 @@ TEST(MemoryPrograms, PrintedModulesDoWhatTheTextDoes) {
 }
 
 /// Programs whose modules were wrong, or were said to be. The first five have products without a
-/// reader, the others boxes in front of the loop.
+/// reader, the others boxes before the loop.
 TEST(MemoryPrograms, ModulesThatWereWrongAreRight) {
   tests::Refusals refusals;
   EXPECT_GT(modules_right({445, 487, 495, 526, 606, 18, 31, 135}, refusals), 4);

@@ -16,7 +16,7 @@ Result<std::string> name_in(const JsonNode& node);
 
 Result<std::string> text_in(const JsonNode& node, std::string_view member);
 
-/// A flag that may be left out: then it is not set.
+/// Reads a flag that may be left out: then it is false.
 Result<bool> flag_in(const JsonNode& node, std::string_view key);
 
 /// Fails if a name of the list occurs twice.

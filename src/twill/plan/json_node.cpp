@@ -24,7 +24,7 @@ Result<PlanJson> PlanJson::parse(std::string_view text, const std::string& file)
     return PlanJson(std::make_shared<const Value>(Value{std::move(document), whole}), "", file);
   } catch (const nlohmann::json::parse_error& error) {
     return fail_at(text, error.byte == 0 ? 0 : error.byte - 1, file, "not valid JSON");
-  } catch (const nlohmann::json::exception&) {  // a number beyond every type
+  } catch (const nlohmann::json::exception&) {  // a number that no type can hold
     return fail({file}, "not valid JSON: a number in it is out of range");
   }
 }

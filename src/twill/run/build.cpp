@@ -53,7 +53,7 @@ tl::unexpected<Diagnostic> broken(const std::string& compiler, const gate::Finis
   if (finished.status > kSignalled) {
     how = "was ended by signal " + std::to_string(finished.status - kSignalled);
   }
-  return fail({compiler}, "this compiler " + how + " and says nothing",
+  return fail({compiler}, "this compiler " + how + " without a message",
               "try it by hand, or name another by the variable CXX");
 }
 
@@ -155,7 +155,7 @@ Result<Built> Builder::build(const emit::Description& description, const std::st
     built.complaints = complaints_in(linked.output);
   }
   if (built.complaints.empty() && !fs::exists(program)) {
-    return fail({compiler_[0]}, "this compiler says that all is well, and makes no program",
+    return fail({compiler_[0]}, "this compiler reports success, but makes no program",
                 "try it by hand, or name another by the variable CXX");
   }
   return built;

@@ -82,7 +82,7 @@ Result<std::optional<std::int64_t>> most_trips(const Kernel& kernel, const execu
       const std::uint64_t trips = std::min(execute::trips_of(lower, upper, step), kMost);
       most = std::max(most.value_or(0), static_cast<std::int64_t>(trips));
       came = true;
-      if (++runs == most_runs) return fail({}, "enough");  // later ops have no effect on the answer
+      if (++runs == most_runs) return fail({}, "enough");  // later ops do not change the answer
       for (const ir::Carried& carried : loop.carried) {
         if (carried.result) interpreter.set(*carried.result, interpreter.value(carried.init));
       }

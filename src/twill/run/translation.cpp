@@ -58,8 +58,8 @@ std::int64_t longest_spread(const plan::Plan& plan) {
   return spread;
 }
 
-/// Number of loops around the planned loop in the kernel's text. Some op of the plan stands in no
-/// other loop.
+/// Number of loops around the planned loop in the kernel's text. Some op of the plan is in no other
+/// loop.
 int loops_over_tiles(const Translated& what) {
   int fewest = std::numeric_limits<int>::max();
   for (const extract::OpOrigin& origin : what.origins) {

@@ -55,7 +55,7 @@ Result<void> check_alike(const RolesModule& module) {
   }
   if (alike) return {};
   return fail(ir::text_location(module.program, module.function),
-              "has other arguments than the kernel it is to be compared with",
+              "has other arguments than the kernel to compare with",
               "--against KERNEL takes the kernel that the module was made from");
 }
 

@@ -112,16 +112,17 @@ Result<void> check(const View& view) {
   const problem::Problem& problem = view.plan().problem;
   for (std::size_t v = 0; v < problem.ops().size(); ++v) {
     const auto alternative = static_cast<std::size_t>(view.plan().schedule.ops[v].alternative);
-    if (alternative == 0) continue;  // as the kernel's text has it
-    return fail({view.input()},
-                fmt::format("cannot be printed as CUDA: {} is done by '{}', and only what the "
-                            "kernel's text says is printed",
-                            problem.ops()[v].name, problem.ops()[v].alternatives[alternative].name),
-                "take the alternative (\"or\") out of the machine's operation");
+    if (alternative == 0) continue;  // the alternative of the kernel's own text
+    return fail(
+        {view.input()},
+        fmt::format("cannot be printed as CUDA: {} is done by '{}', and only the ops of the "
+                    "kernel's text are printed",
+                    problem.ops()[v].name, problem.ops()[v].alternatives[alternative].name),
+        "take the alternative (\"or\") out of the machine's operation");
   }
   for (const plan::Buffer& buffer : view.plan().buffers) {
     if (buffer.residence != plan::Residence::tensor) continue;
-    return fail({view.input()}, "cannot be printed as CUDA: tensor memory is not of sm_90a");
+    return fail({view.input()}, "cannot be printed as CUDA: sm_90a has no tensor memory");
   }
   for (const plan::Role& role : view.plan().roles) {
     const bool leaves = !role.tail.empty() && role.tail.back().kind == plan::StepKind::leave;
@@ -132,7 +133,7 @@ Result<void> check(const View& view) {
   return {};
 }
 
-/// Code of functions of the user's, each once, as it was given.
+/// Prints inline code of the user's functions, each once, unchanged.
 void print_user_code(Text& text, const View& view) {
   std::set<std::string_view> printed;
   for (const ir::OpId id : ir::walk(view.program(), view.program().module())) {

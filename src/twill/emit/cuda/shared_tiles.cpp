@@ -51,8 +51,8 @@ std::string why_no_swizzle(ir::Type descriptor) {
 
 namespace {
 
-/// The load behind a tile, whether it is read transposed, and the allocation that it fills, if one
-/// is named.
+/// The load that fills a tile, whether the tile is read transposed, and the allocation that the
+/// load fills, if one is named.
 struct Behind {
   ir::ValueId value;
   bool transposed = false;
@@ -93,7 +93,7 @@ std::optional<OpId> filling_op(const View& view, ir::OpId load) {
   return std::nullopt;
 }
 
-/// A tile that threads copy into an allocation, as the text has it there.
+/// A tile that threads copy into an allocation, in the layout of the text.
 Result<SharedTile> copied_tile(const View& view, const Behind& found, ir::OpId load) {
   const ir::Type type = ir::type_of(view.program(), *found.allocation);
   const auto encoding = ir::nvmma_shared_encoding(type->encoding);
@@ -109,7 +109,7 @@ Result<SharedTile> copied_tile(const View& view, const Behind& found, ir::OpId l
   } else if (per_tile_op != nullptr && per_tile_op->mechanism == plan::Mechanism::cp_async) {
     tile.buffer = per_tile_op->buffers.at(0);
   } else {
-    return view.refuse(load, "fills shared memory outside the loop, which no step does");
+    return view.refuse(load, "fills shared memory outside the loop, without a step of the plan");
   }
   tile.rows = type->shape[encoding->transposed ? 1 : 0];
   tile.columns = type->shape[encoding->transposed ? 0 : 1];

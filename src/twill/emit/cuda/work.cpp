@@ -32,8 +32,8 @@ bool is_staged_in_words(ir::Type tile, const Shape& shape) {
 
 }  // namespace
 
-/// The op of another role that stages `value`, of `distance` iterations ago, for the op of the
-/// step. The plan's dependences have all transfers, and only values that the op keeps are staged.
+/// The op of another role that stages `value` for the step, `distance` iterations earlier. The
+/// plan's dependences have all transfers, and only values that the op keeps are staged.
 std::optional<OpId> RolePrinter::staged_by(const Step& step, int part, ir::ValueId value,
                                            int distance) const {
   if (!step.op) return std::nullopt;
@@ -47,8 +47,8 @@ std::optional<OpId> RolePrinter::staged_by(const Step& step, int part, ir::Value
   return std::nullopt;
 }
 
-/// A value that another role staged: copied into an array of its own, once per step. Before the
-/// first iteration, it is the initial value of the loop.
+/// Copies a value that another role staged into an array of its own, once per step. Before the
+/// first iteration, this is the initial value of the loop.
 std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text& prelude,
                                                 ir::ValueId value, const ir::Carried* carried) {
   const int distance = carried == nullptr ? 0 : 1;
@@ -75,7 +75,7 @@ std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text
   if (!fresh) return found;
   plan::Instance instance = step.instance;
   instance.offset -= distance;
-  // Least number of the iteration.
+  // Lower bound of the iteration's number.
   const int begins = instance.from == plan::Instance::From::first ? 0 : role_.sections.spread;
   const bool always = begins + instance.offset >= 0;
   const bool never = instance.from == plan::Instance::From::first && !always;
@@ -95,7 +95,7 @@ std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text
   return found;
 }
 
-/// A tile that TMA loaded, read into registers.
+/// Reads a tile that TMA loaded into registers.
 std::optional<Found> RolePrinter::import_shared(const Step& step, int part, Text& prelude,
                                                 ir::ValueId value) {
   const ir::Op* from = ir::defining_op(view_.program(), value);
@@ -125,7 +125,7 @@ std::optional<Found> RolePrinter::import_shared(const Step& step, int part, Text
   return Found{&known->second, variable.name};
 }
 
-/// A reduction of a prologue or epilogue op: into an array of its own, before its reader.
+/// Computes a reduction of a prologue or epilogue op into an array of its own, before its reader.
 std::optional<Found> RolePrinter::import_reduction(const Step& step, int part, const Point& point,
                                                    Text& prelude, ir::ValueId value) {
   const ir::Op* from = ir::defining_op(view_.program(), value);
@@ -157,7 +157,7 @@ std::optional<Found> RolePrinter::import_reduction(const Step& step, int part, c
 }
 
 /// The registers that hold `value` for the step. Results of the step's own op in its iteration are
-/// in that op's registers or in none. Another op of the role may compute the same value for itself.
+/// in that op's registers or in none. Another op of the role may compute the same value again.
 const Variable* RolePrinter::held(const Step& step, int part, ir::ValueId value,
                                   int distance) const {
   const auto from = view_.program().value(value).op;
@@ -213,7 +213,7 @@ std::optional<Found> RolePrinter::find(const Step& step, int part, const Point& 
     back = latest->second - (step.instance.offset - distance);
   }
   if (back < 0 || back >= variable->depth) {
-    wrong_ = view_.refuse(value, "is wanted when its registers hold another iteration").value();
+    wrong_ = view_.refuse(value, "is needed when its registers hold another iteration").value();
     back = 0;
   }
   return Found{variable, copy_name(*variable, back)};
@@ -227,7 +227,7 @@ Tiles RolePrinter::tiles(const Step& step, int part, const Point& point, Text& p
           }};
 }
 
-/// Whether an op keeps what the iteration before made, as a copy in registers.
+/// Whether an op keeps the result of an earlier iteration, as a copy in registers.
 bool keeps_earlier(const plan::Plan& plan, OpId op) {
   const auto dependences = plan.problem.dependences();
   return std::any_of(dependences.begin(), dependences.end(), [&](const auto& it) {
@@ -251,7 +251,7 @@ Result<void> RolePrinter::compute(Text& text, const Step& step, Point& point) {
   }
   const std::vector<Registers::Made> made = registers_.made_by(*step.op);
   for (const Registers::Made& it : made) {
-    // The copies are shifted, so the product's operand would move while it is being read.
+    // Copies are shifted, so the product's operand would move while the product reads it.
     const bool is_read =
         std::any_of(point.in_flight.begin(), point.in_flight.end(),
                     [&](const Product& product) { return product.operand == it.variable; });
