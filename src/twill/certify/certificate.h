@@ -126,21 +126,25 @@ struct Checked {
   schedule::Verdict verdict = schedule::Verdict::undecided;
   std::vector<std::int64_t> values;         ///< of the schedule, by level
   Cycles interval_bound = 1;                ///< no schedule has a smaller interval
-  Cycles bound_with_room = 1;               ///< none that leaves memory for what changes groups has
-  std::vector<std::int64_t> nothing_below;  ///< without a schedule: none is lexicographically less
-  int compute_groups = 0;                   ///< that the schedule uses
+  Cycles bound_with_room = 1;               ///< no schedule that leaves memory for values that
+                                            ///< change groups has a smaller interval
+  std::vector<std::int64_t> nothing_below;  ///< without a schedule: no schedule is
+                                            ///< lexicographically less
+  int compute_groups = 0;                   ///< compute groups that the schedule uses
   int most_groups = 0;                      ///< compute groups of the pool
-  int wanted_groups = 0;                    ///< that the Problem asks for
-  std::string hash;                         ///< of the Problem
+  int wanted_groups = 0;                    ///< compute groups that the Problem demands
+  std::string hash;                         ///< hash of the Problem
   std::string loop;                         ///< common description of all pools of one loop
                                             ///< (pools.h)
 };
 
 /// Checks a certificate: reads its files, makes all constraints from the Problem, checks every
 /// claim, and runs the schedule. Fails if a file is missing or cannot be read; a wrong claim in a
-/// file is a rejection. Cost: about that of the search. `anew`: the Problems posed from the input
-/// and machine at hand, with the options of the certificate, which must be equal. Null without
-/// them, which the lines say.
+/// file is a rejection. Cost: about that of the search.
+///
+/// `anew`: the Problems posed from the input and machine at hand, with the options of the
+/// certificate; they must be equal to the certificate's. Without these (null), the lines report
+/// that.
 Result<Checked> check_files(const Files& files, const Provenance* anew = nullptr);
 
 /// Reads the input, machine and options from which the Problems of a certificate are claimed to be

@@ -35,8 +35,8 @@ struct PoolClaims {
 std::string print_pools(const PoolClaims& claims);
 Result<PoolClaims> parse_pools(std::string_view text, const std::string& file);
 
-/// Description of a loop that is equal for all pools and rates: its name, objectives, relaxed
-/// rules, and the sources of its ops without transfer ops.
+/// Description of a loop that is equal for all pools and rates. It has the loop's name, objectives
+/// and relaxed rules, and the sources of its ops other than transfer ops.
 std::string loop_of(const problem::Problem& problem);
 
 /// Objection unless the accepted certificates are about the Problems that were posed, and imply the

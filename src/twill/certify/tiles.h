@@ -9,8 +9,8 @@
 #include "twill/certify/certificate.h"
 #include "twill/certify/provenance.h"
 
-/// Claims about the choices of values for the holes of a mapping: no main loop takes fewer cycles
-/// for its products than the loop of the best choice.
+/// Claims about the choices of values for the holes of a mapping. Claim: no main loop takes fewer
+/// cycles for its products than the loop of the best choice.
 namespace twill::certify {
 
 /// Problem of a choice for a pool of warp groups, with every op at its fastest.
