@@ -130,7 +130,7 @@ class Checker {
     return true;
   }
 
-  /// Checks the values of a claim without a schedule: none is better.
+  /// Checks the values of a claim without a schedule: no schedule is better.
   bool check_values_to_beat() {
     if (claims_.values.empty()) return true;
     if (claims_.verdict != Verdict::undecided) return reject("there are values, but no schedule");
@@ -143,7 +143,7 @@ class Checker {
     return true;
   }
 
-  /// Checks every case by itself: its reasons hold.
+  /// Checks the reasons of every case.
   bool check_cases() {
     for (std::size_t i = 0; i < claims_.cases.size(); ++i) {
       const Case& it = claims_.cases[i];
@@ -158,7 +158,7 @@ class Checker {
     return true;
   }
 
-  /// The Problem with the alternatives of the case only.
+  /// Makes the Problem with the alternatives of the case only.
   tl::expected<Problem, std::string> problem_of(const Case& it) {
     if (it.any) return problem_;
     problem::Parts parts = problem_.parts();
@@ -218,8 +218,8 @@ class Checker {
     return check_refutation(chosen, bound.reason.file, subject, 0, it.any);
   }
 
-  /// Checks that the proof in `file` refutes exactly `wanted`, under limits that schedules with the
-  /// claimed values in the levels before `level` keep.
+  /// Checks that the proof in `file` refutes exactly `wanted`. The limits must hold for schedules
+  /// with the claimed values in the levels before `level`.
   bool check_refutation(const Problem& chosen, const std::string& file, const Subject& wanted,
                         std::size_t level, bool any) {
     const auto found = certificate_.proofs.find(file);
@@ -304,8 +304,8 @@ class Checker {
     return true;
   }
 
-  /// Whether every combination of alternatives is in a case, or is turned by an exchange into an
-  /// earlier combination.
+  /// Checks that every combination of alternatives is in a case, or that an exchange turns it into
+  /// an earlier combination.
   bool check_coverage() {
     std::set<std::vector<std::size_t>> covered;
     for (const Case& it : claims_.cases) {

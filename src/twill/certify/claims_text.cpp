@@ -9,7 +9,7 @@
 #include "twill/certify/words.h"
 #include "twill/problem/problem.h"
 
-/// The text of the claims.
+/// Text form of the claims.
 namespace twill::certify {
 namespace {
 
@@ -254,11 +254,11 @@ class ClaimsReader {
   }
 
   WordReader in_;
-  std::set<std::string> seen_;  // words of lines of which there is one
+  std::set<std::string> seen_;  // words of lines that may stand once, so far
   const Problem& problem_;
   Names names_;
   Claims claims_;
-  Reason* last_ = nullptr;  ///< the reason that a link belongs to
+  Reason* last_ = nullptr;  ///< reason to which a link belongs
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "twill/certify/proof.h"
 #include "twill/certify/words.h"
 
-/// The text of a proof: a head, the variables, the steps.
+/// Text form of a proof: a head, the variables, the steps.
 namespace twill::certify {
 namespace {
 

@@ -19,7 +19,7 @@ Result<std::string> hash_in(WordReader& in) {
   return in.fail(fmt::format("{} is no SHA-256 in hexadecimal digits", quoted(hash)));
 }
 
-/// "pool 2x64 at its slowest rates"
+/// Names a posed Problem: "pool 2x64 at the slowest rates".
 std::string in_words(const PosedProblem& it) {
   return fmt::format("pool {} at the {} rates", it.pool, it.rate);
 }
