@@ -39,8 +39,8 @@ AlternativeSchedules within(const Problem& problem, const Answer& first, Cycles 
   return alternatives(problem, first, count, options);
 }
 
-/// Structure as schedule/difference.h defines it, computed naively. It lists the alternatives, the
-/// pairs of ops that share a group, the kind of every op's group, and the round of every pair on
+/// Structure as schedule/difference.h defines it, computed naively: the alternatives, and the pairs
+/// of ops that share a group, with the kind of every op's group. Also the round of every pair on
 /// one unit. Ops that do not exist are left out.
 using Structure = std::vector<std::int64_t>;
 Structure structure_of(const Problem& problem, const Schedule& schedule) {

@@ -18,7 +18,7 @@ namespace {
 
 using schedule::Schedule;
 
-/// Divisor of the growth of II from one try to the next.
+/// Growth of II from one try to the next: II is divided by this.
 constexpr Cycles kStep = 8;
 
 class Greedy {
