@@ -263,7 +263,7 @@ TEST(Witnesses, AreAddedUp) {
   EXPECT_EQ(rejection(relaxed, "interval 4 unit U", "interval 4 issue a b"),
             "interval 4: the rule one-stream is not in force");
   EXPECT_EQ(rejection(relaxed, "interval 4 unit U", "interval 4 chain a"),
-            "interval 4: this says nothing about interval");
+            "interval 4: the reason gives no bound on interval");
   EXPECT_EQ(rejection(unit, "issue a b", "issue a a"), "interval 7: an op stands twice");
   EXPECT_EQ(rejection(unit, "issue a b", "issue a"),
             "interval: the reason shows at least 4, not 7");
@@ -344,7 +344,7 @@ TEST(Pools, TheBestIsChosen) {
     return result && result->rejection ? result->rejection->reason : "";
   };
   EXPECT_EQ(rejected("verdict optimal\nchosen two\n"),
-            "better: pool one may hold something better");
+            "better: pool one may have a better schedule");
   EXPECT_EQ(rejected("verdict optimal\nchosen three\n"), "chosen: the chosen pool has no schedule");
   EXPECT_EQ(rejected("verdict infeasible\n"), "infeasible: pool one is not known to be infeasible");
   EXPECT_EQ(rejected("verdict undecided\nchosen one\n"),
@@ -411,7 +411,7 @@ TEST(Pools, AreThoseThatWerePosed) {
     return pools.replace(pools.find(what), what.size(), with), files;
   };
   EXPECT_EQ(rejection_of(edited("at-fastest fastest-2 two\n", "")),
-            "whole: nothing is said of pool");
+            "whole: there is no claim about pool");
   EXPECT_EQ(rejection_of(edited("pool-1 one\npool pool-2 two", "pool-2 one\npool pool-1 two")),
             "posed: pool-2 is about the pro");
   EXPECT_EQ(rejection_of(edited("pool-2 two", "pool-2 three")), "posed: pool three is not posed");
@@ -438,7 +438,7 @@ TEST(Pools, AreReadWithCare) {
             "it has version 1 of the format, and this Twill reads version 2; `twill schedule "
             "--certificate` writes that");
   EXPECT_EQ(error_of("twill-pools 2\n" + input + "pool a one\npool b one\nend\n"),
-            "pool 'one' stands there twice");
+            "pool 'one' is listed twice");
   EXPECT_EQ(error_of("twill-pools 2\nend\n"), "there is no line `input`");
   EXPECT_EQ(error_of("twill-pools 2\n" + input + input), "there is a line `input` already");
   EXPECT_EQ(error_of("twill-pools 2\ninput 12\n"), "'12' is no SHA-256 in hexadecimal digits");
@@ -453,7 +453,7 @@ TEST(Pools, AreReadWithCare) {
               "there is a line `" + line.substr(0, line.find(' ')) + "` already");
   }
   EXPECT_EQ(error_of("twill-pools 2\n" + input + "option subtile 0\noption subtile 64\nend\n"),
-            "option 'subtile' stands there twice");
+            "option 'subtile' is listed twice");
   EXPECT_EQ(error_of("twill-pools 2\n" + input + "rate quick\nend\n"),
             "'quick' is neither `fastest` nor `slowest`");
 }
@@ -481,7 +481,7 @@ TEST(Pools, MayBeBeatenWithoutAnAnswer) {
   claims.replace(claims.find(value), value.size(), "value length " + std::to_string(values.back()));
   const auto forged = certify::check_files(files);
   ASSERT_TRUE(forged && forged->rejection);
-  EXPECT_EQ(forged->rejection->reason, "case 1: something better is not ruled out");
+  EXPECT_EQ(forged->rejection->reason, "case 1: a better schedule is not ruled out");
 }
 
 // Protects: if a limit ends the search for proofs, the certificate has fewer claims and is

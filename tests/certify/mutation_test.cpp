@@ -416,9 +416,9 @@ TEST(Forgeries, AreRejectedWithTheReason) {
   EXPECT_EQ(rejection("fwd_h1", "interval.proof", "interval 1261", "interval 1262"),
             "interval.proof: the proof is about an interval of 1262, the claim needs 1261");
   EXPECT_EQ(rejection("fwd_h1", "length.proof", "refute length 2459", "refute length 2458"),
-            "length.proof: the proof refutes something else than the claim needs");
+            "length.proof: the proof refutes another statement than the claim needs");
   EXPECT_EQ(rejection("fwd_b1", "length.proof", "given crossings 3", "given crossings 2"),
-            "length.proof: the proof assumes what the claim does not: crossings 2");
+            "length.proof: the proof has an assumption that the claim does not have: crossings 2");
   EXPECT_EQ(rejection("fwd_h2", "length.proof", "exchange ", "exchange qkA pvA "),
             "length.proof: qkA and qkB are not exchanged for each other alone");
   EXPECT_EQ(rejection("fwd_h1", "interval.proof", "end\n", ""),

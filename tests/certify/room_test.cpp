@@ -83,7 +83,7 @@ TEST(WithRoom, NeedsAMemory) {
       "twill-proof 1\ninterval 2\nanchor a\nwith-room\nrefute everything\nend\n";
   files = replaced(files, "claims", "end\n", "with-room interval 3 proof with-room.proof\nend\n");
   EXPECT_EQ(objection_against(files),
-            "nothing waits in a memory here, and something is said of its room");
+            "there is a claim about schedules with room, but no value waits in a memory here");
 }
 
 // Protects: claims on schedules with room are proven as far as the search refutes, and no further.

@@ -49,7 +49,7 @@ TEST_P(Kernels, ComputeWhatTheirTextDoes) {
     EXPECT_TRUE(numerics::agrees(*loop->comparison)) << who << "\n"
                                                      << numerics::to_text(*loop->comparison);
     EXPECT_GT(loop->comparison->trips, 2) << who;
-    // Also with delays of all work that is not awaited.
+    // Run with delays of all work that is not awaited.
     wanted.jitter = 7;
     wanted.programs = {{3, 1, 0}};
     const auto late = compare_numbers(request, loop->planned, loop->planned.plan->plan(), wanted);

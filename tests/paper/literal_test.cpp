@@ -27,7 +27,7 @@ using paper_test::optimal_interval;
 using problem::Problem;
 using schedule::Schedule;
 
-/// Makes the schedule that a solution of the figures means.
+/// Makes the schedule that a solution of the figures describes.
 std::optional<Schedule> literal_solution(const Problem& problem, const emit::StraightLine& shape) {
   const auto text = emit::smtlib_literal(problem, shape);
   if (!text) throw std::runtime_error(to_string(text.error()));

@@ -198,7 +198,7 @@ TEST(Simulate, WhatWaitsKeepsAwayFromWhatIsIssued) {
     const auto interval = static_cast<double>(plan.schedule.initiation_interval);
     EXPECT_EQ(run_of(plan, 200, timing).interval, interval) << name;
     EXPECT_GE(run_of(plan, 200).interval, interval) << name;
-    // Without this rule the run is faster, so this rule is the one that counts.
+    // Cause of the result: without this rule the run is faster.
     problem::Parts parts = plan.problem.parts();
     parts.relaxed.push_back(problem::Rule::blocking);
     std::sort(parts.relaxed.begin(), parts.relaxed.end());

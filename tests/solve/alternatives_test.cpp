@@ -39,9 +39,9 @@ AlternativeSchedules within(const Problem& problem, const Answer& first, Cycles 
   return alternatives(problem, first, count, options);
 }
 
-/// Structure as schedule/difference.h defines it, written down naively: alternatives, pairs of ops
-/// that share a group with the kind of every op's group. Every pair on a unit adds its round; ops
-/// that do not exist add nothing.
+/// Structure as schedule/difference.h defines it, computed naively: the alternatives, and the pairs
+/// of ops that share a group, with the kind of every op's group. Also the round of every pair on
+/// one unit. Ops that do not exist are left out.
 using Structure = std::vector<std::int64_t>;
 Structure structure_of(const Problem& problem, const Schedule& schedule) {
   Structure out;

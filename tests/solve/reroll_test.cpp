@@ -26,8 +26,7 @@ using problem::Parts;
 using problem::Problem;
 using solve_test::bundled;
 
-/// Makes one iteration of `turns` iterations of the loop, all ops of the first before those of the
-/// second.
+/// Joins `turns` iterations of the loop into one, all ops of an iteration before those of the next.
 Problem unroll(const Problem& loop, int turns) {
   Parts parts = loop.parts();
   const int count = static_cast<int>(loop.ops().size());

@@ -306,8 +306,8 @@ TEST(Modulo, AllSubTilesRunAlike) {
   EXPECT_TRUE(pipelined);
 }
 
-// Protects: on Hopper one order for both warpgroups is enough (section 6.2 of the paper). On
-// Blackwell, without further specialization, it is too slow.
+// Protects: on Hopper the modulo strategy, one order for both warpgroups, is as fast as the optimum
+// (section 6.2 of the paper). On Blackwell, without further specialization, it is slower.
 TEST(Modulo, IsEnoughOnHopperAndNotOnBlackwell) {
   const auto interval = [](const char* name) {
     return arranged(loop(name), Strategy::modulo).answer.schedule->initiation_interval;

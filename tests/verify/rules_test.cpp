@@ -1,6 +1,6 @@
-// Each rule of docs/reference/rules.md on the smallest problem that shows it: accepted with room,
-// accepted exactly at its limit, rejected one beyond. Protects the meaning of the rules: an error
-// by one makes a correct schedule fail or a wrong one pass.
+// Protects the meaning of each rule of docs/reference/rules.md, on the smallest problem that shows
+// the rule. The problem is accepted with room, accepted exactly at its limit, rejected one beyond.
+// An error by one makes a correct schedule fail or a wrong one pass.
 
 #include <memory>
 #include <tuple>
@@ -488,7 +488,7 @@ TEST(Blocking, AWaitStaysOutOfTheOtherIssueWindows) {
             "issued from 5 to 9");
   EXPECT_EQ(broken(problem, wait_at(8, 10)), Rules{"blocking"});
   EXPECT_EQ(broken(problem, wait_at(9, 10)), Rules{});
-  // In the next round c is issued from 12 to 16 (II 7) or from 13 to 17 (II 8).
+  // Next round: c is issued from 12 to 16 (II 7) or from 13 to 17 (II 8).
   EXPECT_EQ(broken(problem, wait_at(12, 7)), Rules{"blocking"});
   EXPECT_EQ(broken(problem, wait_at(12, 8)), Rules{});
   EXPECT_EQ(broken(problem, issued(10, {{0}, {6, h}, {5, GroupId(0)}})), Rules{});

@@ -98,8 +98,8 @@ class Checker {
     for (int rule = 0; rule < problem::kRuleCount; ++rule) {
       const auto it = static_cast<problem::Rule>(rule);
       if (!problem_.in_force(it) || survives_stretching(it)) continue;
-      return reject(fmt::format("nothing is known about stretching schedules that keep {}",
-                                problem::name_of(it)));
+      return reject(
+          fmt::format("the stretch lemma is not proven for the rule {}", problem::name_of(it)));
     }
     for (const Exchange& exchange : claims_.exchanges) {
       const std::string objection = objection_to(problem_, exchange);
@@ -206,11 +206,12 @@ class Checker {
   bool check_with_room(const Problem& chosen, const Case& it) {
     const AtLeast& bound = *it.with_room;
     if (bound.level != "interval" || bound.reason.kind != Reason::Kind::proof) {
-      return reject("what is said of schedules with room is an interval with a proof");
+      return reject("a claim about schedules with room must be an interval with a proof");
     }
     const bool counts = problem_.in_force(problem::Rule::memory) && problem_.transfers().empty();
     if (!counts || !problem::staging_memory(problem_)) {
-      return reject("nothing waits in a memory here, and something is said of its room");
+      return reject(
+          "there is a claim about schedules with room, but no value waits in a memory here");
     }
     Subject subject;
     subject.interval = bound.value - 1;
@@ -235,7 +236,7 @@ class Checker {
       return reject(file, 0, "the proof is about schedules with room only, the claim about all");
     }
     if (subject.refuted != wanted.refuted) {
-      return reject(file, 0, "the proof refutes something else than the claim needs");
+      return reject(file, 0, "the proof refutes another statement than the claim needs");
     }
     for (const Predicate& given : subject.given) {
       const bool kept = [&] {
@@ -246,7 +247,8 @@ class Checker {
       }();
       if (!kept) {
         return reject(file, 0,
-                      "the proof assumes what the claim does not: " + text_of(given, problem_));
+                      "the proof has an assumption that the claim does not have: " +
+                          text_of(given, problem_));
       }
     }
     auto checked = check_proof(chosen, found->second);
@@ -281,12 +283,12 @@ class Checker {
     for (std::size_t i = 0; i < claims_.cases.size(); ++i) {
       const Case& it = claims_.cases[i];
       if (claims_.verdict == Verdict::infeasible && !it.never) {
-        return reject(fmt::format("case {}: nothing shows that there is no schedule", i + 1));
+        return reject(fmt::format("case {}: no reason shows that there is no schedule", i + 1));
       }
       const bool nothing_better =
           claims_.verdict == Verdict::optimal || (!has_schedule() && !claims_.values.empty());
       if (nothing_better && !it.never && !is_no_better(it)) {
-        return reject(fmt::format("case {}: something better is not ruled out", i + 1));
+        return reject(fmt::format("case {}: a better schedule is not ruled out", i + 1));
       }
     }
     return true;

@@ -117,7 +117,7 @@ class ClaimsReader {
       const std::string_view word = in_.word();
       if (word == "end") {
         TWILL_TRY_VOID(in_.finish());
-        if (in_.next_line()) return in_.fail("there is something behind `end`");
+        if (in_.next_line()) return in_.fail("there is text after `end`");
         return std::move(claims_);
       }
       TWILL_TRY_VOID(word == "link" ? link() : line(word));

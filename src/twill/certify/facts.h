@@ -80,10 +80,10 @@ Facts facts_of(const problem::Problem& problem);
 inline constexpr Cycles kNoPath = -1;
 std::vector<std::vector<Cycles>> longest_paths(const Facts& facts);
 
-/// Least cycles that each op's value lives at this II, if the op exists. These are longest paths to
-/// the readers over ops that always exist. A transferred value lives at least to the end of the
-/// store's reading, if that is less. A transfer op's value lives at least to the first end of a
-/// reading. Precondition: no circuit of edges is positive at this II.
+/// Least life of each op's value at this II, in cycles, if the op exists. It is the longest path to
+/// the end of a reading, over ops that always exist. For a value that may be transferred: to the
+/// end of the store's reading, if that is less. For the value of a transfer op: to the first end of
+/// a reading. Precondition: no circuit of edges is positive at this II.
 std::vector<Cycles> least_lives(const Facts& facts, Cycles interval);
 
 /// Largest of: occupancies on one unit, demands on one pipe, an op's issue cycles, and 1. Counts

@@ -90,7 +90,7 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
     const std::string_view word = in.word();
     if (word == "end") {
       TWILL_TRY_VOID(in.finish());
-      if (in.next_line()) return in.fail("there is something behind `end`");
+      if (in.next_line()) return in.fail("there is text after `end`");
       if (out.from.input.empty()) return in.fail("there is no line `input`");
       return out;
     }
@@ -119,7 +119,7 @@ Result<PoolClaims> parse_pools(std::string_view text, const std::string& file) {
       const std::string kind(word);
       const std::string pool = rest_of(in);
       if (!pools.insert(kind + " " + pool).second) {
-        return in.fail(fmt::format("pool {} stands there twice", quoted(pool)));
+        return in.fail(fmt::format("pool {} is listed twice", quoted(pool)));
       }
       (kind == "pool" ? out.pools : out.at_fastest).push_back({pool, folder});
     } else {
@@ -160,7 +160,7 @@ std::string objection_to_problems(const PoolClaims& claims, const std::vector<Ch
     const bool there = std::any_of(all.begin(), all.end(),
                                    [&](const PoolClaim& claim) { return claim.pool == it.pool; });
     if (!there)
-      return fmt::format("whole: nothing is said of pool {} at the fastest rates", it.pool);
+      return fmt::format("whole: there is no claim about pool {} at the fastest rates", it.pool);
   }
   return {};
 }
@@ -193,7 +193,7 @@ std::string objection_to_verdict(const PoolClaims& claims, const std::vector<Che
     return "optimal: the chosen pool's schedule is not proven optimal";
   for (std::size_t i = 0; i < checked.size(); ++i) {
     if (i == *chosen || is_beaten(checked[i], best, wanted)) continue;
-    return fmt::format("better: pool {} may hold something better", claims.pools[i].pool);
+    return fmt::format("better: pool {} may have a better schedule", claims.pools[i].pool);
   }
   return {};
 }

@@ -102,7 +102,7 @@ Result<bool> read_provenance_line(WordReader& in, std::string_view word, Provena
     option.value = rest_of(in);
     const bool twice = std::any_of(out.options.begin(), out.options.end(),
                                    [&](const PosingOption& it) { return it.name == option.name; });
-    if (twice) return in.fail(fmt::format("option {} stands there twice", quoted(option.name)));
+    if (twice) return in.fail(fmt::format("option {} is listed twice", quoted(option.name)));
     out.options.push_back(std::move(option));
   } else if (word == "posed") {
     TWILL_TRY(PosedProblem posed, posed_in(in, out));

@@ -101,7 +101,7 @@ class TilesReader {
   }
 
   Result<TileClaims> ended() {
-    if (in_.next_line()) return in_.fail("there is something behind `end`");
+    if (in_.next_line()) return in_.fail("there is text after `end`");
     if (out_.from.input.empty()) return in_.fail("there is no line `input`");
     if (out_.best >= out_.tiles.size() || out_.thousandths == 0) {
       return in_.fail("there is no line `best` with the number of a tile");

@@ -85,12 +85,12 @@ class UnitPropagation {
   std::vector<Clause> reasons_;              ///< by variable
   std::vector<Literal> trail_;
   std::size_t head_ = 0;
-  std::size_t fixed_ = 0;  ///< trail that is true for good
+  std::size_t fixed_ = 0;  ///< length of the trail that is true for good
   bool contradiction_ = false;
-  Clause conflict_ = kNone;          ///< the clause that is violated
-  Literal clash_ = kTrue;            ///< or the assumption that is false already
+  Clause conflict_ = kNone;          ///< violated clause
+  Literal clash_ = kTrue;            ///< or an assumption that is false already
   std::vector<std::uint8_t> marks_;  ///< by variable, while tracing
-  std::vector<std::uint32_t> todo_;  ///< variables marked
+  std::vector<std::uint32_t> todo_;  ///< marked variables
 };
 
 }  // namespace twill::certify

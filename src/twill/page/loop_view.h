@@ -11,7 +11,8 @@
 /// Internal to the room: the scheduled loop of a page.
 namespace twill::page {
 
-/// Problem and schedule of a plan, or without a plan of an outcome.
+/// Problem and schedule that a page shows: those of the plan or, without a plan, those of the
+/// outcome.
 class LoopView {
  public:
   /// Makes the view; empty without a schedule.

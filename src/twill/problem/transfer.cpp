@@ -179,7 +179,8 @@ class Checker {
       return complain(name(value) + " is transferred to itself", "it never leaves its group");
     }
     if (op(value).warps != op(reader).warps) {
-      return complain(edge + " leads to another width", "groups of one width hand over registers");
+      return complain(edge + " leads to another width",
+                      "registers can only be transferred between groups of one width");
     }
     if (count == 1) return {};
     return complain(edge + (count == 0 ? " is no dependence with a value"

@@ -14,8 +14,8 @@ namespace {
 using problem::Problem;
 using problem::Rule;
 
-/// Class of an op or group: load group or not, and the width. A rule that is not in force makes its
-/// part equal for all.
+/// Class of an op or group: whether it is for loads, and its width. If a rule is not in force, its
+/// part is equal for all.
 using Key = std::pair<bool, int>;
 
 Key key_of(const Problem& problem, bool loads, int warps) {

@@ -18,7 +18,7 @@ namespace {
 
 using schedule::Schedule;
 
-/// Divisor of the growth of II from one try to the next.
+/// Growth of II from one try to the next: II is divided by this.
 constexpr Cycles kStep = 8;
 
 class Greedy {
@@ -168,7 +168,7 @@ class Greedy {
         const Cycles before = modulo(at - schedule_.ops[other].issue, ii);
         const Cycles mine = held(op, other), theirs = held(other, op);
         if (before < theirs) wait = std::max(wait, theirs - before);
-        // Too soon before the other op: continue behind it.
+        // Cycle too soon before the other op: continue behind that op.
         if (before != 0 && ii - before < mine) wait = std::max(wait, ii - before + theirs);
         if (before == 0 && mine > 0) wait = std::max(wait, std::max<Cycles>(1, theirs));
       }

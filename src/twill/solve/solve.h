@@ -68,8 +68,8 @@ struct Options {
   /// Called as often as `progress`; true ends the search like an exhausted limit.
   std::function<bool()> cancelled;
 
-  /// Counter to which the spent work is added, whatever the outcome; for calls on one thread at a
-  /// time.
+  /// Counter to which every call adds its work, whatever the outcome. Calls that share a counter
+  /// run on one thread.
   std::uint64_t* tally = nullptr;
 
   /// Receives every refutation as a proof that an independent program can check (proof.h).

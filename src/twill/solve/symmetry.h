@@ -17,7 +17,7 @@ using Exchange = std::vector<std::size_t>;
 struct SubTiles {
   std::vector<std::size_t> ops;
   std::vector<Exchange> exchanges;  ///< one for each pair of `ops`: the second with the first, the
-                                    ///< third with the first and the second, and so on
+                                    ///< third with the first, the third with the second, ...
 };
 
 /// Finds sub-tiles by refining ops into classes by their surroundings and completing an exchange of
