@@ -368,8 +368,8 @@ bool stays_the_same(const tests::Mutant& mutant, const std::string& good) {
          (mutant.kind == "wait for phase 0" && line.find(", %c0_") != std::string::npos);
 }
 
-// Each planted bug is named. The comparison leaves out some parts, in which `verify` finds bugs:
-// the warp that stores boxes, and products in branches or after the loop with their waits.
+// Each planted bug is named. `verify` finds bugs in the parts that the comparison leaves out. These
+// are the warp that stores boxes, and products in branches or after the loop, with their waits.
 TEST(Translation, PlantedBugsAreNamed) {
   const std::set<std::string> aside = {"product_behind", "product_in_branch", "groups"};
   for (const char* kernel :
