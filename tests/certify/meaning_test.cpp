@@ -680,7 +680,8 @@ Problem with_memory(const Problem& problem, Amount capacity) {
   return *problem::pose(std::move(parts));
 }
 
-// Schedules that leave memory for what their groups hand over, with groups of several widths.
+// Schedules that leave memory for the values that their groups transfer, with groups of several
+// widths.
 TEST(Meaning, SchedulesWithRoomAreAllowed) {
   std::mt19937 random(15);
   solve::Options options;

@@ -1,4 +1,4 @@
-// Certificates of what is proven of schedules that leave memory for what their groups hand over.
+// Certificates about schedules that leave memory for the values that their groups transfer.
 
 #include <gmock/gmock.h>
 #include <random>

@@ -160,8 +160,8 @@ TEST(Transfers, WhatIsInfeasibleWithTransfersHasNoPlan) {
   EXPECT_GT(planned, 0);
 }
 
-// A loop without a schedule that leaves room for what its groups hand over has no plan, whatever
-// takes the place of the best.
+// A loop without a schedule that leaves room for the values that its groups transfer has no plan,
+// whatever takes the place of the best.
 TEST(Transfers, WhatIsCrampedHasNoPlan) {
   int cramped = 0;
   int planned = 0;

@@ -14,7 +14,7 @@
 #include "twill/problem/problem.h"
 #include "twill/solve/decide.h"
 
-// Protects: with `room_for_staging`, schedules leave memory for what their groups hand over, and
+// Protects: with `room_for_staging`, schedules leave memory for transferred values, and
 // the best of these is found.
 namespace twill::solve {
 namespace {

@@ -12,7 +12,7 @@ namespace twill::report {
 
 /// Proven lower bound on the II of every schedule of the loop: with every op at its fastest, over
 /// all pools that were considered. A loop without rates has one set of costs; there only schedules
-/// with room for what their groups hand over count, if more is known of these.
+/// with room for the values that their groups transfer count, if more is known of these.
 Cycles proven_bound(const Outcome& outcome);
 
 /// "nothing below 2560 exists", or "can be built".
