@@ -50,8 +50,8 @@ inline std::uint16_t to_bfloat16(float x) {
   return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
 }
 
-/// 8-bit numbers with `Digits` bits behind the point; of 3 there is no infinity. To them: numbers
-/// too large become the largest.
+/// 8-bit numbers with `Digits` bits behind the point; with 3 there is no infinity. Conversions to
+/// them turn numbers that are too large into the largest.
 template <int Digits>
 float from_eight(std::uint8_t x) {
   constexpr int kBias = Digits == 3 ? 7 : 15;

@@ -2,8 +2,8 @@
 
 #include <cuda_runtime.h>
 
-/// See cuda_runtime.h. Sums and products are those of floats, rounded once: as exact as the type's
-/// own.
+/// See cuda_runtime.h. Sums and products are computed as floats and rounded once: as exact as the
+/// type's own.
 struct __half {
   unsigned short bits;
 };

@@ -9,8 +9,8 @@
 #include "device.h"
 #include "numbers.h"
 
-/// As much of CUDA as printed kernels and the headers under runtime/ use, for the executor: see
-/// run.h. The device is one of the emulated multiprocessors' count, of compute capability 9.0.
+/// The part of CUDA that printed kernels and the headers under runtime/ use, for the executor
+/// (run.h). The device has the emulated number of multiprocessors, and compute capability 9.0.
 
 using std::int32_t;
 using std::uint32_t;
@@ -57,7 +57,7 @@ inline cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
-/// Memory of the device is memory of the host here.
+/// Device memory is host memory here.
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
   *address = &symbol;
@@ -178,7 +178,7 @@ inline float __fdividef(float a, float b) { return a / b; }
 inline float __fdiv_rn(float a, float b) { return a / b; }
 inline float __fsqrt_rn(float x) { return std::sqrt(x); }
 
-/// One thread runs at a time, so that an atomic operation is one as soon as it is announced.
+/// One thread runs at a time, so an operation is atomic as soon as it is announced.
 template <class T>
 __forceinline__ T atomicAdd(T* at, T value) {
   twill::run::announce_atomic(at, sizeof(T));

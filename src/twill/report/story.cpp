@@ -61,9 +61,8 @@ std::string bound_line(const Outcome& outcome) {
   const Cycles bound = proven_bound(outcome);
   if (!outcome.bracket && outcome.with_room) {
     return fmt::format(
-        "{} cycles: no schedule of this loop takes less at these costs and leaves memory for what "
-        "its "
-        "groups hand over (proven; {} for all schedules)",
+        "{} cycles: no schedule of this loop takes less at these costs and leaves memory for the "
+        "values that its groups transfer (proven; {} for all schedules)",
         bound, outcome.answer.lower_bound.value);
   }
   if (!outcome.bracket) {

@@ -5,7 +5,7 @@
 
 #include "runtime/types.cuh"
 
-/// Arithmetic that the hardware approximates is that of the host's library here.
+/// Computes functions that the hardware approximates by the host's library.
 namespace twill {
 
 __forceinline__ int thread_here() { return static_cast<int>(threadIdx.x); }
