@@ -180,7 +180,7 @@ TEST(Certificates, OfBoundsThatAreForeign) {
   EXPECT_NE(objection(with("pools", rate, other)), "");
 }
 
-// Protects: no line of `pools` is repeated, since a reader could take either.
+// Protects: no line of `pools` stands there twice, since a reader could take either.
 TEST(Certificates, HaveEveryLineOnce) {
   std::istringstream in(good().at("pools"));
   for (std::string line; std::getline(in, line);) {

@@ -19,8 +19,8 @@
 /// room includes no file of the search, and shares no code with it.
 namespace twill::certify {
 
-/// Step along a path of dependences: from `from` to the next op there is a delay of at least
-/// `delay`, at most `distance` iterations apart.
+/// Step of a path or circuit: a dependence `from` -> `to` of at least `delay`, at most `distance`
+/// iterations apart.
 struct Link {
   std::size_t from = 0;
   std::size_t to = 0;

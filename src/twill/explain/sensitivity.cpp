@@ -137,7 +137,7 @@ class Turning {
   const WhatIf& what_if_;
   const Goal& goal_;
   Asker& asker_;
-  std::optional<schedule::Schedule> last_;  ///< schedule at the last step that meets the goal
+  std::optional<schedule::Schedule> last_;  ///< schedule at the last step, which meets the goal
   Cycles floor_ = 1;                        ///< proven for the last step, so for all steps
 };
 

@@ -34,7 +34,8 @@ struct Meaning {
     handed,          ///< value, number: made by at least `number` warps, with a reader in another
                      ///< group
     exists,          ///< transfer op: the op exists
-    runs_in,         ///< transfer op, group: the op exists and is in the group
+    runs_in,         ///< group, number: the group needs at least `number` steps of its register
+                     ///< budget
     deep,            ///< value, memory, number: the value's buffer holds `number` copies at once
     steps,           ///< group, number: the group needs `number` steps of its register budget
     groups,          ///< number: at most `number` groups have an op

@@ -64,8 +64,7 @@ void wait_in_streams(Parts& parts, const std::vector<std::vector<OpId>>& streams
   }
 }
 
-/// Lowers the number of compute groups to the groups in use: groups are given, so their number is
-/// no rule.
+/// Lowers the least number of compute groups to the number in use, since the groups are given.
 void set_minimum_groups(Parts& parts, const std::vector<GroupId>& groups) {
   std::vector<GroupId> used;
   for (const GroupId group : groups) {
