@@ -1,12 +1,12 @@
-// Time of reading TTGIR, for a module of a megabyte: copies of Flash Attention's function. The
-// budget is 50 ms for 1 MB.
+// Time of reading TTGIR, for a module of a megabyte: copies of Flash Attention's function.
+// The budget is 50 ms for 1 MB.
+
+#include <benchmark/benchmark.h>
 
 #include <cstddef>
 #include <fstream>
 #include <iterator>
 #include <string>
-
-#include <benchmark/benchmark.h>
 
 #include "twill/frontend/ttgir/read.h"
 

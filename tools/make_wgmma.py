@@ -182,7 +182,7 @@ __device__ __forceinline__ void wgmma_rs(float (&d)[Size], const uint32_t (&a)[A
 
 
 def cumulative(name, separator, four):
-    """Macros name_8, name_16, ..., each the one before and four registers more."""
+    """Macros name_8, name_16, ..., each the previous macro with four registers more."""
     for n in range(8, 257, 8):
         before = "" if n == 8 else f"TWILL_{name}_{n - 8}{separator} "
         yield f"#define TWILL_{name}_{n} {before}{four(n // 2 - 4)}"
