@@ -73,7 +73,7 @@ const LanguageCase kRefused[] = {
      "T05: 'bump' updates 'C', but 't' only writes 'C'"},
     {"T05Leaf", "task t(writes C: f16[M])\nleaf t.v { C = @C + 1 }", "T05: the leaf reads 'C'"},
     {"T06", "task t(writes C: f16[M])\ninner t.v { a = tensor f16[M]\n @copy(C, a) }",
-     "T06: 'copy' reads 'From', and nobody has written 'a' before"},
+     "T06: 'copy' reads 'From', and 'a' was not written before"},
     {"T07Same", "task t(updates C: f16[M])\ninner t.v { prange i < 4 { @bump(C) } }",
      "T07: iterations i = 0 and i = 1 of the prange write the same part of 'C': C does not depend "
      "on "
@@ -139,7 +139,7 @@ const LanguageCase kRefused[] = {
     {"T05ReadsSum", "task t(reduces(+) C: f16[M])\nleaf t.l { C += @C }",
      "T05: the leaf reads 'C', which 't' only reduces"},
     {"T06Sum", "task t(updates C: f16[M])\ninner t.v { a = tensor f16[M]\n @sum(a) }",
-     "T06: 'sum' reduces(+) 'C', and nobody has written 'a' before"},
+     "T06: 'sum' reduces(+) 'C', and 'a' was not written before"},
     {"T03Pick", "task t(updates C: f16[M])\ninner t.v { bump(@pick(C, 0)) }",
      "T03: a pick in dimension 0 of a tensor of shape [M]"},
     {"T03Windows", "task t(updates C: f16[M])\ninner t.v { bump(@windows(C, 4 by 2, 2)[0]) }",

@@ -159,7 +159,8 @@ inner t.v { a = tensor f16[M]
   copy(C, a) }
 )");
   ASSERT_FALSE(ran);
-  EXPECT_EQ(ran.error().message, "T06: 'copy' reads element 0 of 'a', which nobody has written");
+  EXPECT_EQ(ran.error().message,
+            "T06: 'copy' reads element 0 of 'a', which was not written before");
 }
 
 // Two launches of an iteration may write the same block.
