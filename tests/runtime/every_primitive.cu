@@ -37,12 +37,12 @@ __global__ void __launch_bounds__(128, 1) every_major(float* out) {
   template __global__ void every_major<N + 8, T>(float*);  \
   template __global__ void every_major<N + 16, T>(float*); \
   template __global__ void every_major<N + 24, T>(float*);
-#define EVERY_WIDTH(T) \
-  FOUR_WIDTHS(8, T)    \
-  FOUR_WIDTHS(40, T)   \
-  FOUR_WIDTHS(72, T)   \
-  FOUR_WIDTHS(104, T)  \
-  FOUR_WIDTHS(136, T) FOUR_WIDTHS(168, T) FOUR_WIDTHS(200, T) FOUR_WIDTHS(232, T)
+#define EVERY_WIDTH(T)                                                            \
+  FOUR_WIDTHS(8, T)                                                               \
+  FOUR_WIDTHS(40, T)                                                              \
+  FOUR_WIDTHS(72, T)                                                              \
+  FOUR_WIDTHS(104, T) FOUR_WIDTHS(136, T) FOUR_WIDTHS(168, T) FOUR_WIDTHS(200, T) \
+      FOUR_WIDTHS(232, T)
 EVERY_WIDTH(__half)
 EVERY_WIDTH(__nv_bfloat16)
 
