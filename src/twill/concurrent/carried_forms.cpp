@@ -19,11 +19,6 @@ bool is_number(const ir::Program& program, ir::ValueId value) {
   return type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
 }
 
-bool is_in_loop(const ir::Program& program, ir::OpId op) {
-  return ir::enclosing(program, op, OpKind::for_loop) ||
-         ir::enclosing(program, op, OpKind::while_loop);
-}
-
 /// The value by which a while loop decides whether to go on.
 std::optional<ir::ValueId> condition_value(const ir::Program& program, const ir::Loop& loop) {
   const auto end = loop.before ? ir::terminator(program, *loop.before) : std::nullopt;
@@ -81,8 +76,8 @@ std::vector<ir::ValueId> sources_of(const ir::Program& program, ir::ValueId valu
   return sources;
 }
 
-/// The carried values on which a value depends, by number. Their order follows from how the loop
-/// computes them.
+/// The carried values on which a value depends, by number. The order of the numbers follows from
+/// the ops of the loop.
 std::vector<std::size_t> Forms::carried_behind(const ir::Loop& loop, ir::ValueId value) const {
   std::vector<std::size_t> found;
   std::set<ir::ValueId> seen;
@@ -205,7 +200,7 @@ LinearForm Forms::of_drawn(ir::ValueId value, ir::ValueId drawn) {
   return form;
 }
 
-/// Adds a while loop, whose quantity is the number of its iterations.
+/// Adds a while loop, whose quantity is the number of iterations.
 void Forms::add_while(const ir::Loop& loop) {
   CountedLoop made;
   made.form = number(

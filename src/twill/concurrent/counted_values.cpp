@@ -76,7 +76,7 @@ CountedValue CountedValues::of_op(ir::ValueId value, const ir::Op& op) {
   return {kind, *root, std::move(table)};
 }
 
-/// The op's result for each number of the counter; empty where it cannot be computed.
+/// The op's result for each number of the counter; empty where a result cannot be computed.
 std::vector<std::int64_t> CountedValues::table_of(ir::ValueId value, const ir::Op& op,
                                                   std::size_t size) {
   if (!execute::can_evaluate(op.kind)) return {};

@@ -83,6 +83,27 @@ class Closure {
 
 }  // namespace
 
+std::vector<ir::ValueId> deciding_operands(const ir::Program& program, ir::OpId op,
+                                           const Guide& guide) {
+  const ir::Op& it = program.op(op);
+  std::vector<ir::ValueId> found;
+  const auto add = [&](std::span<const ir::ValueId> values) {
+    found.insert(found.end(), values.begin(), values.end());
+  };
+  if (it.kind == OpKind::buffer_index && it.operands.size() > 1) {
+    add(std::span(it.operands).subspan(1));
+  }
+  for (const ir::Role role : {ir::Role::phase, ir::Role::predicate, ir::Role::use_accumulator,
+                              ir::Role::barrier_predicates}) {
+    add(ir::operands_in(it, role));
+  }
+  const bool is_condition =
+      it.kind == OpKind::jump_if || (it.kind == OpKind::branch && !guide.idle.contains(op)) ||
+      (it.kind == OpKind::condition && !guide.idle.contains(op) && !guide.asked_ends.contains(op));
+  if (is_condition && !it.operands.empty()) found.push_back(it.operands[0]);
+  return found;
+}
+
 std::optional<std::set<ir::OpId>> deciding_ops(const ir::Program& program, ir::OpId function) {
   const auto all = ir::walk(program, function);
   Closure closure(program);

@@ -161,7 +161,7 @@ class Search {
         if (!seen.divides && ++failures > kMostFailures) break;
         continue;
       }
-      // A run that breaks a rule may end before its iterations: it is kept beside other runs.
+      // A run that breaks a rule may end before its iterations: such a run is kept beside others.
       const bool first_broken = seen.breaks && !broken;
       broken = broken || seen.breaks;
       if (first_broken || !found.contains(*trips)) found.emplace(*trips, std::move(launch));

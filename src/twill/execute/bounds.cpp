@@ -18,8 +18,8 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
   for (const ir::OpId inner : ir::walk(program, op)) {
     const auto& operands = program.op(inner).operands;
     todo.insert(todo.end(), operands.begin(), operands.end());
-    // An argument of a block depends on the op's own operands; a result depends on those of all ops
-    // inside.
+    // An argument of a block depends on the op's own operands. A result also depends on the
+    // operands of all ops inside.
     if (!known.op && inner == op) break;
   }
   if (known.op) return;
@@ -33,7 +33,7 @@ void add_sources(const ir::Program& program, ir::ValueId value, std::vector<ir::
   }
 }
 
-/// The loop whose index is `value`.
+/// The loop that has `value` as its induction variable.
 std::optional<ir::Loop> counted_by(const ir::Program& program, ir::ValueId value) {
   const auto& known = program.value(value);
   if (known.op) return std::nullopt;
@@ -63,7 +63,8 @@ bool is_of_integers(ir::Type type, int least_bits) {
          type->element->kind == ir::TypeKind::integer && type->element->bits >= least_bits;
 }
 
-/// Growth of a bound for one more iteration: the loop's step, or the divisor of its bounds.
+/// Increase of a bound that gives one more iteration: the loop's step, or the divisor of its
+/// bounds.
 std::int64_t of_an_iteration(const ir::Program& program, const ir::Loop& loop,
                              const std::set<ir::ValueId>& behind) {
   std::int64_t most = ir::constant_integer(program, *loop.step).value_or(1);
@@ -96,7 +97,7 @@ void fill_bounds(const ir::Program& program, ir::OpId id, std::int64_t times, La
   if (!loop || !loop->lower || !loop->upper || !loop->step || !function) return;
   const std::vector<ir::ValueId> bounds = {*loop->lower, *loop->upper};
   const std::int64_t all = of_an_iteration(program, *loop, all_behind(program, bounds));
-  // A quarter of the last iteration's elements is left out, where there are several.
+  // Leaves out a quarter of the last iteration's elements, if an iteration has several.
   Values values;
   values.kind = Values::Kind::growing;
   values.first = static_cast<double>(times * all - all / 4);

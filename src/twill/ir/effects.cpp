@@ -16,7 +16,8 @@ Effect effect_of(const Op& op) {
     case OpClass::load:
       return op.is_volatile ? Effect::orders : Effect::none;
     case OpClass::synchronization:
-      // These ops order accesses to buffers, which the plan of a loop orders anew.
+      // Deallocations and proxy fences order accesses to buffers. The plan of a loop makes that
+      // order anew.
       if (op.kind == OpKind::shared_end || op.kind == OpKind::proxy_fence) return Effect::none;
       return Effect::orders;
     case OpClass::remark:

@@ -29,7 +29,7 @@ class Running {
         });
       }
       const auto ran = interpreter.run(*function, arguments);
-      if (out_.fault) return {};  // the epilogue has no input then
+      if (out_.fault) return {};  // without a run of the loop, the epilogue has no input
       TWILL_TRY_VOID(ran);
     }
     return {};

@@ -38,7 +38,7 @@ enum class Mechanism {
   scoreboard,  ///< a load into registers: done when a step that reads it begins
   tma_load,    ///< bulk copy into shared memory: its bytes complete a full barrier
   tma_multicast,  ///< a tma_load that is the same in all CTAs of a cluster. Each copies its share
-                  ///< of the tile into all CTAs, and the share counts at each full barrier
+                  ///< into all CTAs, and the share counts at each full barrier
   cp_async,       ///< copies by threads that arrive at a full barrier when they are done
   wgmma,          ///< asynchronous group of the role: `drain_groups`; groups finish in order
   tcgen05,     ///< one thread starts it; `signal` steps arrive when all earlier tcgen05 ops of the

@@ -23,7 +23,7 @@ using tasks::Where;
 
 namespace {
 
-/// A dimension in which one of two may be spread.
+/// Common shape of two tiles; in each dimension, one of them may be broadcast.
 Extents common_shape(const Extents& a, const Extents& b) {
   if (a.empty()) return b;
   Extents shape = a;
@@ -35,7 +35,7 @@ Extents common_shape(const Extents& a, const Extents& b) {
 
 }  // namespace
 
-/// One leaf on its places. Nodes become values when they are used.
+/// Lowers a leaf on its places. A node becomes a value at its first use.
 class LeafLowering {
  public:
   LeafLowering(Lowering& lowering, const Frame& frame, const Where& launched)
@@ -84,13 +84,13 @@ class LeafLowering {
 
  private:
   struct Tile {
-    std::string value;  ///< empty: not made yet
+    std::string value;  ///< empty: no value yet
     TileType type;
   };
 
-  // --- Functions of the user's ------------------------------------------------------------------
+  // --- User functions ---------------------------------------------------------------------------
 
-  /// A call of the user's function for each element.
+  /// Calls the user's function for each element.
   Result<std::string> called(const tasks::External& external, const TileType& type,
                              const tasks::Output& output) {
     TWILL_TRY(const auto arguments, element_arguments(*frame_.node->task, leaf_));
@@ -143,7 +143,7 @@ class LeafLowering {
     return tiles_[index];
   }
 
-  /// The node with every element as often as `type` wants it.
+  /// Broadcasts the node to `type`.
   Result<std::string> spread(std::size_t index, const TileType& type, const Where& where) {
     const Node& node = leaf_.nodes[index];
     if (types_[index].is_constant) return constant(node.number, type, where);
@@ -160,7 +160,7 @@ class LeafLowering {
         where);
   }
 
-  /// The tile in a layout.
+  /// Converts the tile to a layout.
   Tile laid(const Tile& from, const std::string& layout, const Where& where) {
     if (from.type.layout == layout || from.type.shape.empty()) return from;
     const TileType type{from.type.shape, from.type.scalar, layout};
@@ -254,7 +254,7 @@ class LeafLowering {
   }
 
   Result<Tile> elementwise(const Node& node, Scalar scalar) {
-    TileType of{{}, scalar};  // the operands' type
+    TileType of{{}, scalar};  // type of the operands
     for (const std::size_t operand : node.operands) {
       if (types_[operand].is_constant) continue;
       TWILL_TRY(const Tile from, tile(operand));
@@ -343,10 +343,10 @@ class LeafLowering {
     std::string type;
     Extents shape;
     std::optional<Tile> tile = {};  ///< in registers
-    bool along_depth = true;        ///< rows of the tensor are along the depth
+    bool along_depth = true;        ///< rows of the tensor run along the depth
   };
 
-  /// Operand of a product: a buffer, or for its left side a tile in registers.
+  /// Operand of a product: a buffer, or a tile in registers for the left side.
   Result<Operand> operand(std::size_t index, bool right, const Where& where) {
     const Node* node = &leaf_.nodes[index];
     const bool transposed = node->function == Function::transpose;
@@ -416,7 +416,7 @@ class LeafLowering {
     it_.state_.text.use_layout(swizzle, true, 8 * bytes_of(type.scalar));
     const TileType turned{{type.shape[1], type.shape[0]}, type.scalar};
     const std::string turned_text = buffer_text(turned, swizzle, true);
-    // Beside the buffer, in the scope where that is.
+    // Next to the buffer, in the buffer's scope.
     const std::size_t where_to = place.is_global ? it_.scope_of(place) : scope();
     const std::string view = it_.state_.text.once(
         where_to, "t",
@@ -426,7 +426,7 @@ class LeafLowering {
     return Operand{view, turned_text, turned.shape};
   }
 
-  /// `sums`: their type.
+  /// Writes a product. `sums`: type of its sums.
   Result<Tile> product(const Node& node, Scalar sums) {
     TWILL_TRY(Operand a, operand(node.operands[0], false, node.where));
     TWILL_TRY(const Operand b, operand(node.operands[1], true, node.where));
@@ -455,7 +455,7 @@ class LeafLowering {
     if (node.operands.size() > 2) {
       TWILL_TRY(onto, spread(node.operands[2], type, node.where));
     }
-    // Triton refuses f32 sums of 8-bit products that are to be exact.
+    // Triton refuses exact f32 sums of 8-bit products.
     const char* inexact = is_f8(scalar) ? ", maxNumImpreciseAcc = 1073741824 : i32" : "";
     const std::string text =
         fmt::format("ttng.warp_group_dot {}, {}, {} {{inputPrecision = 0 : i32{}}} : {} * {} -> {}",

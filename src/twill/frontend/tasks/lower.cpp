@@ -25,7 +25,7 @@ Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file
                                         kTarget, tree.target),
                             "h100 and h200 are machines of sm_90");
   }
-  // Layouts of tiles before the first product follow from that product.
+  // Layouts of tiles that precede the first product follow from that product.
   from_tasks::Products products;
   for (;;) {
     from_tasks::Lowering lowering(tree, file_name, products);
@@ -38,7 +38,7 @@ Result<std::string> lower_tasks(const tasks::Tree& tree, const std::string& file
 
 namespace {
 
-/// The result, with the line of the source if it is an error that has none.
+/// Adds the line of the source to an error without a line.
 template <class T>
 Result<T> with_line(Result<T> result, const TaskSource& source) {
   if (result || !result.error().source_line.empty()) return result;
@@ -48,7 +48,7 @@ Result<T> with_line(Result<T> result, const TaskSource& source) {
   return result;
 }
 
-/// A mapping without statements, not even a machine.
+/// An empty mapping, without a machine.
 tasks::Mapping derived_for(const tasks::TaskValue& task) {
   tasks::Mapping mapping;
   mapping.name = "derived";

@@ -18,7 +18,7 @@ std::string op_of(Function function, Scalar scalar) {
       return whole ? "arith.subi" : "arith.subf";
     case Function::mul:
       return whole ? "arith.muli" : "arith.mulf";
-    case Function::neg:  // times -1, since Triton lowers no arith.negf of tiles
+    case Function::neg:  // multiplies by -1, since Triton lowers no arith.negf of tiles
       return "arith.mulf";
     case Function::div:
       return "arith.divf";

@@ -19,7 +19,7 @@ struct Rule {
   std::int64_t first = -kAny, last = kAny;
 };
 
-/// As TritonOps.td, TritonNvidiaGPUOps.td, TritonAttrDefs.td and ArithOps.td declare them.
+/// Rules as TritonOps.td, TritonNvidiaGPUOps.td, TritonAttrDefs.td and ArithOps.td declare them.
 constexpr Rule kRules[] = {
     {"arith.cmpi", "predicate", "i64", true, 0, 9},
     {"arith.cmpf", "predicate", "i64", true, 0, 15},
