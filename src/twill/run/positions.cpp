@@ -55,10 +55,13 @@ Positions::Positions(const ir::Program& program, ir::OpId function, const concur
 
 /// Whether all operands are integers. Integers of tiles and of memory are followed no further.
 bool Positions::is_of_integers(const ir::Op& op) const {
-  return std::all_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId operand) {
-    const ir::TypeKind kind = ir::type_of(program_, operand)->kind;
-    return kind == ir::TypeKind::integer || kind == ir::TypeKind::index;
-  });
+  return std::all_of(op.operands.begin(), op.operands.end(),
+                     [&](ir::ValueId operand) { return is_integer(operand); });
+}
+
+bool Positions::is_integer(ir::ValueId value) const {
+  const ir::TypeKind kind = ir::type_of(program_, value)->kind;
+  return kind == ir::TypeKind::integer || kind == ir::TypeKind::index;
 }
 
 bool Positions::is_view(ir::ValueId value) const {
@@ -106,9 +109,8 @@ bool Positions::compares_trips(ir::ValueId value) const {
 
 bool Positions::varies(ir::ValueId value) const {
   const auto& by = program_.value(value).op;
-  if (!is_view(value)) {
-    return guide_.needed[value.index()] && (!by || program_.op(*by).kind != OpKind::constant);
-  }
+  if (is_integer(value)) return !by || program_.op(*by).kind != OpKind::constant;
+  if (!is_view(value)) return false;
   if (!by) return !ir::captured(program_, value);
   const ir::Op& op = program_.op(*by);
   if (ir::class_of(op.kind) == ir::OpClass::structure) return true;

@@ -15,7 +15,7 @@ namespace twill::run {
 /// Integers that a loop carries, by iteration.
 using Rounds = std::vector<std::vector<std::int64_t>>;
 
-/// Integers of a function that decide steps, and views of memory, in groups. No member of a group
+/// Integers of a function, and views of memory that they choose, in groups. No member of a group
 /// is computed from another group, and no condition on a group decides about another group.
 class Positions {
  public:
@@ -42,9 +42,9 @@ class Positions {
   /// Whether a condition compares numbers of iterations, trips and constants alone.
   bool compares_trips(ir::ValueId condition) const;
   bool is_of_integers(const ir::Op& op) const;
+  bool is_integer(ir::ValueId value) const;
   bool is_view(ir::ValueId value) const;
-  /// Whether the value is an integer that decides steps, and no constant, or a view of memory
-  /// chosen by such integers.
+  /// Whether the value is an integer and no constant, or a view of memory chosen by such integers.
   bool varies(ir::ValueId value) const;
   std::set<std::size_t> groups_of(const std::vector<ir::ValueId>& values) const;
   std::size_t group_of(std::size_t value) const;

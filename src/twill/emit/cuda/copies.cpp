@@ -38,7 +38,7 @@ Result<SharedTile> tile_filled_by(const View& view, ir::OpId load, bool& flipped
     return ir::nvmma_shared_encoding(ir::type_of(view.program(), value)->encoding);
   };
   if (!only || allocations.empty()) {
-    return view.refuse(load, "is copied into shared memory and also read from registers");
+    return view.refuse(load, "is not only copied into shared memory");
   }
   for (const ir::ValueId allocation : allocations) {
     const bool alike = ir::type_of(view.program(), allocation)->encoding ==
