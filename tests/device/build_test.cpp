@@ -294,8 +294,8 @@ TEST(Device, LoadsOfOtherLoopsComeThroughRings) {
   }
 }
 
-/// A load does not make the pointers of its addresses, although it has computed them. So a first
-/// loop that passes them to a second loop leaves no effect in the loading role.
+/// A load computes the pointers of its addresses, but does not define them as values. So the
+/// loading role has no values left over if a first loop passes pointers to a second loop.
 TEST(Device, PointersGoFromLoopToLoop) {
   driver::Request request = Planned::request_for("tests/emit/kinds/causal_pointers.ttgir");
   std::string& text = request.input.text;

@@ -107,7 +107,7 @@ class Walk(unittest.TestCase):
         self.assertNotIn("tt.get_", walk)
 
     def test_it_is_a_module(self):
-        """Protects every version: what its own reader takes, with the grid behind the kernel's arguments."""
+        """Protects every version: its own Triton reads the text, in which the grid follows the kernel's arguments."""
         cache = fresh_cache()
         self.addCleanup(cache.cleanup)
         for kernel, signature in ((placed, {**POINTERS, "n": "i32"}), (gemm, {}), (add, {**POINTERS, "n": "i32"})):
