@@ -210,7 +210,7 @@ function(twill_test_program_ TARGET PREFIX)
   target_link_libraries(${TARGET} PRIVATE GTest::gtest_main)
   twill_hardly_optimized(${TARGET} -O1)
   gtest_discover_tests(${TARGET} TEST_PREFIX "${PREFIX}." NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES TIMEOUT 300)
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTIES TIMEOUT 300 ENVIRONMENT "CXX=${TWILL_HOST_COMPILER}")
 endfunction()
 
 # States about how many seconds of one processor a test takes. ctest begins with the longest, so that all processors are busy to the end. A script

@@ -411,7 +411,7 @@ TEST(Pools, AreThoseThatWerePosed) {
     return pools.replace(pools.find(what), what.size(), with), files;
   };
   EXPECT_EQ(rejection_of(edited("at-fastest fastest-2 two\n", "")),
-            "whole: there is no claim about pool");
+            "whole: there is no claim about");
   EXPECT_EQ(rejection_of(edited("pool-1 one\npool pool-2 two", "pool-2 one\npool pool-1 two")),
             "posed: pool-2 is about the pro");
   EXPECT_EQ(rejection_of(edited("pool-2 two", "pool-2 three")), "posed: pool three is not posed");

@@ -31,15 +31,15 @@ driver::VerifiedModule verified(const std::string& text, std::int64_t at_least =
 
 TEST(Gluon, GoodKernelsAreProven) {
   for (const char* name :
-       {"turns",   "copies",    "stream", "groups",  "late",    "halves",   "added",
-        "gather",  "dequant",   "whiles", "causal",  "grouped", "drawn",    "blockscale",
-        "cpasync", "named",     "paged",  "reduced", "split2",  "streamk",  "twice",
-        "tickets", "producers", "depths", "early",   "loaded",  "partsums", "chain"}) {
+       {"turns",   "copies",  "stream",   "groups",  "late",  "halves",     "added",     "gather",
+        "dequant", "whiles",  "causal",   "grouped", "drawn", "blockscale", "cpasync",   "named",
+        "paged",   "reduced", "split2",   "streamk", "twice", "tickets",    "producers", "depths",
+        "early",   "loaded",  "partsums", "chain",   "local", "redring"}) {
     const auto made = verified(gluon(name));
     EXPECT_TRUE(run::is_proven(made.proof)) << run::to_text(made.proof, made.program);
   }
   for (const char* name :
-       {"persist", "scaled", "splitk", "attend", "dynamic", "pingpong", "silu"}) {
+       {"persist", "scaled", "splitk", "attend", "dynamic", "pingpong", "silu", "dual"}) {
     const auto made = verified(gluon(name), 1);
     EXPECT_TRUE(run::is_proven(made.proof)) << run::to_text(made.proof, made.program);
   }
@@ -61,9 +61,10 @@ TEST(Gluon, IterationsThatAreTakenForGrantedAreCounted) {
 /// Gathered rows, copies to tensor memory and block scales: no alarm in any order.
 TEST(Gluon, GoodKernelsRunWithoutAlarm) {
   for (const char* name :
-       {"gather",  "dequant", "scaled",    "splitk", "attend",  "whiles", "blockscale", "cpasync",
-        "named",   "paged",   "pingpong",  "ppgemm", "reduced", "silu",   "split2",     "streamk",
-        "tickets", "twice",   "producers", "depths", "early",   "loaded", "partsums",   "chain"}) {
+       {"gather",  "dequant",  "scaled",  "splitk",   "attend",    "whiles",  "blockscale",
+        "cpasync", "named",    "paged",   "pingpong", "ppgemm",    "reduced", "silu",
+        "split2",  "streamk",  "tickets", "twice",    "producers", "depths",  "early",
+        "loaded",  "partsums", "chain",   "local",    "redring",   "dual"}) {
     driver::RunModuleRequest request;
     request.module = {name, gluon(name)};
     request.trips = {1, 2, 7};
@@ -227,6 +228,17 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"pingpong", "bar.arrive 2, 256", "bar.arrive 3, 256", Rule::deadlock, 1},
         // Copies of threads that are not counted; a box that is still added up.
         Planted{"cpasync", " {noIncrement}", "", Rule::deadlock},
+        // Blocks that an array skips are given back twice, or are waited for too early.
+        Planted{"local", "ttng.arrive_barrier %16, 1, ", "ttng.arrive_barrier %16, 2, ",
+                Rule::arrivals},
+        Planted{"local", "ttng.wait_barrier %13, %15, ", "ttng.wait_barrier %13, %c1_i32, ",
+                Rule::read_before_write},
+        // Boxes whose last slot counts too many arrivals, which the sixth tile waits for.
+        Planted{"redring", "ttng.init_barrier %ce_24, 1 ", "ttng.init_barrier %ce_24, 2 ",
+                Rule::deadlock},
+        // A sum that is read before its products are waited for.
+        Planted{"dual", "ttng.wait_barrier %2, %p_23, ", "ttng.wait_barrier %2, %c1_i32_21, ",
+                Rule::read_before_write, 1},
         Planted{"reduced", "async_tma_store_wait {pendings = 1",
                 "async_tma_store_wait {pendings = 2", Rule::overwrite},
         // Powers that are not waited for; a sum that is corrected in another iteration.

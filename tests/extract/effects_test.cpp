@@ -137,6 +137,16 @@ TEST(Effects, LoopsOfScalarsAroundAreDoneAsAWhole) {
              "    tt.print \" x: \" {hex = false, isSigned = array<i32: 1>} : %n : i32\n")));
   ASSERT_EQ(remarked.around().size(), 1U);
   EXPECT_EQ(remarked.around()[0].objection, "");
+  // A role that waits for a flag by volatile loads has an effect, though it writes nothing.
+  const Asked waits(
+      hopper_kernel(body, "%d",
+                    "    scf.while : () -> () {\n"
+                    "      %flag = tt.load %ptr {isVolatile = true} : !tt.ptr<f16>\n"
+                    "      %none = arith.constant 0.000000e+00 : f16\n"
+                    "      %is = arith.cmpf oeq, %flag, %none : f16\n"
+                    "      scf.condition(%is)\n    } do {\n      scf.yield\n    }\n"));
+  ASSERT_EQ(waits.around().size(), 1U);
+  EXPECT_EQ(waits.around()[0].objection, "");
   const Asked behind(hopper_kernel(body, "%d", "", looped(kCount)));
   ASSERT_EQ(behind.around().size(), 1U);
   EXPECT_EQ(behind.around()[0].objection, "");

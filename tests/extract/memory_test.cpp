@@ -264,7 +264,7 @@ TEST(Memory, NumbersOfAtomicOperationsAreNoIndices) {
       "    %one = arith.constant 1 : i16\n    %live = arith.constant true\n"
       "    %half = arith.constant 1.000000e+00 : f16\n";
   EXPECT_THAT(refusal_of(hopper_kernel(body, "%d", front)),
-              HasSubstr("tt.atomic_rmw brings a number that the loop goes by"));
+              HasSubstr("tt.atomic_rmw returns a number that other ops need"));
 }
 
 // A store of a single value is an op, as a store of a tile is. (It was left out without a message.)
@@ -284,8 +284,7 @@ TEST(Memory, RefusesWhatOrdersTheLoop) {
         "    %one = arith.constant 1.000000e+00 : f16\n    %yes = arith.constant true\n";
     const std::string message =
         refusal_of(hopper_kernel(loads() + "      " + op + "\n" + product(), "%d", before));
-    EXPECT_THAT(message, HasSubstr("stands in the loop, and what accesses memory may not cross it"))
-        << op;
+    EXPECT_THAT(message, HasSubstr("is in the loop, and memory accesses may not cross it")) << op;
     EXPECT_THAT(message, HasSubstr("test.ttgir:")) << op;
   }
 }
@@ -358,7 +357,7 @@ TEST(Memory, RefusesEffectsThatNoOpStandsFor) {
       }
 )";
   EXPECT_THAT(refusal_of(hopper_kernel(body)),
-              HasSubstr("tt.store changes memory in the loop, and no op of the problem does it"));
+              HasSubstr("tt.store changes memory in the loop, and the problem has no op for it"));
 }
 
 // Prints are visible to people only: they are left out, with a note.
@@ -367,7 +366,7 @@ TEST(Memory, LeavesOutWhatOnlyPeopleSee) {
       loads() + product() +
       "      tt.print \" i: \" {hex = false, isSigned = array<i32: 1>} : %i : i32\n";
   const Extraction loop = extracted(hopper_kernel(body), "h200", kWhole);
-  EXPECT_THAT(loop.notes, Contains(HasSubstr("is left out: only people see what it does")));
+  EXPECT_THAT(loop.notes, Contains(HasSubstr("is left out: its effect is visible to people only")));
 }
 
 // Roles begin and end the loop independently, so no order exists among their accesses around it.

@@ -1,4 +1,4 @@
-// Wrong input: the one line a user sees must name the right place and say what to do.
+// Wrong input: the message must name the right place and say what to do.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -84,7 +84,7 @@ const Case kStructure[] = {
     {"%x = \"x.y\"() : () -> tensor<4xf32>\n%r = \"tt.reduce\"(%x) <{axis = 0 : i32}> ({\n^bb0(%i: f32):\n  tt.reduce.return %i : f32\n}) : (tensor<4xf32>) -> f32", 2, 6, "2 arguments of the region"},
     {"gpu.barrier {a = 1 : i32, a = 2 : i32}", 1, 1, "attribute 'a' is given twice"},
 };
-/// Ops whose types do not fit each other. Each was scheduled, or printed, before.
+/// Ops whose types do not fit each other. Each was once scheduled or printed.
 const std::string kTypes =
     R"(#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
 #s16 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
@@ -142,8 +142,8 @@ INSTANTIATE_TEST_SUITE_P(Syntax, Errors, testing::ValuesIn(kSyntax));
 INSTANTIATE_TEST_SUITE_P(Names, Errors, testing::ValuesIn(kNames));
 INSTANTIATE_TEST_SUITE_P(Structure, Errors, testing::ValuesIn(kStructure));
 
-// Protects: the reader refuses ops whose types do not fit, at their line, so that no meaningless op
-// is scheduled or printed.
+// Protects: the reader refuses ops whose types do not fit, at their line. So meaningless ops are
+// neither scheduled nor printed.
 TEST(Types, that_do_not_fit_are_refused) {
   ASSERT_TRUE(frontend::read_ttgir(kTypes, "preamble").has_value());
   const auto lines = static_cast<int>(std::count(kTypes.begin(), kTypes.end(), '\n'));
@@ -158,7 +158,7 @@ TEST(Types, that_do_not_fit_are_refused) {
   }
 }
 
-// The whole message, as people see it.
+// Checks the whole message, as users see it.
 TEST(ErrorText, shows_line_caret_and_hint) {
   const auto program =
       frontend::read_ttgir("module {\n  %0 = arith.addi %one, %one : i32\n}\n", "k.ttgir");

@@ -71,8 +71,8 @@ TEST(Load, NamesEveryClassOfMistakeWithItsPath) {
       {"{\"setmaxnreg\": 240", "{\"setmaxnreg\": 241",
        "/pools/0/warpgroups/1/setmaxnreg: expected a multiple of 8, found 241"},
       {"{\"setmaxnreg\": 240", "{\"setmaxnreg\": 256",
-       "/pools/0/warpgroups: the setmaxnreg sum to 520, but a launch of 384 threads has only 504 "
-       "registers: setmaxnreg would wait forever"},
+       "/pools/0/warpgroups: the setmaxnreg sum to 520, but a launch of 384 threads has 504 "
+       "to hand out: setmaxnreg would wait forever"},
       {"\"warps\": 4", "\"warps\": 0",
        "/pools/0/warpgroups/1/groups/0/warps: expected a whole number from 1 to 32, found 0"},
       {"\"warps\": 4", "\"warps\": 5",
@@ -115,8 +115,8 @@ TEST(Load, AWideGroupTakesWholeWarpgroups) {
   const auto wider = load_machine(edited("\"warps\": 4", "\"warps\": 8"), "my.json");
   ASSERT_FALSE(wider.has_value());  // a second group of 240 registers beside it
   EXPECT_EQ(wider.error().message,
-            "/pools/0/warpgroups: the setmaxnreg sum to 744, but a launch of 512 threads has only "
-            "512 registers: setmaxnreg would wait forever");
+            "/pools/0/warpgroups: the setmaxnreg sum to 744, but a launch of 512 threads has "
+            "512 to hand out: setmaxnreg would wait forever");
 }
 
 // Protects: groups whose setmaxnreg follows from their need share the launch's remaining registers,

@@ -2,11 +2,11 @@
 // after its own period, however long the common period is.
 #include "twill/run/positions.h"
 
-#include <stdexcept>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "concurrent/modules.h"
 #include "twill/frontend/ttgir/read.h"
 #include "twill/ir/loop.h"
 #include "twill/problem/problem.h"
@@ -67,16 +67,33 @@ Rounds slots() {
   return rounds;
 }
 
+/// A module with its groups.
+struct Grouped {
+  explicit Grouped(const std::string& text)
+      : program(*frontend::read_ttgir(text, "rings.ttgir")),
+        function(ir::functions(program)[0]),
+        guide(*concurrent::make_guide(program, function, 0)),
+        positions(program, function, guide) {}
+
+  ir::Program program;
+  ir::OpId function;
+  concurrent::Guide guide;
+  run::Positions positions;
+};
+
 bool repeat(const std::string& of_b, const Rounds& rounds, std::size_t longest) {
-  const auto program = frontend::read_ttgir(rings(of_b), "rings.ttgir");
-  if (!program) throw std::runtime_error(to_string(program.error()));
-  const ir::OpId function = ir::functions(*program)[0];
-  const auto guide = concurrent::make_guide(*program, function, 0);
-  if (!guide) throw std::runtime_error(to_string(guide.error()));
-  const ir::Loop loop = ir::loops(*program, function)[0];
-  const auto end = ir::terminator(*program, loop.body);
-  return run::Positions(*program, function, *guide)
-      .repeat(program->op(*end).operands, rounds, longest);
+  const Grouped made(rings(of_b));
+  const ir::Loop loop = ir::loops(made.program, made.function)[0];
+  const auto end = ir::terminator(made.program, loop.body);
+  return made.positions.repeat(made.program.op(*end).operands, rounds, longest);
+}
+
+/// Whether the module's slots and predicates are decided apart, with `to` in place of `from`.
+bool decide_apart(const std::string& from, const std::string& to) {
+  const std::string apart =
+      "        %v1 = arith.addi %v, %c1 : i32\n        %over = arith.cmpi eq, %v1, %c5 : i32\n"
+      "        %next = arith.select %over, %c0, %v1 : i32\n";
+  return Grouped(replaced(rings(apart), from, to)).positions.decide_apart(2);
 }
 
 const std::string kApart =
@@ -115,6 +132,34 @@ TEST(Positions, ABranchOnAGroupDecidesAboutAnother) {
       "          %v1 = arith.addi %v, %c1 : i32\n          scf.yield %v1 : i32\n        }\n";
   EXPECT_FALSE(repeat(branch, slots(), 10));
   EXPECT_TRUE(repeat(branch, slots(), 15));
+}
+
+/// A slot that no loop carries has no period that a run could show.
+TEST(Positions, SlotsOfIterationNumbersAreNoPosition) {
+  EXPECT_TRUE(decide_apart("%pa[%u]", "%pa[%u]"));
+  EXPECT_FALSE(decide_apart("        %x = ttg.memdesc_index %pa[%u]",
+                            "        %r = arith.remsi %i, %c3 : i32\n"
+                            "        %x = ttg.memdesc_index %pa[%r]"));
+  EXPECT_TRUE(decide_apart("        ttng.arrive_barrier %x, 1, %true",
+                           "        %begun = arith.cmpi sle, %c1, %i : i32\n"
+                           "        ttng.arrive_barrier %x, 1, %begun"))
+      << "questions about trips are counted apart";
+  EXPECT_FALSE(decide_apart("        ttng.arrive_barrier %x, 1, %true",
+                            "        %late = arith.cmpi sle, %c5, %i : i32\n"
+                            "        ttng.arrive_barrier %x, 1, %late"))
+      << "the first iterations do not show what a later one does";
+}
+
+/// A view of the second ring that the first ring's slot chooses is of both rings' groups.
+TEST(Positions, ViewsAreOfTheGroupThatChoosesThem) {
+  const std::string chosen =
+      "        %v1 = arith.addi %v, %c1 : i32\n        %over = arith.cmpi eq, %v1, %c5 : i32\n"
+      "        %next = arith.select %over, %c0, %v1 : i32\n"
+      "        %at = scf.if %ends -> (!ttg.memdesc<1xi64, #s, #smem, mutable>) {\n"
+      "          scf.yield %y : !ttg.memdesc<1xi64, #s, #smem, mutable>\n        } else {\n"
+      "          scf.yield %x : !ttg.memdesc<1xi64, #s, #smem, mutable>\n        }\n"
+      "        ttng.arrive_barrier %at, 1, %true : !ttg.memdesc<1xi64, #s, #smem, mutable>\n";
+  EXPECT_FALSE(repeat(chosen, slots(), 10));
 }
 
 }  // namespace

@@ -26,8 +26,11 @@ using Launches = std::multimap<std::int64_t, execute::Launch>;
 /// These compute no tiles, or the tiles that decide, or all. All integers that drive inner loops
 /// are equal; integers that drive only outer loops give each CTA some tiles. Arguments in `given`
 /// are kept. Fails, at the op's line, if no arguments can be run, or if the search ends without
-/// arguments that make an iteration. Cost: some hundred runs, and some millions of steps at most.
+/// arguments that make an iteration. With `to_broken`, the search ends with the first
+/// run that breaks a rule, or after half of these steps. Cost: some hundred runs, and some millions
+/// of steps at most.
 Result<Launches> launches_up_to(const ir::Program& program, ir::OpId function,
-                                const execute::Launch& given, std::int64_t most);
+                                const execute::Launch& given, std::int64_t most,
+                                bool to_broken = false);
 
 }  // namespace twill::concurrent

@@ -23,7 +23,7 @@ struct OtherRates {
   std::optional<problem::Problem> fastest;
   std::optional<problem::Problem> slowest;  ///< unless the outcome is about the slowest rate itself
   bool at_slowest = false;                  ///< whether the outcome is about the slowest rate
-  Cycles waiting = 0;                       ///< synchronisation cycles of a transfer
+  Cycles waiting = 0;                       ///< synchronization cycles of a transfer
 };
 
 Result<OtherRates> other_rates(const Request& request, const Reading& reading,

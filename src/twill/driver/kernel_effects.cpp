@@ -155,7 +155,7 @@ std::optional<Diagnostic> objection_to_effects(const Kernel& kernel, const plan:
   for (const plan::Whole& whole : draft.kernel->wholes) {
     const auto op = op_at(kernel.program, whole.place);
     if (whole.objection.empty()) continue;
-    if (!op) return Diagnostic{{}, "an effect " + whole.objection, "", ""};
+    if (!op) return Diagnostic{{}, whole.place.what + " " + whole.objection, "", ""};
     if (may_be_left_out(kernel.program, *op, is_pipelined)) continue;
     return Diagnostic{
         ir::text_location(kernel.program, *op),

@@ -40,7 +40,8 @@ page::AsTriton triton_for_page(const Request& request, const PlannedLoop& planne
 /// plan, with a tile for each CTA, while `emit_ttgir` may look for another plan.
 page::PrintedKernels printed_for_page(const Request& request, const PlannedLoop& planned);
 
-/// The page of a loop, as HTML, with the parts. The run is drawn if it was recorded.
+/// Page of a loop, as HTML. Without a loop, the page has the parts alone. The run is drawn if it was
+/// recorded.
 std::string page_of(const SimulatedLoop& loop, const PageParts& parts);
 
 }  // namespace twill::driver

@@ -343,7 +343,7 @@ class Rates {
   const Request& request_;
   PosedKernel fastest_;
   PosedKernel slowest_;
-  Cycles waiting_;         ///< synchronisation cycles of a transfer
+  Cycles waiting_;         ///< synchronization cycles of a transfer
   bool loads_in_problem_;  ///< whether the co-run model knows the latency of loads
   const Judge& judge_;
   solve::Options limits_;

@@ -72,7 +72,7 @@ std::vector<std::size_t> best_first(const std::vector<report::Candidate>& candid
 std::optional<Cycles> co_run_interval(const problem::Problem& fastest,
                                       const schedule::Order& order);
 
-/// Synchronisation cost of a transfer: its latency for a 4-byte value.
+/// Synchronization cost of a transfer: its latency for a 4-byte value.
 Cycles waiting_of(const machine::Machine& machine);
 
 /// Cycles of an iteration in which the busiest group writes values for others and reads theirs,

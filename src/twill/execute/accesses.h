@@ -25,7 +25,7 @@ class Accesses {
   /// Extents of the coordinates used through descriptors of one array, by dimension.
   using Reach = std::vector<std::int64_t>;
 
-  /// Attributes the accesses from now on to CTA number `program`.
+  /// Assigns all further accesses to CTA number `program`.
   void begin_program(std::int64_t program) { program_ = program; }
   /// Begins an op; the writes of one op have no order.
   void begin_op() { ++op_; }

@@ -29,7 +29,7 @@ struct Launch {
 };
 
 /// A tile in shared or tensor memory, or a view of a tile. Offset and strides count elements of the
-/// type through which it is accessed: the allocation's type, or that of `as`.
+/// type of the access: the allocation's type, or the type of `as`.
 struct View {
   std::shared_ptr<TileMemory> storage;
   std::int64_t offset = 0;

@@ -346,7 +346,7 @@ Result<Tile> store(const ir::Program& program, ir::OpId id, Memory& memory, cons
                    const Lookup& lookup) {
   const ir::Op& op = program.op(id);
   const Combine combine = combination(program, op);
-  if (combine == nullptr) return cannot(program, id, "combines in a way that is not known");
+  if (combine == nullptr) return cannot(program, id, "combines by an unknown function");
   const ir::ValueId address = ir::memory_access(op)->address;
   const ir::Type element = scalar_of(ir::type_of(program, address))->element;
   TWILL_TRY(const TilePtr pointers, lookup(address));
@@ -428,11 +428,11 @@ Result<Tile> write_global(const ir::Program& program, ir::OpId id, Memory& memor
   }
   if (descriptor == nullptr) return store(program, id, memory, source, lookup);
   const Combine combine = combination(program, program.op(id));
-  if (combine == nullptr) return cannot(program, id, "combines in a way that is not known");
+  if (combine == nullptr) return cannot(program, id, "combines by an unknown function");
   TWILL_TRY(Pieces pieces, pieces_of(program, id, *descriptor, lookup));
   if (!part.empty() && part != whole(pieces.tile)) {
     if (pieces.all.size() != 1 || part.size() != pieces.block.size()) {
-      return cannot(program, id, "is done in parts that do not fit");
+      return cannot(program, id, "runs in parts that do not fit");
     }
     for (std::size_t d = 0; d < part.size(); ++d) {
       pieces.all[0].coordinates[d] += part[d].begin;

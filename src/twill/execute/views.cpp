@@ -66,8 +66,8 @@ void put_element(const Tile& tile, std::size_t i, const ByteLayout& layout, std:
   if (!tile.is_floating()) {
     bits = static_cast<std::uint64_t>(tile.integers()[i]);
   } else if (element->bits == 32) {
-    bits = std::bit_cast<std::uint32_t>(
-        tile.numbers()[i]);  // copies bits, to keep the payload of NaNs
+    // Copies bits, to keep the payload of NaNs.
+    bits = std::bit_cast<std::uint32_t>(tile.numbers()[i]);
   } else {
     bits = bits_of(element, static_cast<double>(tile.numbers()[i]));
   }

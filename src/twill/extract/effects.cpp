@@ -35,7 +35,8 @@ Result<std::vector<std::string>> check_effects(const Body& body,
     const ir::Effect effect = ir::effect_of(op);
     if (effect == ir::Effect::none) continue;
     if (effect == ir::Effect::remark) {
-      notes.push_back(ir::op_words(program, id) + " is left out: only people see what it does");
+      notes.push_back(ir::op_words(program, id) +
+                      " is left out: its effect is visible to people only");
       continue;
     }
     const bool synchronizes = ir::class_of(op.kind) == ir::OpClass::synchronization;
@@ -44,24 +45,24 @@ Result<std::vector<std::string>> check_effects(const Body& body,
       const bool is_barrier = op.kind == ir::OpKind::synchronize;
       return fail(ir::text_location(program, id),
                   op.name +
-                      " stands in the loop, and what accesses memory may not cross it: no "
-                      "plan keeps that order",
+                      " is in the loop, and memory accesses may not cross it: no plan "
+                      "keeps that order",
                   is_barrier
-                      ? "leave it out if it only orders accesses through one argument, whose "
-                        "order plans keep; else move it in front of the loop or behind it"
-                      : "move it in front of the loop or behind it");
+                      ? "remove it if it only orders accesses through one argument, since plans "
+                        "keep their order; otherwise move it before or after the loop"
+                      : "move it before or after the loop");
     }
     if (!stands_for.contains(id)) {
       return fail(ir::text_location(program, id),
-                  op.name + " changes memory in the loop, and no op of the problem does it",
-                  "where it stands in a branch of the loop, store in every iteration under a mask");
+                  op.name + " changes memory in the loop, and the problem has no op for it",
+                  "in a branch of the loop: store in every iteration, under a mask");
     }
     if (brings_number(program, op)) {
       return fail(ir::text_location(program, id),
                   op.name +
-                      " brings a number that the loop goes by, and each op of a plan computes "
-                      "such numbers for itself",
-                  "take the number before the loop, or load it from an array");
+                      " returns a number that other ops need, and each op of a plan computes "
+                      "such numbers itself",
+                  "compute the number before the loop, or load it from an array");
     }
   }
   return notes;

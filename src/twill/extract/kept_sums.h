@@ -13,7 +13,7 @@ namespace twill::extract {
 TileGraph with_kept_sums(TileGraph graph);
 
 /// For each such copy, the ops that one group runs, in order: the product, the copy, and the copy's
-/// readers. The copy is from another iteration, so it cannot change groups.
+/// readers. The copied value is from another iteration, so it cannot change groups.
 std::vector<std::vector<TileOpId>> around_kept_sums(const TileGraph& graph);
 
 }  // namespace twill::extract

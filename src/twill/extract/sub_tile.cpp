@@ -154,7 +154,7 @@ class Cutter {
     } else if (fates_[u] == Fate::partial_sums) {
       out_.notes.push_back("sub-tiles: '" + name +
                            "contracts the split rows: partial sums, each sub-tile adds its own to "
-                           "the accumulator of the one before");
+                           "the accumulator of the previous one");
     }
   }
 

@@ -31,8 +31,8 @@ Effect effect_of(const Op& op) {
 }
 
 bool is_effect(const Program& program, OpId id) {
-  const OpClass of = class_of(program.op(id).kind);
-  return of == OpClass::copy || (of != OpClass::load && effect_of(program.op(id)) != Effect::none);
+  return class_of(program.op(id).kind) == OpClass::copy ||
+         effect_of(program.op(id)) != Effect::none;
 }
 
 bool is_pure(const Program& program, OpId id) {

@@ -109,8 +109,8 @@ Result<Pool> read_pool(const JsonNode& node, const Description& machine) {
   for (const int registers : pool.setmaxnreg) sum += registers;
   if (sum > most) {
     return list.wrong(
-        fmt::format("the setmaxnreg sum to {}, but a launch of {} threads has only {} "
-                    "registers: setmaxnreg would wait forever",
+        fmt::format("the setmaxnreg sum to {}, but a launch of {} threads has {} "
+                    "to hand out: setmaxnreg would wait forever",
                     sum, threads, most));
   }
   const auto sharing = std::count_if(pool.groups.begin(), pool.groups.end(),

@@ -197,7 +197,8 @@ void note_tensor_memory(Draft& draft) {
   }
   if (names.empty()) return;
   draft.plan.notes.push_back(
-      fmt::format("not proven: {} in tensor memory is written before the loop; no step writes it",
+      fmt::format("not proven: {} in tensor memory has to be written before the loop, and no step "
+                  "of the plan does",
                   fmt::join(names, ", ")));
 }
 

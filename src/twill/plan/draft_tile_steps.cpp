@@ -84,7 +84,7 @@ std::map<RoleId, Use> users_of(const Draft& draft, BufferId buffer) {
 struct Handover {
   RoleId from;
   std::vector<RoleId> to;  ///< ascending
-  bool fills = false;      ///< whether the places pass before the loop
+  bool fills = false;      ///< whether the places are passed on before the loop
   /// Whether the next tile has to wait until the consumers release the places. Where the same roles
   /// fill a place and read the loop's result there, each direction implies the release of the
   /// other.

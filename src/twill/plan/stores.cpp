@@ -112,9 +112,10 @@ class StoreRole {
         (launch.warps + machine::kWarpsPerWarpgroup - 1) / machine::kWarpsPerWarpgroup;
     const int less = ((missing + groups - 1) / groups + 7) / 8 * 8;
     if (launch.registers > launch.usable - less) {
-      plan_.notes.push_back(fmt::format(
-          "not proven: {} has its registers; a launch with one more warp has {} fewer of them",
-          launch.name, less));
+      plan_.notes.push_back(
+          fmt::format("not proven: {} has the registers that it needs; a launch with one more warp "
+                      "has {} fewer",
+                      launch.name, less));
       limits.launch_registers += (missing + count - 1) / count;
       return;
     }
@@ -209,7 +210,7 @@ class StoreRole {
     return "";
   }
 
-  /// The end of the last tile.
+  /// End of the buffers in shared memory.
   Amount end_of_tiles() const {
     Amount end = 0;
     for (const Buffer& buffer : plan_.buffers) {

@@ -137,7 +137,12 @@ Result<Built> Builder::build(const emit::Description& description, const std::st
     compile.push_back(word);
   }
   Built built;
-  TWILL_TRY(const gate::Finished compiled, gate::run(compile, kLongestBuild, go_on_));
+  TWILL_TRY(gate::Finished compiled, gate::run(compile, kLongestBuild, go_on_));
+  if (compiled.status != 0 && !compiled.output.empty()) {
+    // A function of the user's may name what only <cmath> declares.
+    compile.insert(compile.end(), {"-include", "cmath"});
+    TWILL_TRY(compiled, gate::run(compile, kLongestBuild, go_on_));
+  }
   if (compiled.status != 0) {
     if (compiled.output.empty()) return broken(compiler_[0], compiled);
     built.complaints = complaints_in(compiled.output);

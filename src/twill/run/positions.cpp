@@ -43,12 +43,29 @@ Positions::Positions(const ir::Program& program, ir::OpId function, const concur
     } else if (op.kind != OpKind::branch) {
       for (const ir::ValueId result : op.results) {
         for (const ir::ValueId operand : op.operands) unite(operand, result);
+        if (!is_of_integers(op) && !is_view(result)) others_.push_back(result);
       }
     }
   }
   while (unite_decided(ops)) {
   }
-  counting_ = groups_of(iterations_);
+  endless_ = groups_of(iterations_);
+  endless_.merge(groups_of(others_));
+}
+
+/// Whether all operands are integers. Integers of tiles and of memory are followed no further.
+bool Positions::is_of_integers(const ir::Op& op) const {
+  return std::all_of(op.operands.begin(), op.operands.end(),
+                     [&](ir::ValueId operand) { return is_integer(operand); });
+}
+
+bool Positions::is_integer(ir::ValueId value) const {
+  const ir::TypeKind kind = ir::type_of(program_, value)->kind;
+  return kind == ir::TypeKind::integer || kind == ir::TypeKind::index;
+}
+
+bool Positions::is_view(ir::ValueId value) const {
+  return ir::type_of(program_, value)->kind == ir::TypeKind::memdesc;
 }
 
 bool Positions::unite_decided(const std::vector<ir::OpId>& ops) {
@@ -79,14 +96,26 @@ std::vector<ir::ValueId> Positions::deciding(ir::OpId id) const {
 }
 
 bool Positions::compares_trips(ir::ValueId value) const {
-  const auto& op = program_.value(value).op;
-  const auto found = op ? guide_.conditions.find(*op) : guide_.conditions.end();
-  return found != guide_.conditions.end() && (found->second.inside || found->second.always);
+  const auto& by = program_.value(value).op;
+  if (!by || program_.op(*by).kind != OpKind::icmp) return false;
+  std::set<std::size_t> moving = groups_of(carried_);
+  moving.merge(groups_of(others_));
+  const auto& operands = program_.op(*by).operands;
+  return std::all_of(operands.begin(), operands.end(), [&](ir::ValueId operand) {
+    const bool is_iteration = std::ranges::find(iterations_, operand) != iterations_.end();
+    return is_iteration || !varies(operand) || !moving.contains(group_of(operand.index()));
+  });
 }
 
 bool Positions::varies(ir::ValueId value) const {
-  const auto& op = program_.value(value).op;
-  return guide_.needed[value.index()] && (!op || program_.op(*op).kind != OpKind::constant);
+  const auto& by = program_.value(value).op;
+  if (is_integer(value)) return !by || program_.op(*by).kind != OpKind::constant;
+  if (!is_view(value)) return false;
+  if (!by) return !ir::captured(program_, value);
+  const ir::Op& op = program_.op(*by);
+  if (ir::class_of(op.kind) == ir::OpClass::structure) return true;
+  return std::any_of(op.operands.begin(), op.operands.end(),
+                     [&](ir::ValueId operand) { return varies(operand); });
 }
 
 std::set<std::size_t> Positions::groups_of(const std::vector<ir::ValueId>& values) const {
@@ -106,6 +135,17 @@ bool Positions::unite(ir::ValueId a, ir::ValueId b) {
   return true;
 }
 
+bool Positions::decide_apart(std::int64_t most) const {
+  for (const auto& [op, condition] : guide_.conditions) {
+    if (compares_trips(program_.op(op).results[0]) && condition.threshold >= most) return false;
+  }
+  return std::all_of(guide_.decides.begin(), guide_.decides.end(), [&](const auto& it) {
+    return std::none_of(it.second.begin(), it.second.end(), [&](ir::ValueId value) {
+      return varies(value) && endless_.contains(group_of(value.index())) && !compares_trips(value);
+    });
+  });
+}
+
 bool Positions::repeat(const std::vector<ir::ValueId>& carried, const Rounds& rounds,
                        std::size_t longest) const {
   std::map<std::size_t, std::vector<std::size_t>> columns;
@@ -113,7 +153,7 @@ bool Positions::repeat(const std::vector<ir::ValueId>& carried, const Rounds& ro
     columns[group_of(carried[i].index())].push_back(i);
   }
   return std::all_of(columns.begin(), columns.end(), [&](const auto& group) {
-    if (counting_.contains(group.first)) return false;
+    if (endless_.contains(group.first)) return false;
     if (rounds.size() <= longest) return true;
     for (std::size_t period = 1; period <= longest; ++period) {
       if (repeats_after(rounds, group.second, period)) return true;

@@ -142,7 +142,7 @@ class Comparer {
       TWILL_TRY(made.difference, compare_with(counted, trips));
       if (!made.difference.empty() || !compared_) return made;
       made.most = trips;
-      made.every_trip = trips == enough && has_compared_all(trips) && each_repeats_itself(lap);
+      made.every_trip = trips == enough && each_repeats_itself(lap, trips - 2 * lap);
       if (made.every_trip) return made;
     }
     made.every_trip = has_compared_all(made.most) && repeats_itself();
@@ -401,14 +401,14 @@ class Comparer {
     });
   }
 
-  /// Whether the integers that loops carry are computed in groups, each of which is the same after
-  /// at most `lap` iterations.
-  bool each_repeats_itself(std::int64_t lap) const {
+  /// Whether the integers that loops carry are computed in groups that repeat themselves after at
+  /// most `lap` iterations. Conditions may tell apart iterations below `most` only.
+  bool each_repeats_itself(std::int64_t lap, std::int64_t most) const {
     const Positions positions(program_, what_.function, guide_);
-    return all_rounds([&](ir::OpId loop, const Rounds& rounds) {
-      const auto end = ir::terminator(program_, ir::as_loop(program_, loop)->body);
-      return positions.repeat(carried_by(*end), rounds, static_cast<std::size_t>(lap));
-    });
+    return positions.decide_apart(most) && all_rounds([&](ir::OpId loop, const Rounds& rounds) {
+             const auto end = ir::terminator(program_, ir::as_loop(program_, loop)->body);
+             return positions.repeat(carried_by(*end), rounds, static_cast<std::size_t>(lap));
+           });
   }
 
   bool all_rounds(const std::function<bool(ir::OpId, const Rounds&)>& hold) const {

@@ -239,7 +239,7 @@ class InnerCheck {
     }
     if (argument.privilege == Privilege::writes || known.written) return {};
     return fail_task("T06", launch.where,
-                     fmt::format("'{}' {} '{}', and nobody has written '{}' before", callee.name,
+                     fmt::format("'{}' {} '{}', and '{}' was not written before", callee.name,
                                  name_of(argument.privilege), argument.name, piece.tensor),
                      "launch a task that writes it first");
   }

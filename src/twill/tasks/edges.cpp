@@ -280,7 +280,7 @@ class EdgeWalk {
     return {};
   }
 
-  /// Walks a range again as long as an iteration leaves other sides to the next.
+  /// Walks a range again until iterations no longer change the sides of their tensors.
   Result<void> walk_range(const Range& range, Frame& frame) {
     for (const Dimension& dimension : range.dimensions) {
       frame.ranges[dimension.index] = substituted(dimension.extent, frame.sizes);

@@ -192,7 +192,7 @@ class Ordering {
   }
 
  private:
-  /// Orders a step after others by the buffers that it touches; two reads need no order.
+  /// Makes a step wait for earlier steps that use the same buffers; two reads need no order.
   void add(FlowStep& step, const After& done, const std::set<std::size_t>& read,
            const std::set<std::size_t>& written) {
     for (const std::size_t buffer : read) {

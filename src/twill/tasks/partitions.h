@@ -36,8 +36,8 @@ struct PartAxes {
   std::vector<Axis> axes;    ///< by dimension; empty: all parts are the whole
   bool is_disjoint = false;  ///< no two parts share an element
 };
-/// Parts of a tensor by a block that the index of a range chooses, with `blocks` parts in the first
-/// dimension.
+/// Relation between the parts of a tensor that the index of a range selects. Parts by `blocks` are
+/// cut in the first dimension.
 PartAxes axes_of(const Block& block, std::size_t rank);
 /// Union of the blocks of all `count` iterations of a prange with that index. nullopt for parts by
 /// `mma`, whose union is the whole. Fails if the union is no block.

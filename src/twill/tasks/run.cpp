@@ -300,7 +300,7 @@ class Run {
     if (conflict) return fail_task("T07", where, *conflict, "use srange");
     if (!unwritten) return tile;
     return fail_task("T06", where,
-                     fmt::format("'{}' reads element {} of '{}', which nobody has written",
+                     fmt::format("'{}' reads element {} of '{}', which was not written before",
                                  task.name, *unwritten, window.storage->name),
                      "launch a task that writes it first");
   }

@@ -38,7 +38,7 @@ Result<SharedTile> tile_filled_by(const View& view, ir::OpId load, bool& flipped
     return ir::nvmma_shared_encoding(ir::type_of(view.program(), value)->encoding);
   };
   if (!only || allocations.empty()) {
-    return view.refuse(load, "is copied into shared memory and also read from registers");
+    return view.refuse(load, "is not only copied into shared memory");
   }
   for (const ir::ValueId allocation : allocations) {
     const bool alike = ir::type_of(view.program(), allocation)->encoding ==
@@ -78,11 +78,15 @@ Result<Copy> copy_of(const View& view, ir::OpId load, int threads) {
   }
   copy.bytes = bytes_of_chunk(view, copy.load, copy.flipped ? 0 : 1);
   if (copy.bytes == 0) {
-    return view.refuse(copy.load,
-                       fmt::format("has no neighbours along dimension {} of which is known that "
-                                   "they lie side by side, aligned to 4 bytes, under one mask: "
-                                   "threads copy 4, 8 or 16 bytes at once",
-                                   copy.flipped ? 0 : 1));
+    auto refusal = view.refuse(
+        copy.load, fmt::format("has no neighbours along dimension {} of which is known that they "
+                               "lie side by side, aligned to 4 bytes, under one mask: threads copy "
+                               "4, 8 or 16 bytes at once",
+                               copy.flipped ? 0 : 1));
+    refusal.value().hint =
+        "a row length that is a number, as `C = 256` in a mapping of tasks, or an argument that is "
+        "said to be a multiple of 2, says so; `twill emit ttgir` prints the kernel as it is";
+    return refusal;
   }
   return copy;
 }

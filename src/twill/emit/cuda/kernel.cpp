@@ -8,6 +8,7 @@
 #include "twill/emit/cuda/orders.h"
 #include "twill/emit/cuda/resources.h"
 #include "twill/emit/cuda/role.h"
+#include "twill/emit/cuda/shared_tiles.h"
 #include "twill/emit/cuda/text.h"
 #include "twill/emit/cuda/view.h"
 #include "twill/ir/source_words.h"
@@ -103,11 +104,12 @@ void print_dispatch(Text& text, const plan::Plan& plan) {
 Result<void> check(const View& view) {
   TWILL_TRY_VOID(check_target(view.program()));
   TWILL_TRY_VOID(check_orders(view));
+  TWILL_TRY_VOID(check_operands(view));
   for (const plan::Role& role : view.plan().roles) {
     if (role.warps == 1 || role.warps == kWarpsOfWarpgroup) continue;
-    return fail({view.input()}, fmt::format("cannot be printed as CUDA: role {} has {} warps, and "
-                                            "wgmma fragments lie in four",
-                                            role.name, role.warps));
+    return view.refuse(view.loop().op,
+                       fmt::format("has a role of {} warps, {}, and wgmma fragments lie in four",
+                                   role.warps, role.name));
   }
   const problem::Problem& problem = view.plan().problem;
   for (std::size_t v = 0; v < problem.ops().size(); ++v) {

@@ -260,7 +260,7 @@ Result<void> RolePrinter::compute_per_tile(Text& text, const Step& step, const P
   if (op.kind != ir::OpKind::store && op.kind != ir::OpKind::atomic_update) {
     const bool writes = plan_.kernel->per_tile_ops[*step.per_tile_op].writes;
     if (!op.regions.empty() && !ir::reduction(view_.program(), id)) {
-      return view_.refuse(id, kSecondLoop);
+      return view_.refuse(id, why_not_around(op.kind));
     }
     if (writes || op.results.empty()) return view_.refuse(id, "is not printed outside a loop");
     return {};

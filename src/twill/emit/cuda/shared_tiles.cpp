@@ -39,13 +39,18 @@ std::optional<std::int64_t> written_swizzle_of(ir::Type descriptor) {
   return floats ? std::optional<std::int64_t>(encoding->swizzle_bytes) : swizzle_of(descriptor);
 }
 
+namespace {
+
+std::string why_no_operand(int bits) {
+  return fmt::format("has elements of {} bits: only 16-bit operands are printed as CUDA yet", bits);
+}
+
+}  // namespace
+
 std::string why_no_swizzle(ir::Type descriptor) {
   const ir::Type block = descriptor->element;
   const auto encoding = ir::nvmma_shared_encoding(block->encoding);
-  if (encoding && encoding->element_bits != 16) {
-    return fmt::format("has elements of {} bits: only 16-bit operands are printed as CUDA yet",
-                       encoding->element_bits);
-  }
+  if (encoding && encoding->element_bits != 16) return why_no_operand(encoding->element_bits);
   return "has blocks that are not swizzled as TMA does it for products";
 }
 
@@ -120,6 +125,18 @@ Result<SharedTile> copied_tile(const View& view, const Behind& found, ir::OpId l
 }
 
 }  // namespace
+
+Result<void> check_operands(const View& view) {
+  for (const ir::OpId id : ir::walk(view.program(), view.program().module())) {
+    const auto operands = ir::mma_operands(view.program().op(id));
+    if (!operands) continue;
+    for (const ir::ValueId operand : {operands->a, operands->b}) {
+      const int bits = ir::element_bits(ir::type_of(view.program(), operand));
+      if (bits != 16) return view.refuse(behind(view, operand).value, why_no_operand(bits));
+    }
+  }
+  return {};
+}
 
 Result<SharedTile> shared_tile(const View& view, ir::ValueId value) {
   const Behind found = behind(view, value);

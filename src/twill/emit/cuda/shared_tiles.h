@@ -20,6 +20,9 @@ struct SharedTile {
   std::string type;         ///< type of the elements
 };
 
+/// Fails, where it is loaded or computed, for an operand of a product that has not 16 bits.
+Result<void> check_operands(const View& view);
+
 /// The tile of a value in shared memory, or of a value that a descriptor loads. For copies by
 /// threads, `value` is the allocation or a view of it. Fails for other layouts than those of TMA.
 Result<SharedTile> shared_tile(const View& view, ir::ValueId value);

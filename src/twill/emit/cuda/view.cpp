@@ -171,21 +171,24 @@ bool View::is_carried_out(ir::OpId op) const {
   });
 }
 
-/// Whether an op has unknown effects.
+/// Whether an op has unknown effects, or orders others as volatile loads do.
 bool is_unknown(const ir::Op& op) {
+  if (op.is_volatile) return true;
   if (op.kind == OpKind::call || op.kind == OpKind::inline_asm) return true;
   return ir::effect_of(op) == ir::Effect::unknown;
 }
 
-/// Checks that a step does every op that changes memory: other ops are printed only if read.
+/// Checks that a step does every op that changes or orders memory: other ops are printed only if
+/// read.
 Result<void> View::check_complete() const {
   for (const ir::OpId id : ir::walk(*program_, function_)) {
     const ir::Op& op = program_->op(id);
     const auto access = ir::memory_access(op);
     const bool writes = access && access->writes && access->space == ir::AccessSpace::global;
     if ((writes || is_unknown(op)) && !is_carried_out(id)) {
-      return refuse(id, writes ? "writes to memory, but no step of the plan does it"
-                               : "has unknown effects, and no step of the plan does it");
+      return refuse(id, writes           ? "writes to memory, but no step of the plan does it"
+                        : op.is_volatile ? "is volatile, and no step of the plan does it"
+                                         : "has unknown effects, and no step of the plan does it");
     }
   }
   return {};

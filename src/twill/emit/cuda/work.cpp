@@ -338,7 +338,11 @@ Result<void> RolePrinter::issue_product(Text& text, const Step& step, Point& poi
   if (!(zero && *zero == 0)) {
     const auto old = find(step, origin.part, point, prelude, {}, operands.accumulator);
     if (!old || old->variable != places.result) {
-      return view_.refuse(*product, "adds to a tile that lies in other registers than its result");
+      const bool at_times = ir::parent(view_.program(), *product) != std::optional(view_.loop().op);
+      return view_.refuse(
+          *product, at_times ? "adds to a tile in some iterations only: as CUDA, a sum that is "
+                               "carried past a branch lies in other registers"
+                             : "adds to a tile that lies in other registers than its result");
     }
     places.accumulates = true;
   }
@@ -417,7 +421,8 @@ Result<void> RolePrinter::issue_load(Text& text, const Step& step) {
       step.op && plan_.mechanisms[step.op->index()] == plan::Mechanism::tma_multicast;
   if (step.per_tile_op) {
     load = view_.op_of_per_tile(*step.per_tile_op);
-    if (!view_.program().op(load).regions.empty()) return view_.refuse(load, kSecondLoop);
+    const ir::Op& op = view_.program().op(load);
+    if (!op.regions.empty()) return view_.refuse(load, why_not_around(op.kind));
     buffer = plan_.kernel->per_tile_ops[*step.per_tile_op].buffers.at(0);
   } else {
     load = view_.origin(*step.op).sources.front().op;

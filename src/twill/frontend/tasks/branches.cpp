@@ -104,8 +104,8 @@ Result<void> Lowering::branch(const Range& range, const Range* otherwise, Frames
   return arms(range, otherwise, when, lanes);
 }
 
-/// Writes both arms. Results are tensors that an arm changes, and tensors without a value that get
-/// one in both arms.
+/// Writes both arms of a condition. Its results are tensors that an arm changes, and tensors that
+/// get their first value in both arms.
 Result<void> Lowering::arms(const Range& range, const Range* otherwise, const std::string& when,
                             Frames& lanes) {
   const std::size_t outer = state_.branch, scope = state_.text.innermost();

@@ -39,7 +39,7 @@ bool has_parts_by_mma(const std::vector<tasks::Statement>& body) {
   });
 }
 
-/// First index of a size in the frame's part.
+/// Index at which the frame's part of a size begins; 0 for a whole size.
 std::int64_t first_of(const Frame& frame, const std::string& size) {
   const auto found = frame.first.find(size);
   return found == frame.first.end() ? 0 : found->second;

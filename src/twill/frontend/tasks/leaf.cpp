@@ -247,10 +247,10 @@ class LeafLowering {
     const Cell& cell = it_.state_.cells[place.cell];
     if (!cell.value.empty()) return Tile{cell.value, cell.type};
     return fail_task("T06", launched_,
-                     fmt::format("'{}' reads '{}', which has no value here: it is written in "
-                                 "iterations of a loop alone, or by nobody",
+                     fmt::format("'{}' reads '{}', which has no value here: it is written only "
+                                 "within a loop, or not at all",
                                  frame_.node->task->name, cell.name),
-                     "let a task write it in front of the loop or condition");
+                     "let a task write it before the loop or condition");
   }
 
   Result<Tile> elementwise(const Node& node, Scalar scalar) {

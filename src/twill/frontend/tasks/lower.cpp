@@ -8,6 +8,7 @@
 #include "twill/frontend/tasks/lowering.h"
 #include "twill/support/spelling.h"
 #include "twill/tasks/check.h"
+#include "twill/tasks/divisions.h"
 #include "twill/tasks/holes.h"
 #include "twill/tasks/text.h"
 
@@ -100,7 +101,10 @@ Result<MappedTasks> read_open(const TaskSource& source) {
 
 Result<tasks::Tree> tree_of(const TaskSource& source, const MappedTasks& program,
                             const tasks::Levels& levels) {
-  return with_line(tasks::instantiate(program.text.library, program.mapping, levels), source);
+  TWILL_TRY(tasks::Tree tree,
+            with_line(tasks::instantiate(program.text.library, program.mapping, levels), source));
+  TWILL_TRY_VOID(with_line(tasks::check_divisions(tree), source));
+  return tree;
 }
 
 Result<std::vector<tasks::ComparedVariant>> variants_of(const TaskSource& source,

@@ -138,7 +138,7 @@ class Lowering {
   Result<void> walk_body(const std::vector<tasks::Statement>& body, Frames& lanes);
   Result<void> walk_range(const tasks::Range& range, Frames& lanes);
   Result<void> make(const tasks::Make& make, Frame& frame);
-  /// `parts`: parts of the surrounding prange, by argument.
+  /// `parts`: cuts by the surrounding prange, by argument.
   Result<void> launch(const tasks::Launch& launch, Frames& lanes,
                       const std::optional<Cuts>& parts = std::nullopt);
 

@@ -124,9 +124,12 @@ Result<TileType> Lowering::type_of(const std::vector<Size>& shape, tasks::Scalar
     constexpr std::int64_t kMost = 1 << 20;
     count = *value < 1 || *value > kMost ? kMost + 1 : std::min(kMost + 1, count * *value);
     if (count > kMost) {
-      return fail_task("M03", where,
-                       fmt::format("'{}' is a tile of {} elements in a dimension", name, *value),
-                       "cut it into blocks");
+      return fail_task(
+          "M03", where,
+          fmt::format("'{}' has {} elements in a dimension, and a tile has from 1 to {} "
+                      "in all dimensions together",
+                      name, *value, kMost),
+          "cut it into blocks, or give the size another value");
     }
     type.shape.push_back(*value);
   }

@@ -91,7 +91,7 @@ std::optional<std::string> wrong_attribute(const ir::Op& op) {
     }
     if (rule.first <= found->integer && found->integer <= rule.last) continue;
     return "'" + op.name + "': " + name + " is " + std::to_string(found->integer) +
-           ", which is no number that is known";
+           ", which is out of range";
   }
   return {};
 }

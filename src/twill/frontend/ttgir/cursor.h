@@ -52,7 +52,7 @@ class Cursor {
 
   /// The tokens from `first` up to (not including) `last` as text, blanks normalized.
   std::string normalized(std::size_t first, std::size_t last) const;
-  /// True if blanks or a comment stand between this token and the one before it.
+  /// True if blanks or a comment stand between this token and the previous token.
   bool spaced(std::size_t index) const;
   /// Text between this token and the previous token: one blank, nothing, or the part of a shape
   /// that `shape_before_element` has taken off the token.

@@ -44,7 +44,7 @@ Result<void> OpReader::read() {
     const bool is_module = cursor_.at_word("module") || cursor_.at_word("builtin.module") ||
                            cursor_.text(start) == "\"builtin.module\"";
     if (has_module_) {
-      return cursor_.fail(start, "there is something behind the module",
+      return cursor_.fail(start, "text follows the module",
                           "the text may hold one module: of several dumps, keep one");
     }
     if (!is_module && !implicit) {

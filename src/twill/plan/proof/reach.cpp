@@ -173,8 +173,8 @@ class Steady {
   std::map<std::pair<ChannelId, bool>, std::vector<Point>> arrivals_, waits_;
 };
 
-/// Iterations after which the slots of buffers that share addresses repeat. Any period above the
-/// largest number makes a plan too large to prove.
+/// Iterations after which the slots of buffers that share addresses repeat. A period above
+/// `kLongest` makes a plan too large to prove.
 std::int64_t period_of(const Plan& plan) {
   constexpr std::int64_t kLongest = 8192;
   std::int64_t period = 1;

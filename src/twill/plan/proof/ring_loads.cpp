@@ -30,7 +30,7 @@ class RingLoadCheck {
       for (std::size_t c = 0; c < plan_.channels.size(); ++c) check_channel(loop, ChannelId(c));
       check_staging(loop);
       if (left_behind)
-        wrong(loop, "goes on with rings of a depth that another loop has left behind");
+        wrong(loop, "goes on with rings that another loop has left behind");
       left_behind = leaves_rings_behind(plan_, loop.loads);
       if (left_behind && walks) wrong(loop, "leaves rings behind with which the next tile goes on");
     }

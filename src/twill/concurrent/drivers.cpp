@@ -1,0 +1,79 @@
+#include "twill/concurrent/drivers.h"
+
+#include <algorithm>
+
+#include "twill/concurrent/assembly.h"
+#include "twill/concurrent/forms.h"
+#include "twill/ir/operands.h"
+
+namespace twill::concurrent {
+namespace {
+
+using ir::OpKind;
+
+}  // namespace
+
+std::vector<ir::ValueId> bounds_of(const ir::Program& program, const ir::Loop& loop) {
+  std::vector<ir::ValueId> bounds;
+  for (const auto& bound : {loop.lower, loop.upper, loop.step}) {
+    if (bound) bounds.push_back(*bound);
+  }
+  const auto condition = loop.before ? ir::terminator(program, *loop.before) : std::nullopt;
+  if (condition && !program.op(*condition).operands.empty()) {
+    bounds.push_back(program.op(*condition).operands[0]);
+  }
+  return bounds;
+}
+
+std::set<std::string> counters_of(const ir::Program& program, ir::OpId function) {
+  std::set<std::string> counters;
+  for (const ir::OpId id : ir::walk(program, function)) {
+    const ir::Op& op = program.op(id);
+    const auto address = ir::operand_in(op, ir::Role::address);
+    if (op.kind != OpKind::atomic_update || op.update != ir::Update::add || !address) continue;
+    std::vector<ir::ValueId> todo = {*address};
+    std::set<ir::ValueId> seen;
+    while (!todo.empty()) {
+      const ir::ValueId value = todo.back();
+      todo.pop_back();
+      if (!seen.insert(value).second) continue;
+      const bool is_array = ir::type_of(program, value)->kind == ir::TypeKind::pointer;
+      const auto arguments = ir::function_arguments(program, function);
+      const bool given = std::find(arguments.begin(), arguments.end(), value) != arguments.end();
+      if (is_array && given) counters.insert(program.value(value).name);
+      add_sources(program, value, todo);
+    }
+  }
+  return counters;
+}
+
+std::set<std::string> drivers_of(const ir::Program& program, ir::OpId function,
+                                 std::vector<ir::ValueId> todo) {
+  const auto arguments = ir::function_arguments(program, function);
+  std::set<ir::ValueId> seen;
+  std::set<std::string> drivers;
+  while (!todo.empty()) {
+    const ir::ValueId value = todo.back();
+    todo.pop_back();
+    if (!seen.insert(value).second) continue;
+    const bool integer = ir::type_of(program, value)->kind == ir::TypeKind::integer;
+    if (integer && std::find(arguments.begin(), arguments.end(), value) != arguments.end()) {
+      drivers.insert(program.value(value).name);
+    }
+    add_sources(program, value, todo);
+  }
+  return drivers;
+}
+
+bool waits_inside(const ir::Program& program, ir::OpId loop) {
+  const auto ops = ir::walk(program, loop);
+  return std::ranges::any_of(ops, [&](ir::OpId id) {
+    const ir::Op& op = program.op(id);
+    if (op.kind != OpKind::inline_asm) return op.kind == OpKind::barrier_wait;
+    return std::ranges::any_of(read_assembly(op.symbol).steps, [](const AssemblyStep& step) {
+      return step.kind == AssemblyStep::Kind::sync;
+    });
+  });
+}
+
+}  // namespace twill::concurrent
