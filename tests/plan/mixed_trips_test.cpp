@@ -159,9 +159,9 @@ o -> o distance 1 delay 0 in-place
   return *std::move(plan);
 }
 
-// Accumulators, operands and scores in tensor memory: decided, and mixtures keep all rules. A plan
-// that lacks one of its waits or fences and is proven for neighbours is undecided, or keeps the
-// rules as well.
+// Tests accumulators, operands and scores in tensor memory. The proof decides such plans, and
+// mixtures of tiles obey all rules. A plan may lack a wait or fence and still be proven for
+// neighbouring tiles. Then it must be undecided for mixtures, or obey the rules as well.
 TEST(MixedTrips, WithTensorMemoryAreDecided) {
   std::mt19937 random(1);
   MixtureTally changed;

@@ -1,4 +1,4 @@
-"""Which ptxas a test's Triton calls, as with_python.py chooses it: with_python_test.py"""
+"""The ptxas that a test's Triton calls, as with_python.py chooses it: with_python_test.py"""
 
 import os
 import pathlib

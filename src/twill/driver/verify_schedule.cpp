@@ -40,7 +40,8 @@ struct Written {
   int line = 0;  ///< line of the order in the input; 0: nowhere
 };
 
-/// Number of doublings of the II at which an order is tried, from an eighth of the least on.
+/// Number of larger intervals that are tried for an order. The first step is an eighth of the least
+/// II, and each step is twice as large as the last.
 constexpr int kDoublings = 10;
 
 /// The order's earliest schedule of the whole Problem at an II of at least `at_least`; empty if it

@@ -22,7 +22,7 @@ Result<bool> flag_in(const JsonNode& node, std::string_view key);
 /// Fails if a name of the list occurs twice.
 Result<void> unique(const JsonNode& list, const std::vector<std::string_view>& names);
 
-/// {"value": 2048, "unit": "bytes", "source": "key of /sources"}
+/// Reads a quantity of the form {"value": 2048, "unit": "bytes", "source": "key of /sources"}.
 Result<Quantity> quantity(const JsonNode& node, double least, double most);
 
 /// A quantity in this unit, without other members.
