@@ -113,7 +113,7 @@ Result<std::size_t> PlanJson::reference(const char* name, const PlanNames& known
 Result<std::size_t> PlanJson::reference(const PlanNames& known) const {
   TWILL_TRY(const std::string word, text());
   const auto found = known.find(word);
-  if (found == known.end()) return wrong("names '" + word + "', which there is not");
+  if (found == known.end()) return wrong("names '" + word + "', which does not exist");
   return found->second;
 }
 

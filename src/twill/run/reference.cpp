@@ -63,7 +63,7 @@ Result<std::optional<std::int64_t>> most_trips(const Kernel& kernel, const execu
                                                std::uint64_t seed) {
   const ir::Program& program = kernel.planned;
   const auto function = ir::enclosing(program, kernel.loop, ir::OpKind::function);
-  if (!function) return execute::cannot(program, kernel.loop, "stands in no function");
+  if (!function) return execute::cannot(program, kernel.loop, "is in no function");
   execute::Memory memory(seed);
   TWILL_TRY(const auto arguments, execute::arguments_of(program, *function, launch, memory));
   std::optional<std::int64_t> most;

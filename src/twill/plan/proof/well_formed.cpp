@@ -68,11 +68,11 @@ class Checker {
     in_range(role.registers, 0, kMostOfAnything, "the registers of " + role.name);
     in_range(role.usable, 0, kMostOfAnything, "the usable registers of " + role.name);
     if (role.warpgroup.index() >= plan_.warpgroups.size()) {
-      wrong(fmt::format("{} is in warpgroup {}, which there is not", role.name,
+      wrong(fmt::format("{} is in warpgroup {}, which does not exist", role.name,
                         role.warpgroup.index()));
     }
     if (role.group.index() >= plan_.problem.groups().size()) {
-      wrong(fmt::format("{} is group {}, which there is not", role.name, role.group.index()));
+      wrong(fmt::format("{} is group {}, which does not exist", role.name, role.group.index()));
     }
     in_range(role.sections.spread, 0, kMostOfAnything, "the spread of " + role.name);
   }
