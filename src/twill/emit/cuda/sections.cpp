@@ -243,9 +243,10 @@ Result<std::string> RolePrinter::print(const View& view, plan::RoleId id, Maps& 
   TWILL_TRY(PartialSums sums, PartialSums::of(view, id, registers));
   RolePrinter printer(view, id, maps, printed, std::move(registers), std::move(sums));
   const plan::Role& role = printer.role_;
-  TWILL_TRY(const Text body, printer.tile());
-  const std::string head = printer.tile_loop_head();
-  if (printer.wrong_) return tl::unexpected(*printer.wrong_);
+  const Result<Text> body = printer.tile();
+  const std::string head = body ? printer.tile_loop_head() : "";
+  if (printer.wrong_) return tl::unexpected(*printer.wrong_);  // found before what `body` says
+  if (!body) return tl::unexpected(body.error());
 
   Text text(0);
   text.line(fmt::format("/// Warps {} to {}.", role.first_warp, role.first_warp + role.warps - 1));
@@ -278,7 +279,7 @@ Result<std::string> RolePrinter::print(const View& view, plan::RoleId id, Maps& 
   if (walks) printer.ids(text, printer.scalars_);
   text.append(printer.scalars_.tile_scope());
   printer.registers_.declare(text);
-  text.append(body);
+  text.append(*body);
   for (const int depth : printer.depths(Counts::tiles)) {
     text.line(fmt::format("tiles{}.advance<1>();", depth));
   }

@@ -104,9 +104,12 @@ std::optional<Found> RolePrinter::import_shared(const Step& step, int part, Text
   const auto shape = view_.shape_of(value, part);
   if (!tile || !shape || shape->kind != Shape::Kind::matrix || tile->swizzle != 128 ||
       tile->transposed || shape->columns % 16 != 0) {
-    wrong_ =
-        tile ? view_.refuse(value, "is read into registers in a form that is not printed").value()
-             : tile.error();
+    const std::string how =
+        tile && tile->swizzle != 128
+            ? fmt::format("from rows that are swizzled within {} bytes: only 128 are printed",
+                          tile->swizzle)
+            : std::string("in a form that is not printed");
+    wrong_ = tile ? view_.refuse(value, "is read into registers " + how).value() : tile.error();
     return std::nullopt;
   }
   Variable variable{
