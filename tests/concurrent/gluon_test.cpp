@@ -247,6 +247,20 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"attend", "          ttng.wait_barrier %3, %35",
                 "          ttng.wait_barrier %3, %32", Rule::deadlock, 1}));
 
+/// Flags around 0 that are asked otherwise: whichever comparison skips blocks, some are done.
+TEST(Gluon, BugsBehindAnyComparisonOfFlagsAreFound) {
+  for (const char* how : {"ne", "sgt", "sle", "ugt", "slt", "sge"}) {
+    SCOPED_TRACE(how);
+    std::string text = replaced(gluon("local"), "arith.cmpi eq, %10,",
+                                std::string("arith.cmpi ") + how + ", %10,");
+    text = replaced(text, "arith.cmpi eq, %1,", std::string("arith.cmpi ") + how + ", %1,");
+    EXPECT_TRUE(run::is_proven(verified(text).proof));
+    const auto made =
+        verified(replaced(text, "ttng.arrive_barrier %16, 1, ", "ttng.arrive_barrier %16, 2, "));
+    EXPECT_TRUE(run::is_broken(made.proof)) << run::to_text(made.proof, made.program);
+  }
+}
+
 /// A number that is added to counters must not multiply the states: 772 of them, where periods of
 /// the rings are told apart one by one.
 TEST(Gluon, AddedIterationsDoNotMultiplyStates) {

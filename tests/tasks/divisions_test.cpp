@@ -92,5 +92,22 @@ INSTANTIATE_TEST_SUITE_P(
                       "W / 5: cannot divide 32 by 5 without a remainder"}),
     [](const auto& it) { return std::string(it.param.name); });
 
+/// Each task hands on a size that names the one before twice. The check takes no time that doubles.
+TEST(DivisionsOfChains, TakeNoTimeThatDoubles) {
+  constexpr int kLength = 60;
+  std::string text = "task g(writes C: f32[M, N], reads A: f32[M, N])\n";
+  std::string bodies = "inner g.a { prange i < 4 { t0(C, A, i) } }\n";
+  for (int i = 0; i <= kLength; ++i) {
+    const std::string name = "t" + std::to_string(i), next = "t" + std::to_string(i + 1);
+    text += "task " + name + "(writes C: f32[M, N], reads A: f32[M, N], position p)\n";
+    bodies += i < kLength ? "inner " + name + ".a { " + next + "(C, A, p * p + p) }\n"
+                          : "leaf " + name + ".l { C = A }\n";
+  }
+  const TaskText read = must_read(text + bodies + "map m for g {}\n");
+  const auto tree = instantiate(read.library, read.mappings[0]);
+  ASSERT_TRUE(tree) << to_string(tree.error());
+  EXPECT_TRUE(check_divisions(*tree));
+}
+
 }  // namespace
 }  // namespace twill::tasks

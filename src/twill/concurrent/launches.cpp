@@ -116,13 +116,14 @@ class Search {
   }
 
  private:
-  bool is_spent() const { return steps_ > kMostStepsInAll / (to_broken_ ? 2 : 1); }
+  std::int64_t most_steps() const { return kMostStepsInAll / (to_broken_ ? 2 : 1); }
+  bool is_spent() const { return steps_ > most_steps(); }
 
   tl::unexpected<Diagnostic> gave_up() const {
     return fail(ir::text_location(program_, function_),
                 "no arguments were found for which the roles make an iteration: the search ends "
                 "after " +
-                    std::to_string(kMostStepsInAll) + " steps of runs that are tried out",
+                    std::to_string(most_steps()) + " steps of runs that are tried out",
                 "choose other values: --arg NAME=VALUE, --grid X,Y,Z");
   }
 

@@ -27,8 +27,9 @@ void fill_bounds(const ir::Program& program, ir::OpId loop, std::int64_t times, 
 void fill_outer(const ir::Program& program, ir::OpId loop, std::int64_t count, Launch& launch);
 
 /// Fills arrays of integers that decide branches in the loop, or its end, and are not given in
-/// `launch`. The arrays hold `count` different numbers, from one below the number of the comparison
-/// on. With random flags, one side would hardly ever be taken. Precondition: `count` is positive.
+/// `launch`. The arrays hold `count` different numbers around the number of the comparison, so that
+/// both sides are taken. With random flags, one side would hardly ever be. Precondition: `count` is
+/// at least 2.
 void fill_conditions(const ir::Program& program, ir::OpId loop, std::int64_t count, Launch& launch);
 
 }  // namespace twill::execute

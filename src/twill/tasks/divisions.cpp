@@ -19,7 +19,8 @@ std::optional<NoNumber> remainder_in(const Size& size) {
   return value.error();
 }
 
-/// Walks a tree with the sizes that each node knows. Names without a number stand for themselves.
+/// Walks a tree with the numbers that each node knows. A size without a number is handed on as a
+/// name of its own. Else each task of a chain could double the text of a size.
 class Divisions {
  public:
   using Shape = std::vector<Size>;
@@ -31,7 +32,7 @@ class Divisions {
     const SizeMap sizes = tunables_of(root);
     std::vector<Shape> shapes;
     for (const Argument& argument : root.task->arguments) {
-      shapes.push_back(substituted(argument.shape, sizes));
+      shapes.push_back(handed_on(substituted(argument.shape, sizes)));
     }
     return check(root, shapes, {});
   }
@@ -53,6 +54,15 @@ class Divisions {
 
   static Shape substituted(Shape shape, const SizeMap& sizes) {
     for (Size& size : shape) size = tasks::substituted(size, sizes);
+    return shape;
+  }
+
+  Size handed_on(const Size& size) const {
+    if (size.constant() || size.kind() == Size::Kind::name) return size;
+    return Size::named(fmt::format("?{}", unknown_++));
+  }
+  Shape handed_on(Shape shape) const {
+    for (Size& size : shape) size = handed_on(size);
     return shape;
   }
 
@@ -89,8 +99,8 @@ class Divisions {
         Shape& shape = frame.tensors[made->name];
         shape.clear();
         for (const Size& size : made->shape) {
-          TWILL_TRY(Size here, known(size, frame, made->where));
-          shape.push_back(std::move(here));
+          TWILL_TRY(const Size here, known(size, frame, made->where));
+          shape.push_back(handed_on(here));
         }
       } else if (const auto* range = std::get_if<Range>(&statement.what)) {
         TWILL_TRY_VOID(check(*range, frame));
@@ -129,12 +139,12 @@ class Divisions {
     std::vector<Shape> shapes;
     for (const Piece& piece : launch.pieces) {
       TWILL_TRY(Shape shape, shape_of_piece(piece, frame));
-      shapes.push_back(std::move(shape));
+      shapes.push_back(handed_on(std::move(shape)));
     }
     Shape positions;
     for (const Size& size : launch.positions) {
-      TWILL_TRY(Size here, known(size, frame, launch.where));
-      positions.push_back(std::move(here));
+      TWILL_TRY(const Size here, known(size, frame, launch.where));
+      positions.push_back(handed_on(here));
     }
     return check(child, shapes, positions);
   }
@@ -168,6 +178,7 @@ class Divisions {
   }
 
   const Tree& tree_;
+  mutable std::size_t unknown_ = 0;  ///< names given to sizes without a number
 };
 
 }  // namespace
