@@ -172,20 +172,27 @@ TEST(NumbersInMemory, ReductionsOfOtherNumbersAreNotKept) {
 
 /// A number with 16 bits is below 0 after 32,768 iterations.
 TEST(NumbersInMemory, NarrowNumbersOverflow) {
-  std::string text = told();
+  std::string text;
   const std::string arrival =
       "        ttng.arrive_barrier %e, 1, %ready : !ttg.memdesc<1xi64, #s, #smem, mutable>\n";
-  text = replaced(text, arrival,
-                  arrival +
-                      "        %narrow = arith.trunci %i : i32 to i16\n"
-                      "        %none = arith.constant 0 : i16\n"
-                      "        %below = arith.cmpi slt, %narrow, %none : i16\n"
-                      "        ttng.arrive_barrier %e, 1, %below : !ttg.memdesc<1xi64, #s, #smem, "
-                      "mutable>\n");
-  const auto program = frontend::read_ttgir(text, "told.ttgir");
-  ASSERT_TRUE(program) << to_string(program.error());
-  const auto made = concurrent::follow_every_trip(*program, ir::functions(*program)[0]);
-  EXPECT_TRUE(!made || !made->findings.empty());
+  for (const char* narrow :
+       {"%narrow = arith.trunci %i : i32 to i16",
+        "%index = arith.index_cast %i : i32 to index\n        %narrow = arith.index_cast %index : "
+        "index to i16"}) {
+    SCOPED_TRACE(narrow);
+    text =
+        replaced(told(), arrival,
+                 arrival + "        " + narrow +
+                     "\n"
+                     "        %none = arith.constant 0 : i16\n"
+                     "        %below = arith.cmpi slt, %narrow, %none : i16\n"
+                     "        ttng.arrive_barrier %e, 1, %below : !ttg.memdesc<1xi64, #s, #smem, "
+                     "mutable>\n");
+    const auto program = frontend::read_ttgir(text, "told.ttgir");
+    ASSERT_TRUE(program) << to_string(program.error());
+    const auto made = concurrent::follow_every_trip(*program, ir::functions(*program)[0]);
+    EXPECT_TRUE(!made || !made->findings.empty());
+  }
 }
 
 }  // namespace

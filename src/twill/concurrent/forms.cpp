@@ -23,8 +23,11 @@ LinearForm constant_form(std::int64_t value) { return {value, {}}; }
 
 LinearForm scaled(const LinearForm& form, std::int64_t by) { return plus({}, form, by); }
 
-/// A conversion that keeps the number.
-bool keeps_number(OpKind kind) { return kind == OpKind::sext || kind == OpKind::index_cast; }
+/// A conversion that keeps the number. A cast of an index to few bits cuts it.
+bool keeps_number(const ir::Program& program, const ir::Op& op) {
+  return op.kind == OpKind::sext ||
+         (op.kind == OpKind::index_cast && is_wide(ir::type_of(program, op.results[0])));
+}
 
 /// Result of an op on two known integers; nullopt for other ops, and where the result is undefined.
 std::optional<std::int64_t> made_of(OpKind kind, std::int64_t a, std::int64_t b) {
@@ -120,7 +123,7 @@ std::set<ir::ValueId> reached_from(
 std::optional<std::int64_t> known_integer(const ir::Program& program, ir::ValueId value) {
   if (const auto from = ir::captured(program, value)) return known_integer(program, *from);
   const ir::Op* op = ir::defining_op(program, value);
-  for (; op != nullptr && keeps_number(op->kind); op = ir::defining_op(program, value)) {
+  for (; op != nullptr && keeps_number(program, *op); op = ir::defining_op(program, value)) {
     value = op->operands[0];
   }
   if (!is_integer(ir::type_of(program, value))) return std::nullopt;
@@ -319,7 +322,7 @@ LinearForm Forms::of_op(ir::ValueId value) {
     return carried(*loop, value);
   }
   if (const auto sum = of_sum(op)) return *sum;
-  if (keeps_number(op.kind)) return of(op.operands[0]);
+  if (keeps_number(program_, op)) return of(op.operands[0]);
   if (op.operands.size() == 2) {
     const LinearForm a = of(op.operands[0]), b = of(op.operands[1]);
     const auto made = a.is_constant() && b.is_constant() ? made_of(op.kind, a.constant, b.constant)

@@ -142,7 +142,9 @@ class Shifting {
         if (x != 0 && y != 0) return std::nullopt;
         return (x + y) % (*mask + 1) == 0 ? std::optional<std::int64_t>(0) : std::nullopt;
       }
-      case OpKind::trunc: {
+      case OpKind::trunc:
+      case OpKind::index_cast:
+      case OpKind::index_castu: {
         const ir::Type type = ir::type_of(program_, op.results[0]);
         if (is_wide(type)) return x;
         return x % (std::int64_t{1} << type->bits) == 0 ? std::optional<std::int64_t>(0)
@@ -150,8 +152,6 @@ class Shifting {
       }
       case OpKind::sext:
       case OpKind::zext:
-      case OpKind::index_cast:
-      case OpKind::index_castu:
         return x;
       case OpKind::select:
         if (x != 0 || parts[1] != parts[2]) return std::nullopt;
