@@ -91,6 +91,28 @@ TEST(Answer, TheSimulatedPlanDecides) {
   }
 }
 
+// A pool is not searched at the slowest rates if its least II is above that of a plan by more than
+// simulations tell apart. The answer says so.
+TEST(Answer, PoolsFarOffAreNotTried) {
+  const auto answer = answer_loop(request_for("kernels/fa_fwd_bias/sm_100/d64_desc.pre.ttgir"));
+  ASSERT_TRUE(answer);
+  const auto& all = answer->outcome.candidates;
+  const auto planned = std::find_if(all.begin(), all.end(), [](const auto& it) {
+    return it.rate == "slowest" && it.pool == "2x128" && it.simulated;
+  });
+  ASSERT_NE(planned, all.end());
+  const auto most = static_cast<Cycles>(simulate::kError * static_cast<double>(*planned->interval));
+  int far_off = 0;
+  for (const report::Candidate& it : all) {
+    const std::string begin = "not tried: needs at least ";
+    if (it.note.rfind(begin, 0) != 0) continue;
+    ++far_off;
+    EXPECT_FALSE(it.interval);
+    EXPECT_GT(std::stoll(it.note.substr(begin.size())), most) << it.pool;
+  }
+  EXPECT_EQ(far_off, 2) << "one group of 4 or of 8 warps";
+}
+
 /// JSON of an H200 whose loads by TMA take that many cycles.
 std::string with_loads_of(int cycles) {
   std::ifstream shipped(std::string(TWILL_SOURCE_DIR) + "/machines/h200.json");

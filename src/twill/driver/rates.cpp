@@ -216,7 +216,7 @@ class Rates {
     for (const std::size_t i : slow_order()) {
       const std::size_t left = pools_left--;
       const PosedPool& pool = slowest_.pools[i];
-      if (cannot_win(pool.pool) || has_no_plan(pool, spent)) continue;
+      if (cannot_win(pool.pool) || is_far_off(pool) || has_no_plan(pool, spent)) continue;
       solve::Options limits = solve::left_of(limits_, spent);
       limits.work_limit /= left;
       if (!slow_.empty()) limits = for_one_more(limits, looked);
@@ -263,6 +263,24 @@ class Rates {
     rule_out(name,
              fmt::format("not faster: needs at least {} even with every op at its fastest ({})",
                          bound.value, report::limit_of(bound)));
+    return true;
+  }
+
+  /// Whether the least II of a pool, known without search, is above that of another with a plan by
+  /// more than simulations tell apart. No bound speaks of its plans, but its search finds few.
+  bool is_far_off(const PosedPool& pool) {
+    if (request_.rate) return false;
+    Cycles best = or_most(std::nullopt);
+    for (const Slow& it : slow_) {
+      const Candidate& candidate = candidates_[it.candidate];
+      if (candidate.simulated) best = std::min(best, or_most(candidate.interval));
+    }
+    const schedule::Bound bound = schedule::min_ii(pool.problem);
+    const double most = simulate::kError * static_cast<double>(best);
+    if (static_cast<double>(bound.value) <= most) return false;
+    rule_out(pool.pool,
+             fmt::format("not tried: needs at least {} at the slowest rates ({}), and another {}",
+                         bound.value, report::limit_of(bound), best));
     return true;
   }
 

@@ -162,6 +162,8 @@ class Solver {
                          *options_.most_interval);
     }
     if (budget_.stopped()) return fmt::format("{} ended the search", budget_.stopped_by());
+    if (!best_)
+      return "no schedule was found in the work of this search: a larger work limit goes on";
     return "a level that nothing moved for long was left open: a larger work limit goes on";
   }
 
