@@ -247,13 +247,24 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"attend", "          ttng.wait_barrier %3, %35",
                 "          ttng.wait_barrier %3, %32", Rule::deadlock, 1}));
 
-/// Flags around 0 that are asked otherwise: whichever comparison skips blocks, some are done.
+/// Flags around 0 that are asked otherwise, and lengths: whichever comparison skips blocks, some
+/// are done. `$` stands for the flag, 0 for the constant.
 TEST(Gluon, BugsBehindAnyComparisonOfFlagsAreFound) {
-  for (const char* how : {"ne", "sgt", "sle", "ugt", "slt", "sge"}) {
+  for (const char* how : {"ne, $, 0", "sgt, $, 0", "sle, $, 0", "ugt, $, 0", "slt, $, 0",
+                          "sge, $, 0", "slt, %n, $"}) {
     SCOPED_TRACE(how);
-    std::string text = replaced(gluon("local"), "arith.cmpi eq, %10,",
-                                std::string("arith.cmpi ") + how + ", %10,");
-    text = replaced(text, "arith.cmpi eq, %1,", std::string("arith.cmpi ") + how + ", %1,");
+    const auto asked = [&](const std::string& flag, const std::string& zero) {
+      std::string text = how;
+      for (const auto& [from, to] : {std::pair(std::string("$"), flag), {", 0", ", " + zero}}) {
+        if (const std::size_t at = text.find(from); at != std::string::npos) {
+          text.replace(at, from.size(), to);
+        }
+      }
+      return "arith.cmpi " + text + " :";
+    };
+    std::string text = gluon("local");
+    text = replaced(text, "arith.cmpi eq, %10, %c0_i32 :", asked("%10", "%c0_i32"));
+    text = replaced(text, "arith.cmpi eq, %1, %c0_i32_25 :", asked("%1", "%c0_i32_25"));
     EXPECT_TRUE(run::is_proven(verified(text).proof));
     const auto made =
         verified(replaced(text, "ttng.arrive_barrier %16, 1, ", "ttng.arrive_barrier %16, 2, "));

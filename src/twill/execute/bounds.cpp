@@ -80,12 +80,14 @@ std::int64_t of_an_iteration(const ir::Program& program, const ir::Loop& loop,
 }
 
 /// The first of `count` numbers around the constant of a comparison, such that both sides are
-/// taken.
-std::int64_t first_around(const ir::Program& program, const ir::Op& compare, std::int64_t count) {
+/// taken. nullopt for two numbers where no constant is compared.
+std::optional<std::int64_t> first_around(const ir::Program& program, const ir::Op& compare,
+                                         std::int64_t count) {
   enum : std::int64_t { slt = 2, sle, sgt, sge, ult, ule, ugt, uge };
   const std::int64_t how = compare.predicate.value_or(0);
   const auto right = ir::constant_integer(program, compare.operands[1]);
   const auto left = ir::constant_integer(program, compare.operands[0]);
+  if (count == 2 && !left && !right) return std::nullopt;
   const std::int64_t with = right.value_or(left.value_or(0));
   const bool on_left = left && !right;
   const bool tells_next = on_left ? how == slt || how == sge || how == ult || how == uge
@@ -150,15 +152,16 @@ void fill_conditions(const ir::Program& program, ir::OpId id, std::int64_t count
     const ir::Op& op = program.op(inner);
     const bool decides = op.kind == OpKind::branch || op.kind == OpKind::condition;
     if (!decides || op.operands.empty()) continue;
-    std::int64_t first = -1;
+    std::optional<std::int64_t> first = -1;
     const ir::Op* compare = ir::defining_op(program, op.operands[0]);
     if (compare != nullptr && compare->kind == OpKind::icmp && compare->operands.size() == 2) {
       first = first_around(program, *compare, count);
     }
+    if (!first) continue;
     Values values;
     values.kind = Values::Kind::integers;
-    values.first = static_cast<double>(first);
-    values.second = static_cast<double>(first + count);
+    values.first = static_cast<double>(*first);
+    values.second = static_cast<double>(*first + count);
     for (const ir::ValueId argument : arguments_behind(program, *function, {op.operands[0]})) {
       if (!is_of_integers(ir::type_of(program, argument), 8)) continue;
       launch.arrays.try_emplace(program.value(argument).name, values);
