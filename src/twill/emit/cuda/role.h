@@ -37,6 +37,9 @@ class RolePrinter {
                                    std::set<ir::OpId>& printed);
 
  private:
+  void refuse_once(Diagnostic found) {
+    if (!wrong_) wrong_ = std::move(found);
+  }
   RolePrinter(const View& view, plan::RoleId id, Maps& maps, std::set<ir::OpId>& printed,
               Registers registers, PartialSums sums)
       : view_(view),
@@ -168,7 +171,7 @@ class RolePrinter {
   std::map<std::string, Variable> imported_;  ///< arrays that hold a copy for one step
   bool asks_own_ = false;            ///< a step needs to know whether the tile is the CTA's own
   bool asks_rank_ = false;           ///< a step needs the CTA's rank in the cluster
-  std::optional<Diagnostic> wrong_;  ///< diagnostic found where no Result can be returned
+  std::optional<Diagnostic> wrong_;  ///< first diagnostic found where no Result can be returned
 };
 
 /// The role as the name of a function: "LOAD".

@@ -176,7 +176,7 @@ std::string RolePrinter::tile_loop_head() {
       const auto upper = scalars_(*view_.outer()->upper, "");
       const auto step = scalars_(*view_.outer()->step, "");
       for (const auto* bound : {&lower, &upper, &step}) {
-        if (!*bound) wrong_ = bound->error();
+        if (!*bound) refuse_once(bound->error());
       }
       if (wrong_) return "";
       return fmt::format("for (int tile = {}; tile < {}; tile += {})", *lower, *upper, *step);

@@ -60,7 +60,8 @@ std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text
   const bool words = shape && is_staged_in_words(type, *shape);
   if (!words || (its.format != plan::StagingFormat::fragment &&
                  its.format != plan::StagingFormat::row_vector)) {
-    wrong_ = view_.refuse(value, "is read by another role, in a form that is not printed").value();
+    refuse_once(
+        view_.refuse(value, "is read by another role, in a form that is not printed").value());
     return std::nullopt;
   }
   const std::string name = "from_" + identifier(plan_[*its.staged].name);
@@ -90,7 +91,7 @@ std::optional<Found> RolePrinter::import_staged(const Step& step, int part, Text
   if (!never) prelude.otherwise("else");
   Tiles tiles(view_, scalars_, part, "", [](ir::ValueId) { return std::optional<Found>(); });
   const auto printed = tiles.assign(prelude, {{&known->second, carried->init}});
-  if (!printed) wrong_ = printed.error();
+  if (!printed) refuse_once(printed.error());
   if (!never) prelude.close();
   return found;
 }
@@ -109,7 +110,7 @@ std::optional<Found> RolePrinter::import_shared(const Step& step, int part, Text
             ? fmt::format("from rows that are swizzled within {} bytes: only 128 are printed",
                           tile->swizzle)
             : std::string("in a form that is not printed");
-    wrong_ = tile ? view_.refuse(value, "is read into registers " + how).value() : tile.error();
+    refuse_once(tile ? view_.refuse(value, "is read into registers " + how).value() : tile.error());
     return std::nullopt;
   }
   Variable variable{
@@ -136,7 +137,7 @@ std::optional<Found> RolePrinter::import_reduction(const Step& step, int part, c
   const ir::OpId reduction = *view_.program().value(value).op;
   const auto shape = view_.shape_of(value, part);
   if (!shape) {
-    wrong_ = shape.error();
+    refuse_once(shape.error());
     return std::nullopt;
   }
   Variable variable{"v" + identifier(view_.program().value(value).name) + "_of_rows",
@@ -150,7 +151,7 @@ std::optional<Found> RolePrinter::import_reduction(const Step& step, int part, c
     Text body(prelude.depth() + 1);
     const auto printed =
         tiles(step, part, point, prelude, {}).reduce(body, known->second, reduction, false);
-    if (!printed) wrong_ = printed.error();
+    if (!printed) refuse_once(printed.error());
     prelude.line(fmt::format("{} {}[{}];", variable.type, variable.name, array_length(variable)));
     prelude.open("");
     prelude.append(body);
@@ -201,7 +202,7 @@ std::optional<Found> RolePrinter::find(const Step& step, int part, const Point& 
     const ir::Op* from = ir::defining_op(view_.program(), base);
     if (from != nullptr && from->kind == ir::OpKind::load) {
       const auto fresh = view_.check_fresh(*view_.program().value(base).op);
-      if (!fresh) wrong_ = fresh.error();
+      if (!fresh) refuse_once(fresh.error());
     }
     if (const auto staged = import_staged(step, part, prelude, base, carried)) {
       return staged;
@@ -216,7 +217,7 @@ std::optional<Found> RolePrinter::find(const Step& step, int part, const Point& 
     back = latest->second - (step.instance.offset - distance);
   }
   if (back < 0 || back >= variable->depth) {
-    wrong_ = view_.refuse(value, "is needed when its registers hold another iteration").value();
+    refuse_once(view_.refuse(value, "is needed when its registers hold another iteration").value());
     back = 0;
   }
   return Found{variable, copy_name(*variable, back)};
