@@ -1,6 +1,9 @@
 #pragma once
 
-/// Functions of the C library that kernels call by their own names, as CUDA declares them.
+#include <type_traits>
+
+/// Functions of the C library that kernels call by their own names. CUDA also has them for float
+/// under the short names; here these compute in double.
 /// <cmath> has them, too, and takes half of the time in which a printed kernel is compiled. `twill
 /// run` includes that header for kernels that do not compile without.
 #define TWILL_OF_ONE(name)                 \
@@ -65,5 +68,9 @@ extern "C" long lroundf(float) noexcept;
 extern "C" long long llrintf(float) noexcept;
 extern "C" long long llroundf(float) noexcept;
 extern "C" int abs(int) noexcept;
+/// CUDA has this name for floating-point numbers, too. A template, since <cmath> adds functions.
+template <class T>
+requires std::is_floating_point_v<T>
+constexpr T abs(T x) { return static_cast<T>(__builtin_fabs(static_cast<double>(x))); }
 extern "C" long labs(long) noexcept;
 extern "C" long long llabs(long long) noexcept;

@@ -33,18 +33,6 @@ std::set<std::string> arguments_of(const ir::Program& program, ir::OpId function
 
 }  // namespace
 
-std::vector<ir::ValueId> bounds_of(const ir::Program& program, const ir::Loop& loop) {
-  std::vector<ir::ValueId> bounds;
-  for (const auto& bound : {loop.lower, loop.upper, loop.step}) {
-    if (bound) bounds.push_back(*bound);
-  }
-  const auto condition = loop.before ? ir::terminator(program, *loop.before) : std::nullopt;
-  if (condition && !program.op(*condition).operands.empty()) {
-    bounds.push_back(program.op(*condition).operands[0]);
-  }
-  return bounds;
-}
-
 std::set<std::string> counters_of(const ir::Program& program, ir::OpId function) {
   std::set<std::string> counters;
   for (const ir::OpId id : ir::walk(program, function)) {

@@ -10,9 +10,6 @@
 /// Arguments that drive the loops of a function.
 namespace twill::concurrent {
 
-/// Values that decide the trip count of a loop.
-std::vector<ir::ValueId> bounds_of(const ir::Program& program, const ir::Loop& loop);
-
 /// Arrays of integers that atomic operations increase, such as counters of tiles. These arrays
 /// begin at 0.
 std::set<std::string> counters_of(const ir::Program& program, ir::OpId function);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "twill/ir/arrays.h"
+#include "twill/ir/op_types.h"
 #include "twill/ir/passing.h"
 
 namespace twill::concurrent {
@@ -14,10 +15,6 @@ using ir::OpKind;
 
 constexpr std::size_t kDeepest = 500;      ///< most values that the search for a form visits
 constexpr std::int64_t kMostUnrolled = 8;  ///< iterations of a loop that are numbered one by one
-
-bool is_integer(ir::Type type) {
-  return type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
-}
 
 LinearForm constant_form(std::int64_t value) { return {value, {}}; }
 
@@ -59,7 +56,7 @@ bool follows_from_key(OpKind kind) {
 bool is_wide(ir::Type type) {
   constexpr int kBits = 32;
   const bool narrow = type->kind == ir::TypeKind::integer && type->bits < kBits;
-  return !narrow && (is_integer(type) || type->kind == ir::TypeKind::pointer);
+  return !narrow && (ir::is_whole(type) || type->kind == ir::TypeKind::pointer);
 }
 
 LinearForm plus(LinearForm a, const LinearForm& b, std::int64_t times) {
@@ -126,7 +123,7 @@ std::optional<std::int64_t> known_integer(const ir::Program& program, ir::ValueI
   for (; op != nullptr && keeps_number(program, *op); op = ir::defining_op(program, value)) {
     value = op->operands[0];
   }
-  if (!is_integer(ir::type_of(program, value))) return std::nullopt;
+  if (!ir::is_whole(ir::type_of(program, value))) return std::nullopt;
   return ir::constant_integer(program, value);
 }
 
@@ -287,7 +284,7 @@ LinearForm Forms::of(ir::ValueId value) {
 LinearForm Forms::compute(ir::ValueId value) {
   if (const auto from = ir::captured(program_, value)) return of(*from);
   const ir::Type type = ir::type_of(program_, value);
-  if (!is_integer(type) && type->kind != ir::TypeKind::pointer) return unique(value);
+  if (!ir::is_whole(type) && type->kind != ir::TypeKind::pointer) return unique(value);
   if (const auto constant = known_integer(program_, value)) return constant_form(*constant);
   return program_.value(value).op ? of_op(value) : of_argument(value);
 }

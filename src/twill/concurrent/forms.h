@@ -30,6 +30,9 @@ LinearForm plus(LinearForm a, const LinearForm& b, std::int64_t times);
 /// Whether sums of this type are taken not to overflow. Narrower integers overflow in long runs.
 bool is_wide(ir::Type type);
 
+/// Bounds of a counting loop, or the condition of a while loop.
+std::vector<ir::ValueId> end_of(const ir::Program& program, const ir::Loop& loop);
+
 /// Counting loop, which goes on while its quantity, `form`, is more than its position. The position
 /// is `first`, and grows by `step` in each iteration.
 struct CountedLoop {

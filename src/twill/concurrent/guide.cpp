@@ -5,6 +5,7 @@
 #include "twill/concurrent/deciding.h"
 #include "twill/concurrent/launches.h"
 #include "twill/concurrent/noticed.h"
+#include "twill/ir/op_types.h"
 #include "twill/ir/operands.h"
 #include "twill/ir/passing.h"
 
@@ -37,10 +38,6 @@ std::optional<Compared> compared(std::int64_t predicate) {
     default:
       return std::nullopt;
   }
-}
-
-bool is_number(ir::Type type) {
-  return type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
 }
 
 class Maker {
@@ -299,7 +296,7 @@ class Maker {
     for (const ir::OpId id : ops_) {
       for (const ir::ValueId value : program_.op(id).operands) {
         const ir::Type type = ir::type_of(program_, value);
-        if (!guide_.needed[value.index()] || !is_number(type) || type->bits == 1) continue;
+        if (!guide_.needed[value.index()] || !ir::is_whole(type) || type->bits == 1) continue;
         LinearForm form = forms_.of(value);
         const std::int64_t constant = form.constant;
         form.constant = 0;
@@ -329,7 +326,7 @@ class Maker {
     if (ir::class_of(op.kind) == ir::OpClass::structure || op.kind == OpKind::constant) return;
     Condition made;
     const auto how = op.kind == OpKind::icmp ? compared(op.predicate.value_or(-1)) : std::nullopt;
-    if (how && op.operands.size() == 2 && is_number(ir::type_of(program_, op.operands[0]))) {
+    if (how && op.operands.size() == 2 && ir::is_whole(ir::type_of(program_, op.operands[0]))) {
       made = of_comparison(id, *how, forms_.of(op.operands[0]), forms_.of(op.operands[1]));
       add_drawn_condition(id, *how, made);
     } else {

@@ -67,7 +67,7 @@ class Search {
     const bool draws = std::ranges::any_of(
         over_tiles_, [&](ir::OpId op) { return program.op(op).kind == OpKind::while_loop; });
     for (const ir::Loop& loop : ir::loops(program, function)) {
-      const auto drivers = drivers_of(program, function, bounds_of(program, loop));
+      const auto drivers = drivers_of(program, function, end_of(program, loop));
       const auto found = counted.find(loop.op);
       const bool over =
           found == counted.end() ? draws && loop.before : over_tiles.contains(found->second.form);
@@ -135,7 +135,7 @@ class Search {
       const ir::ValueId last = program_.op(wrap.condition).operands[1];
       in_tiles_.merge(drivers_of(program_, function_, {last}));
       of_tiles_.merge(
-          drivers_of(program_, function_, bounds_of(program_, *ir::as_loop(program_, loop))));
+          drivers_of(program_, function_, end_of(program_, *ir::as_loop(program_, loop))));
     }
     std::erase_if(of_tiles_, [&](const std::string& name) { return in_tiles_.contains(name); });
   }
@@ -209,10 +209,10 @@ class Search {
 
   /// Fills arrays of integers on which the end of a while loop depends.
   void fill_end(ir::OpId loop, const execute::Values& values, execute::Launch& launch) const {
-    const auto end = condition_of(program_, loop);
-    if (!end || program_.op(*end).operands.empty()) return;
-    const ir::ValueId condition = program_.op(*end).operands[0];
-    for (const ir::ValueId array : execute::arguments_behind(program_, function_, {condition})) {
+    const auto it = ir::as_loop(program_, loop);
+    if (!it || it->induction) return;
+    const auto end = end_of(program_, *it);
+    for (const ir::ValueId array : execute::arguments_behind(program_, function_, end)) {
       const ir::Type type = ir::type_of(program_, array);
       const bool counts =
           type->kind == ir::TypeKind::pointer && type->element->kind == ir::TypeKind::integer;

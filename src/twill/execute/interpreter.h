@@ -22,8 +22,8 @@ namespace twill::execute {
 struct Launch {
   std::int64_t size = 640;  ///< value of integer arguments not given below
   double scale = 0.125;     ///< value of floating-point arguments not given below
-  std::map<std::string, double>
-      arguments;  ///< by name, as the text has it without %; for an array: value of each element
+  /// By name, as the text has it without %. For an array: value of each element.
+  std::map<std::string, double> arguments;
   std::map<std::string, Values> arrays;           ///< by name: contents before the kernel
   std::array<std::int64_t, 3> programs{4, 2, 1};  ///< CTAs of the grid: x, y, z
 };

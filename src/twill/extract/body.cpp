@@ -303,8 +303,8 @@ class Straightener {
   const ir::Program& program() const { return *body_.program; }
 
   Body body_;
-  std::vector<ir::ValueId>
-      conditions_;  ///< conditions, computed from tiles, of the branches around the current op
+  /// Conditions, computed from tiles, of the branches around the current op.
+  std::vector<ir::ValueId> conditions_;
 };
 
 }  // namespace

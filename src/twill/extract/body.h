@@ -47,15 +47,15 @@ struct Body {
   std::vector<RareBranch> rare;
   /// For each branch, the ops of the side that is not in `ops`.
   std::map<ir::OpId, std::vector<ir::OpId>> other_branch;
-  std::map<ir::ValueId, ir::ValueId>
-      renamed;  ///< results of branches and other renaming ops: the value that each renames
+  /// Results of branches and other renaming ops: the value that each renames.
+  std::map<ir::ValueId, ir::ValueId> renamed;
   /// Results of branches: value of the other side, if that is another value of the loop. A carried
   /// value that the other side leaves unchanged does not count.
   std::map<ir::ValueId, ir::ValueId> alternatives;
-  std::map<ir::ValueId, ir::ValueId>
-      decided;  ///< results of branches: condition computed from tiles
-  std::map<ir::OpId, std::vector<ir::ValueId>>
-      under;  ///< for each op: conditions computed from tiles that control the op
+  /// Results of branches: condition computed from tiles.
+  std::map<ir::ValueId, ir::ValueId> decided;
+  /// For each op: conditions computed from tiles that control the op.
+  std::map<ir::OpId, std::vector<ir::ValueId>> under;
   std::map<ir::ValueId, ir::ValueId> carried;  ///< iteration argument: the value yielded for it
   std::vector<Diagnostic> warnings;
   bool live_only =

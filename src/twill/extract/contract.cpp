@@ -282,8 +282,8 @@ void Contractor::gather(ir::ValueId value, int distance, bool decides, Gathered&
 }
 
 void Contractor::read(ir::ValueId value, TileOpId by, Flow flow) {
-  if (ir::type_of(program(), value)->kind == ir::TypeKind::memdesc)
-    return;  // handled in buffers.cpp
+  // Buffers are handled in buffers.cpp.
+  if (ir::type_of(program(), value)->kind == ir::TypeKind::memdesc) return;
   for (const From& from : producers_of(value)) {
     connect(graph_, {from.op, by, from.distance, from.decides ? Flow::value : flow});
   }

@@ -30,8 +30,8 @@ struct WholeOp {
   Makers within;      ///< ops of the Problem inside of the branch
   bool acts = false;  ///< has effects that no op of the Problem stands for
   Makers needs;       ///< if it acts: ops of the loop that compute its inputs
-  std::string
-      objection;  ///< reason why no group can run it, as in "tt.x OBJECTION"; empty: a group can
+  /// Reason why no group can run it, as in "tt.x OBJECTION"; empty: a group can.
+  std::string objection;
 };
 
 /// Lists branches and effects, in the order of the text. Precondition: `loop` is a loop, and the

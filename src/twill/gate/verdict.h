@@ -13,8 +13,8 @@ std::string_view name_of(Standing standing);
 
 /// Judgement of a printed kernel, with the facts behind it.
 struct Verdict {
-  std::vector<std::string>
-      facts;  ///< registers, spills and properties of the machine code, a line each
+  /// Registers, spills and properties of the machine code, a line each.
+  std::vector<std::string> facts;
   std::vector<std::string> refusals;  ///< reasons why the kernel must not be used
   bool compiled = false;  ///< whether nvcc compiled it: then refusals are about the code of ptxas
   bool overlaps_lost = false;  ///< whether a refusal says that the code does not overlap as planned

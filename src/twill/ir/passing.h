@@ -9,7 +9,8 @@
 /// Paths of values to other blocks, and values computed from tiles.
 namespace twill::ir {
 
-/// Pairs of values that name one value in two blocks: carried by a loop, or yielded by a branch.
+/// Pairs of values that name one value in two blocks: carried or forwarded by
+/// a loop, or yielded by a branch.
 std::vector<std::pair<ValueId, ValueId>> passed_on(const Program& program, OpId op);
 
 /// Value outside of a partition that a captured value stands for; nullopt for other values.

@@ -9,8 +9,8 @@ namespace {
 
 using Kind = Run::Kind;
 
-constexpr std::int64_t kLargestDivisor = std::int64_t{1}
-                                         << 30;  // also the divisor assumed for zero
+/// Also the divisor that is assumed for zero.
+constexpr std::int64_t kLargestDivisor = std::int64_t{1} << 30;
 
 std::int64_t divisor_of(std::int64_t number) {
   if (number == 0) return kLargestDivisor;
@@ -52,8 +52,8 @@ Run Runs::at(ValueId value, int dimension) {
   if (!is_tile(type)) dimension = kNone;
   const auto known = known_.find({value, dimension});
   if (known != known_.end()) return known->second;
-  known_[{value, dimension}] =
-      {};  // cuts a circuit: a value computed from itself counts as unknown
+  // Cuts a circuit: a value computed from itself counts as unknown.
+  known_[{value, dimension}] = {};
   const Run run = computed(value, dimension);
   known_[{value, dimension}] = run;
   return run;

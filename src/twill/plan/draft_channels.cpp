@@ -354,8 +354,8 @@ class Synchronizer {
     const Cluster& acquirer = cluster_at(*signal.acquire);
     const CommitPoint commit = commit_of(draft_, ordering_, signal.op(), !signal.order_only);
     const bool alone = !commit.staged && commits_alone(draft_, acquirer) && !acquirer.meets;
-    if (alone && draft_.plan[signal.acquire->role].warps > 1)
-      return;  // the other warps do not wait
+    // The other warps do not wait.
+    if (alone && draft_.plan[signal.acquire->role].warps > 1) return;
     for (const ReleasePoint& point : releases_of(draft_, ordering_, signal, side.role)) {
       const Cycles to = window(signal.acquire_time) + signal.depth;
       if (point.asynchronous) {

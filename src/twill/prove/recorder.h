@@ -51,8 +51,8 @@ class Recorder : public solve::ProofSink {
     std::vector<solve::AddressNode> addresses;
     std::int32_t clauses = 0;                  ///< number of clauses that steps added
     std::unordered_set<std::uint64_t> lemmas;  ///< by hash: each is kept once
-    std::unordered_map<std::uint64_t, std::vector<std::int32_t>>
-        learned;  ///< used for look-ups only
+    /// Used for look-ups only.
+    std::unordered_map<std::uint64_t, std::vector<std::int32_t>> learned;
   };
   /// Log up to a refutation.
   struct Refutation {

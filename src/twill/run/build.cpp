@@ -139,7 +139,8 @@ Result<Built> Builder::build(const emit::Description& description, const std::st
   Built built;
   TWILL_TRY(gate::Finished compiled, gate::run(compile, kLongestBuild, go_on_));
   if (compiled.status != 0 && !compiled.output.empty()) {
-    // A function of the user's may name what only <cmath> declares.
+    // A function of the user's may name what only <cmath> declares. Messages of compilers are in
+    // the user's language, so any failure is tried again.
     compile.insert(compile.end(), {"-include", "cmath"});
     TWILL_TRY(compiled, gate::run(compile, kLongestBuild, go_on_));
   }

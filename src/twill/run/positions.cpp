@@ -4,8 +4,9 @@
 #include <map>
 #include <numeric>
 
-#include "twill/concurrent/noticed.h"
+#include "twill/concurrent/forms.h"
 #include "twill/ir/loop.h"
+#include "twill/ir/op_types.h"
 #include "twill/ir/passing.h"
 
 namespace twill::run {
@@ -34,10 +35,6 @@ Positions::Positions(const ir::Program& program, ir::OpId function, const concur
     const ir::Op& op = program.op(id);
     for (const auto& [from, to] : ir::passed_on(program, id)) unite(from, to);
     if (const auto loop = ir::as_loop(program, id)) {
-      for (const ir::Forwarded& it : loop->forwarded) {
-        unite(it.passed, it.argument);
-        unite(it.passed, it.result);
-      }
       if (loop->induction) iterations_.push_back(*loop->induction);
       for (const ir::Carried& it : loop->carried) carried_.push_back(it.argument);
     } else if (op.kind != OpKind::branch) {
@@ -55,13 +52,9 @@ Positions::Positions(const ir::Program& program, ir::OpId function, const concur
 
 /// Whether all operands are integers. Integers of tiles and of memory are followed no further.
 bool Positions::is_of_integers(const ir::Op& op) const {
-  return std::all_of(op.operands.begin(), op.operands.end(),
-                     [&](ir::ValueId operand) { return is_integer(operand); });
-}
-
-bool Positions::is_integer(ir::ValueId value) const {
-  const ir::TypeKind kind = ir::type_of(program_, value)->kind;
-  return kind == ir::TypeKind::integer || kind == ir::TypeKind::index;
+  return std::all_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId operand) {
+    return ir::is_whole(ir::type_of(program_, operand));
+  });
 }
 
 bool Positions::is_view(ir::ValueId value) const {
@@ -89,10 +82,7 @@ std::vector<ir::ValueId> Positions::deciding(ir::OpId id) const {
   const ir::Op& op = program_.op(id);
   if (op.kind == OpKind::branch) return {op.operands[0]};
   const auto loop = ir::as_loop(program_, id);
-  if (!loop) return {};
-  if (loop->induction) return {*loop->lower, *loop->upper, *loop->step};
-  const auto end = concurrent::condition_of(program_, id);
-  return end ? std::vector{program_.op(*end).operands[0]} : std::vector<ir::ValueId>();
+  return loop ? concurrent::end_of(program_, *loop) : std::vector<ir::ValueId>();
 }
 
 bool Positions::compares_trips(ir::ValueId value) const {
@@ -109,7 +99,8 @@ bool Positions::compares_trips(ir::ValueId value) const {
 
 bool Positions::varies(ir::ValueId value) const {
   const auto& by = program_.value(value).op;
-  if (is_integer(value)) return !by || program_.op(*by).kind != OpKind::constant;
+  if (ir::is_whole(ir::type_of(program_, value)))
+    return !by || program_.op(*by).kind != OpKind::constant;
   if (!is_view(value)) return false;
   if (!by) return !ir::captured(program_, value);
   const ir::Op& op = program_.op(*by);

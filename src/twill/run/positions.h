@@ -42,7 +42,6 @@ class Positions {
   /// Whether a condition compares numbers of iterations, trips and constants alone.
   bool compares_trips(ir::ValueId condition) const;
   bool is_of_integers(const ir::Op& op) const;
-  bool is_integer(ir::ValueId value) const;
   bool is_view(ir::ValueId value) const;
   /// Whether the value is an integer and no constant, or a view of memory chosen by such integers.
   bool varies(ir::ValueId value) const;

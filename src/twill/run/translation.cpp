@@ -137,7 +137,8 @@ class Comparer {
     // Two laps tell each ring from its plan, where the text computes rings apart from each other.
     const std::int64_t spread = longest_spread(what_.plan), lap = longest_lap(what_.plan);
     const std::int64_t most = spread + std::min(period_, kLongestPeriod) + 1;
-    const std::int64_t enough = 2 * lap < period_ ? spread + 2 * lap + 1 : most + 1;
+    const auto enough =
+        2 * lap < period_ ? std::optional(spread + 2 * lap + 1) : std::optional<std::int64_t>();
     for (std::int64_t trips = 0; trips <= most; ++trips) {
       TWILL_TRY(made.difference, compare_with(counted, trips));
       if (!made.difference.empty() || !compared_) return made;

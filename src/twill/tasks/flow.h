@@ -62,8 +62,8 @@ struct After {
 struct FlowStep {
   std::variant<Copy, Call, FlowLoop> what;
   std::size_t event = 0;  ///< event when the step is done; numbered from 1
-  std::vector<After>
-      after;  ///< RAW, WAR and WAW on earlier or surrounding steps of the same iteration
+  /// RAW, WAR and WAW on earlier or surrounding steps of the same iteration.
+  std::vector<After> after;
   Where where;
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "twill/emit/cuda/arithmetic.h"
+#include "twill/ir/op_types.h"
 #include "twill/ir/operands.h"
 
 namespace twill::emit::cuda {
@@ -39,8 +40,7 @@ bool is_division(OpKind kind) {
 /// Whether the host can compute the type with the operators of C++. Arithmetic on floating-point
 /// numbers would take functions of the device.
 bool is_of_host(ir::Type type) {
-  const bool number = type->kind == ir::TypeKind::integer || type->kind == ir::TypeKind::index;
-  return (number || type->kind == ir::TypeKind::pointer) && !cpp_type(type).empty();
+  return (ir::is_whole(type) || type->kind == ir::TypeKind::pointer) && !cpp_type(type).empty();
 }
 
 }  // namespace

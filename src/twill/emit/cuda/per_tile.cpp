@@ -107,6 +107,14 @@ std::vector<std::int64_t> panels_of(std::int64_t columns, std::int64_t panel) {
 
 }  // namespace
 
+const char* why_not_around(ir::OpKind kind) {
+  if (kind != ir::OpKind::branch) {
+    return "is a second loop with tiles: only kernels with one are printed as CUDA";
+  }
+  return "is a branch with tiles beside the loop: as CUDA, only a select has tiles that depend on "
+         "a condition there";
+}
+
 /// Fails for boxes that are not written from panels of 128 bytes, or that are combined by another
 /// operation than add.
 Result<void> RolePrinter::check_panels(ir::OpId store, std::int64_t columns) const {

@@ -20,14 +20,7 @@ namespace twill::emit::cuda {
 bool is_one_thread(const plan::Plan& plan, const plan::Role& role);
 
 /// Refusal of an op outside the main loop that has tiles in it: a loop, or a branch.
-inline const char* why_not_around(ir::OpKind kind) {
-  if (kind == ir::OpKind::branch) {
-    return "is a branch with tiles beside the loop: as CUDA, only a select has tiles that depend "
-           "on "
-           "a condition there";
-  }
-  return "is a second loop with tiles: only kernels with one are printed as CUDA";
-}
+const char* why_not_around(ir::OpKind kind);
 
 /// Prints one role as a function: its steps in the order of the plan, section by section.
 class RolePrinter {

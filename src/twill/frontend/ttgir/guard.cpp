@@ -214,8 +214,8 @@ class Comparison {
   ir::OpId inner_;
   Terms terms_{program_};
   std::map<ir::ValueId, ir::ValueId> begins_;  ///< initial values of the results of `inner`
-  std::map<ir::ValueId, Terms::Term>
-      contents_;  ///< contents of tensor memory, at tokens that loops carry
+  /// Contents of tensor memory, at tokens that loops carry.
+  std::map<ir::ValueId, Terms::Term> contents_;
   std::map<ir::ValueId, ir::ValueId> memories_;
   std::int64_t writes_ = 0;
 };

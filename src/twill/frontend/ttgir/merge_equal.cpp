@@ -41,10 +41,10 @@ class Finder {
 
   void find() { enter(program_.module()); }
 
-  std::map<ir::ValueId, ir::ValueId>
-      instead;  ///< replacements of a merged op's results, and of carried values
-  std::map<ir::OpId, std::vector<ir::ValueId>>
-      before;  ///< for each op: carried values to replace before it
+  /// Replacements of a merged op's results, and of carried values.
+  std::map<ir::ValueId, ir::ValueId> instead;
+  /// For each op: carried values to replace before the op.
+  std::map<ir::OpId, std::vector<ir::ValueId>> before;
   std::vector<MergedOp> ops;
 
  private:

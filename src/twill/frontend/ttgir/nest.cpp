@@ -356,8 +356,8 @@ class NestWriter {
   std::set<ir::OpId> skipped_;   ///< ops that compute the tile's index
   std::set<ir::ValueId> ready_;  ///< values mapped to values before the steps
   std::set<ir::ValueId> again_;  ///< values mapped to values after the steps
-  std::map<ir::ValueId, ir::ValueId>
-      results_;  ///< results of the loop over steps, by its carried values
+  /// Results of the loop over steps, by its carried values.
+  std::map<ir::ValueId, ir::ValueId> results_;
   bool failed_ = false;
 };
 

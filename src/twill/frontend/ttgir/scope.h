@@ -47,8 +47,8 @@ class Scope {
     bool isolated = false;
     bool several_blocks = false;
     std::vector<std::string_view> defined;
-    std::unordered_map<std::string_view, Names>
-        hidden;  ///< outside names hidden by an isolated region
+    /// Outside names hidden by an isolated region.
+    std::unordered_map<std::string_view, Names> hidden;
   };
 
   std::optional<std::size_t> level_of_forward_use() const;

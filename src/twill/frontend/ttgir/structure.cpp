@@ -344,8 +344,8 @@ class Checker {
   const ir::Program& program_;
   std::map<std::string_view, ir::OpId> by_name_;
   std::set<ir::Attribute> looked_at_;  ///< checked layouts
-  std::set<std::pair<ir::Attribute, std::int64_t>>
-      of_warps_;  ///< checked layouts, with the number of warps that hold their tiles
+  /// Checked layouts, with the number of warps that hold their tiles.
+  std::set<std::pair<ir::Attribute, std::int64_t>> of_warps_;
 };
 
 }  // namespace
