@@ -4,6 +4,7 @@
 
 #include "twill/concurrent/forms.h"
 #include "twill/concurrent/guide.h"
+#include "twill/ir/op_types.h"
 #include "twill/ir/operands.h"
 
 namespace twill::concurrent {
@@ -18,9 +19,9 @@ bool has_floats(ir::Type type) {
 }
 
 /// Whether the type is a floating-point number, or a tile of floating-point numbers.
-bool is_floating(ir::Type type) {
+bool holds_floats(ir::Type type) {
   const bool tile = type->kind == ir::TypeKind::tensor && type->element != nullptr;
-  return (tile ? type->element : type)->kind == ir::TypeKind::floating;
+  return ir::is_floating(tile ? type->element : type);
 }
 
 /// Whether the op may leave integers in memory, which another op loads.
@@ -52,7 +53,7 @@ class Closure {
     while (!todo_.empty()) {
       const ir::ValueId value = todo_.back();
       todo_.pop_back();
-      if (is_floating(ir::type_of(program_, value))) return false;
+      if (holds_floats(ir::type_of(program_, value))) return false;
       const ir::Value& known = program_.value(value);
       if (known.op && !ir::is_loop(program_.op(*known.op).kind)) ops_.insert(*known.op);
       for (const ir::ValueId source : sources_of(program_, value)) add(source);
