@@ -669,12 +669,14 @@ TEST(LoweredTasks, WhatTritonLowers) {
   const std::string text = R"(
 task g(writes C: f32[M, N], reads A: f8e4m3[M, K], reads B: f8e4m3[N, K], reads s: f32[M])
 inner g.host = split M by 64
-leaf g.l { C = mma(A, transpose(B)) * column(-s) }
+leaf g.l { C = tanh(mma(A, transpose(B)) * column(-s)) }
 map m for g { M = 128 N = 64 K = 64 }
 )";
   const auto module = lower_task_text({"t.task", text});
   ASSERT_TRUE(module) << to_string(module.error());
   EXPECT_EQ(module->find("negf"), std::string::npos) << *module;
+  EXPECT_EQ(module->find("math.tanh"), std::string::npos) << *module;
+  EXPECT_NE(module->find("symbol = \"__nv_tanhf\""), std::string::npos) << *module;
   EXPECT_NE(module->find("maxNumImpreciseAcc = 1073741824"), std::string::npos) << *module;
   TasksAndModule({text, {{"M", 128}, {"N", 64}, {"K", 64}}, {2, 1, 1}}).run();
 }

@@ -94,8 +94,7 @@ class LeafLowering {
   Result<std::string> called(const tasks::External& external, const TileType& type,
                              const tasks::Output& output) {
     TWILL_TRY(const auto arguments, element_arguments(*frame_.node->task, leaf_));
-    TileType of = type;
-    of.scalar = Scalar::f32;
+    const TileType of{type.shape, Scalar::f32, type.layout};
     std::vector<std::string> operands, types;
     for (const tasks::ElementArgument& argument : arguments) {
       TWILL_TRY(Tile from, tile(argument.node));
@@ -104,11 +103,10 @@ class LeafLowering {
       types.push_back(tensor_text(of));
     }
     TWILL_TRY(const std::string meaning, formula_of(leaf_, types_, arguments));
-    const std::string text = fmt::format(
-        "tt.extern_elementwise {} {{libname = \"{}\", libpath = \"{}\", pure = true, symbol = "
-        "\"{}\", {} = \"{}\"}} : ({}) -> {}",
-        fmt::join(operands, ", "), ir::kUserLibrary, escaped(external.code),
-        escaped(external.function), ir::kMeaning, meaning, fmt::join(types, ", "), tensor_text(of));
+    const auto code = escaped(external.code), name = escaped(external.function);
+    const auto symbol = fmt::format("{}\", {} = \"{}", name, ir::kMeaning, meaning);
+    const std::string text =
+        call_text({ir::kUserLibrary, code, symbol}, operands, types, tensor_text(of));
     return converted({put("e", text, output.where), of}, type.scalar, output.where).value;
   }
 
@@ -262,8 +260,7 @@ class LeafLowering {
       if (is_comparison(node.function)) of.scalar = from.type.scalar;
     }
     if (!of.shape.empty()) of.layout = layouts().home(of.shape);
-    TileType condition = of;
-    condition.scalar = Scalar::i1;
+    const TileType condition{of.shape, Scalar::i1, of.layout};
     const bool selects = node.function == Function::select;
     std::vector<std::string> operands;
     for (std::size_t i = 0; i < node.operands.size(); ++i) {
@@ -271,15 +268,23 @@ class LeafLowering {
                 spread(node.operands[i], selects && i == 0 ? condition : of, node.where));
       operands.push_back(std::move(value));
     }
+    if (node.function == Function::tanh) return tanh_of({operands[0], of}, node.where);
     if (node.function == Function::opposite) operands.push_back(constant(1, of, node.where));
     if (node.function == Function::neg) operands.push_back(constant(-1, of, node.where));
     std::string types = tensor_text(of);
     if (selects && !of.shape.empty()) types = tensor_text(condition) + ", " + types;
     const std::string text = fmt::format("{} {} : {}", op_of(node.function, of.scalar),
                                          fmt::join(operands, ", "), types);
-    TileType type = of;
-    type.scalar = scalar;
-    return Tile{put("v", text, node.where), type};
+    of.scalar = scalar;
+    return Tile{put("v", text, node.where), of};
+  }
+
+  /// By CUDA's device library, which has f32 alone: Triton lowers no math.tanh.
+  Tile tanh_of(const Tile& from, const Where& where) {
+    const Tile wide = converted(from, Scalar::f32, where);
+    const std::string type = tensor_text(wide.type);
+    const auto text = call_text({"", "", "__nv_tanhf"}, {wide.value}, {type}, type);
+    return converted({put("v", text, where), wide.type}, from.type.scalar, where);
   }
 
   Result<Tile> cast(const Node& node) {

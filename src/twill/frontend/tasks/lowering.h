@@ -118,6 +118,13 @@ void at_iteration(const tasks::Range& range, std::int64_t iteration, tasks::Size
 
 /// Name of the op for operands of that type, followed by the predicate of a comparison.
 std::string op_of(tasks::Function function, tasks::Scalar scalar);
+/// A function that is called for each element.
+struct Callee {
+  std::string_view library, path;
+  std::string symbol;
+};
+std::string call_text(const Callee& callee, const std::vector<std::string>& operands,
+                      const std::vector<std::string>& types, const std::string& type);
 
 class Lowering {
  public:
